@@ -1,0 +1,126 @@
+"""Dynamis: the dynamics of robot manipulators.
+
+>>> import dynamis as dy
+>>> robot = dy.load("ur5e")
+>>> tau = robot.inverse_dynamics(robot.neutral(), [0.0] * 6, [0.0] * 6)
+>>> tau.shape
+(6,)
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dynamis.version import __version__
+
+if TYPE_CHECKING:
+    from dynamis.algorithms.dynamics import TorqueLedger
+    from dynamis.algorithms.kinematics import MovingBase
+    from dynamis.errors import (
+        ConversionError,
+        DynamisError,
+        FormatError,
+        InputError,
+        MissingExtraError,
+        ModelError,
+        ModelWarning,
+        NameLookupError,
+        SingularError,
+    )
+    from dynamis.model.description import Description
+    from dynamis.model.load import check
+    from dynamis.model.model import Model
+    from dynamis.robot import Robot, load
+    from dynamis.scalar import (
+        acos,
+        asin,
+        atan2,
+        cos,
+        evaluate,
+        exp,
+        floor,
+        log,
+        maximum,
+        minimum,
+        sign,
+        sin,
+        sqrt,
+        symbol,
+        tanh,
+        where,
+    )
+    from dynamis.spatial import Inertia, Pose, solids
+
+_HOMES = {
+    "dynamis.algorithms.dynamics": ("TorqueLedger",),
+    "dynamis.algorithms.kinematics": ("MovingBase",),
+    "dynamis.errors": (
+        "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
+        "ModelWarning", "NameLookupError", "SingularError",
+    ),
+    "dynamis.model.description": ("Description",),
+    "dynamis.model.load": ("check",),
+    "dynamis.model.model": ("Model",),
+    "dynamis.robot": ("Robot", "load"),
+    "dynamis.scalar": (
+        "acos", "asin", "atan2", "cos", "evaluate", "exp", "floor", "log", "maximum", "minimum", "sign", "sin",
+        "sqrt", "symbol", "tanh", "where",
+    ),
+    "dynamis.spatial": ("Inertia", "Pose", "solids"),
+}  # fmt: skip
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'dynamis' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+__all__ = [
+    "ConversionError",
+    "Description",
+    "DynamisError",
+    "FormatError",
+    "Inertia",
+    "InputError",
+    "MissingExtraError",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "MovingBase",
+    "NameLookupError",
+    "Pose",
+    "Robot",
+    "SingularError",
+    "TorqueLedger",
+    "__version__",
+    "acos",
+    "asin",
+    "atan2",
+    "check",
+    "cos",
+    "evaluate",
+    "exp",
+    "floor",
+    "load",
+    "log",
+    "maximum",
+    "minimum",
+    "sign",
+    "sin",
+    "solids",
+    "sqrt",
+    "symbol",
+    "tanh",
+    "where",
+]

@@ -1,0 +1,91 @@
+"""The complete model M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w, its inverse and forward problems, its terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.articulated_body import aba
+from dynamis.algorithms.joint_physics import dry_torque, rotor_torque, spring_torque, viscous_torque
+from dynamis.algorithms.kinematics import REST, MovingBase
+from dynamis.algorithms.mass_matrix import crba
+from dynamis.algorithms.newton_euler import BodyWrenches, rnea
+from dynamis.model.model import Model
+from dynamis.scalar import solve_positive
+
+Array = npt.NDArray[Any]
+
+
+def inverse_dynamics(
+    model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
+) -> Array:
+    """τ of the complete model."""
+    return rnea(model, q, v, a, wrenches, base) + rotor_torque(model, a) + joint_bias(model, q, v)
+
+
+def joint_bias(model: Model, q: Array, v: Array) -> Array:
+    """Friction and springs."""
+    return viscous_torque(model, v) + dry_torque(model, v) + spring_torque(model, q)
+
+
+def forward_dynamics(
+    model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
+) -> Array:
+    """v̇ of the complete model: the articulated-body algorithm; through M where joints follow others."""
+    driving = tau - joint_bias(model, q, v)
+    if model.coupled:
+        rest = rnea(model, q, v, np.zeros(model.n), wrenches, base)
+        return solve_positive(crba(model, q), driving - rest)
+    return aba(model, q, v, driving, wrenches, base)
+
+
+def gravity(model: Model, q: Array) -> Array:
+    """g(q) = ∂U/∂q of the weights."""
+    rest = np.zeros(model.n)
+    return rnea(model, q, rest, rest)
+
+
+def bias(model: Model, q: Array, v: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST) -> Array:
+    """All of τ that does not depend on the acceleration: C v + g + friction + springs − Σ Jᵀ w."""
+    return inverse_dynamics(model, q, v, np.zeros(model.n), wrenches, base)
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueLedger:
+    """Where the torque goes: named terms, each with the shape of τ. ``total`` is their sum, the inverse dynamics."""
+
+    inertia: Array
+    coriolis: Array
+    gravity: Array
+    viscous: Array
+    dry: Array
+    rotor: Array
+    external: Array
+    spring: Array
+
+    @property
+    def total(self) -> Array:
+        return np.sum(list(self.as_dict().values()), axis=0)  # type: ignore[no-any-return]  # NumPy types sum loosely
+
+    def as_dict(self) -> dict[str, Array]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def torque_ledger(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None) -> TorqueLedger:
+    """τ split into inertia M v̇ (links), Coriolis C v, gravity, viscous, dry, rotor, external −Σ Jᵀ w and spring."""
+    rest = np.zeros(model.n)
+    g = gravity(model, q)
+    still = rnea(model, q, v, rest)
+    return TorqueLedger(
+        inertia=rnea(model, q, rest, a) - g,
+        coriolis=still - g,
+        gravity=g,
+        viscous=viscous_torque(model, v),
+        dry=dry_torque(model, v),
+        rotor=rotor_torque(model, a),
+        external=rnea(model, q, rest, rest, wrenches) - g if wrenches else np.zeros(model.n),
+        spring=spring_torque(model, q),
+    )

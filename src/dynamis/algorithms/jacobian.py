@@ -1,0 +1,136 @@
+"""Jacobians: geometric, their rates, and analytic ones for several coordinates of orientation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.kinematics import relative_poses, twists, world_poses
+from dynamis.errors import InputError
+from dynamis.model.model import Frame, Model
+from dynamis.scalar import acos, atan2, cos, sin, sqrt
+from dynamis.spatial import Pose, cross
+
+Array = npt.NDArray[Any]
+
+
+def _columns(model: Model, X_W: list[Pose], p: Array, body: int) -> Any:
+    """(degree of freedom, body j, r, z) of each column J = (r + z × (p − p_j), z) of the point p on a body."""
+    for j in model.ancestors(body):
+        carrier = model.bodies[j]
+        assert carrier is not None
+        for k, column in zip(carrier.dof, carrier.S.T, strict=True):
+            yield k, j, X_W[j].R @ column[:3], X_W[j].R @ column[3:]
+
+
+def jacobian(model: Model, q: Array, frame: Frame) -> Array:
+    """The geometric Jacobian (6 × n): (ṗ, ω) = J v, at the frame's origin, in world axes [Siciliano 2009, §3.1.3]."""
+    X_W = world_poses(model, relative_poses(model, q))
+    p = (X_W[frame.body] @ frame.pose).p
+    J = model.zeros((6, model.n), q)
+    for k, j, r, z in _columns(model, X_W, p, frame.body):
+        J[:3, k] += r + cross(z, p - X_W[j].p)
+        J[3:, k] += z
+    return J
+
+
+def jacobian_dot(model: Model, q: Array, v: Array, frame: Frame) -> Array:
+    """dJ/dt (6 × n): each column's axis turns with its body, each arm changes with the two points it joins."""
+    X = relative_poses(model, q)
+    X_W = world_poses(model, X)
+    V = [_in_world(P, twist) for P, twist in zip(X_W, twists(model, X, v), strict=True)]
+    p = (X_W[frame.body] @ frame.pose).p
+    p_dot = V[frame.body][0] + cross(V[frame.body][1], p - X_W[frame.body].p)
+    J = model.zeros((6, model.n), q, v)
+    for k, j, r, z in _columns(model, X_W, p, frame.body):
+        velocity, w = V[j]
+        r_dot, z_dot = cross(w, r), cross(w, z)
+        J[:3, k] += r_dot + cross(z_dot, p - X_W[j].p) + cross(z, p_dot - velocity)
+        J[3:, k] += z_dot
+    return J
+
+
+def _in_world(X_W: Pose, V: Array) -> tuple[Array, Array]:
+    return X_W.R @ V[:3], X_W.R @ V[3:]
+
+
+def com_jacobian(model: Model, X_W: list[Pose], i: int) -> tuple[Array, Array]:
+    """(J_P, J_O) of body i's centre of mass, the seeds' Jacobians for the energies [Rocco, slide "Somma dei contributi"]."""
+    body = model.bodies[i]
+    assert body is not None
+    p = X_W[i].R @ body.inertia.com + X_W[i].p
+    J = model.zeros((6, model.n), X_W[i].R)
+    for k, j, r, z in _columns(model, X_W, p, i):
+        J[:3, k] += r + cross(z, p - X_W[j].p)
+        J[3:, k] += z
+    return J[:3], J[3:]
+
+
+# angular velocity in world axes as a function of the rates of the orientation's coordinates: ω = T(φ) φ̇
+def _euler_map(axes: str, angles: Array) -> Array:
+    """T for rotations about moving axes in this order, such as "zyz" or "xyz"."""
+    basis = {"x": np.array([1.0, 0.0, 0.0]), "y": np.array([0.0, 1.0, 0.0]), "z": np.array([0.0, 0.0, 1.0])}
+    from dynamis.spatial.rotation import about_axis
+
+    R: Array = np.eye(3)
+    columns = []
+    for letter, angle in zip(axes, angles, strict=True):
+        columns.append(R @ basis[letter])
+        R = R @ about_axis(basis[letter], angle)
+    return np.column_stack(columns)
+
+
+def orientation_coordinates(R: Array, kind: str) -> Array:
+    """φ(R): Euler angles about moving axes ("zyz", "zyx", "xyz", "zxz"), "rpy" (= zyx read backwards) or "rotation_vector"."""
+    match kind:
+        case "zyz":
+            s = sqrt(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2])
+            return np.array([atan2(R[1, 2], R[0, 2]), atan2(s, R[2, 2]), atan2(R[2, 1], -R[2, 0])])
+        case "zxz":
+            s = sqrt(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2])
+            return np.array([atan2(R[0, 2], -R[1, 2]), atan2(s, R[2, 2]), atan2(R[2, 0], R[2, 1])])
+        case "zyx":
+            c = sqrt(R[2, 1] * R[2, 1] + R[2, 2] * R[2, 2])
+            return np.array([atan2(R[1, 0], R[0, 0]), atan2(-R[2, 0], c), atan2(R[2, 1], R[2, 2])])
+        case "xyz":
+            c = sqrt(R[1, 2] * R[1, 2] + R[2, 2] * R[2, 2])
+            return np.array([atan2(-R[1, 2], R[2, 2]), atan2(R[0, 2], c), atan2(-R[0, 1], R[0, 0])])
+        case "rpy":
+            return orientation_coordinates(R, "zyx")[::-1]
+        case "rotation_vector":
+            u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+            angle = acos((R[0, 0] + R[1, 1] + R[2, 2] - 1.0) / 2.0)
+            return u * (angle / (2.0 * sin(angle)))
+    raise InputError(f"orientation {kind!r} is not known; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
+
+
+def orientation_rate_map(R: Array, kind: str) -> Array:
+    """T(φ) with ω = T(φ) φ̇; singular where the coordinates are."""
+    phi = orientation_coordinates(R, kind)
+    if kind == "rpy":
+        return _euler_map("zyx", phi[::-1])[:, ::-1]
+    if kind != "rotation_vector":
+        return _euler_map(kind, phi)
+    from dynamis.spatial.rotation import skew
+
+    angle = sqrt(np.dot(phi, phi))
+    S = skew(phi)
+    a = (1.0 - cos(angle)) / (angle * angle)
+    b = (angle - sin(angle)) / (angle * angle * angle)
+    return np.eye(3) + a * S + b * (S @ S)
+
+
+def analytic_jacobian(model: Model, q: Array, frame: Frame, kind: str) -> Array:
+    """J_A (6 × n) with d/dt (p, φ) = J_A v: the geometric Jacobian with ω replaced by the rates of φ."""
+    X_W = world_poses(model, relative_poses(model, q))
+    T = orientation_rate_map((X_W[frame.body] @ frame.pose).R, kind)
+    J = jacobian(model, q, frame)
+    return np.concatenate([J[:3], inverse3(T) @ J[3:]])
+
+
+def inverse3(T: Array) -> Array:
+    """The inverse of a 3 × 3 matrix of any scalar, by cofactors."""
+    rows = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
+    return rows / np.dot(T[:, 0], rows[0])

@@ -1,0 +1,98 @@
+"""Where the bodies are, how they move: forward kinematics of poses, twists and accelerations.
+
+Every quantity of body i is in the frame of body i unless its name says otherwise (``X_W`` poses are in the world).
+Index 0 is the base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.model import Frame, Model
+from dynamis.spatial import Pose, cross, motion_cross
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class MovingBase:
+    """The motion imposed on the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame."""
+
+    pose: Pose
+    twist: Array
+    acceleration: Array
+
+    @staticmethod
+    def at_rest() -> MovingBase:
+        return MovingBase(Pose.identity(), np.zeros(6), np.zeros(6))
+
+
+REST = MovingBase.at_rest()
+
+
+def relative_poses(model: Model, q: Array) -> list[Pose]:
+    """The pose of each body in its parent's frame, X_λ(i),i(q)."""
+    return [Pose.identity()] + [body.pose(q) for _, body in model.moving]
+
+
+def world_poses(model: Model, X: list[Pose], base: MovingBase = REST) -> list[Pose]:
+    """The pose of each body in the world, from the relative ones."""
+    X_W = [base.pose]
+    for i, body in model.moving:
+        X_W.append(X_W[body.parent] @ X[i])
+    return X_W
+
+
+def twists(model: Model, X: list[Pose], v: Array, base: MovingBase = REST) -> list[Array]:
+    """V_i = Ad⁻¹ V_λ(i) + S_i v_i [Pisa notes, ABA pass 1]."""
+    V = [base.twist]
+    for i, body in model.moving:
+        V.append(X[i].twist_inward(V[body.parent]) + body.S @ v[list(body.dof)])
+    return V
+
+
+def accelerations(model: Model, X: list[Pose], V: list[Array], v: Array, a: Array, base: MovingBase = REST) -> list[Array]:
+    """V̇_i = Ad⁻¹ V̇_λ(i) + S_i v̇_i + ad(V_i) S_i v_i, the rate of the components of V_i [Pisa notes, ABA (2)]."""
+    A = [base.acceleration]
+    for i, body in model.moving:
+        dof = list(body.dof)
+        A.append(X[i].twist_inward(A[body.parent]) + body.S @ a[dof] + motion_cross(V[i], body.S @ v[dof]))
+    return A
+
+
+def pose(model: Model, q: Array, frame: Frame) -> Array:
+    """The 4 × 4 pose of a frame in the world."""
+    return (chain_pose(model, q, frame.body) @ frame.pose).matrix()
+
+
+def chain_pose(model: Model, q: Array, i: int) -> Pose:
+    """The world pose of one body, walking only its own ancestors."""
+    X = Pose.identity()
+    for k in model.ancestors(i):
+        body = model.bodies[k]
+        assert body is not None
+        X = body.pose(q) @ X
+    return X
+
+
+def velocity(model: Model, q: Array, v: Array, frame: Frame, base: MovingBase = REST) -> Array:
+    """The twist (ṗ, ω) of a frame: velocity of its origin and its angular velocity, in world axes."""
+    X = relative_poses(model, q)
+    X_W = world_poses(model, X, base)[frame.body] @ frame.pose
+    V = frame.pose.twist_inward(twists(model, X, v, base)[frame.body])
+    return np.concatenate([X_W.R @ V[:3], X_W.R @ V[3:]])
+
+
+def acceleration(model: Model, q: Array, v: Array, a: Array, frame: Frame, base: MovingBase = REST) -> Array:
+    """The acceleration (p̈, ω̇) of a frame: that of its origin, as an accelerometer at rest in the world sees it."""
+    X = relative_poses(model, q)
+    X_W = world_poses(model, X, base)[frame.body] @ frame.pose
+    V_body = twists(model, X, v, base)
+    A = frame.pose.twist_inward(accelerations(model, X, V_body, v, a, base)[frame.body])
+    V = frame.pose.twist_inward(V_body[frame.body])
+    # the components of V turn with the frame: p̈ = R (v̇ + ω × v)
+    return np.concatenate([X_W.R @ (A[:3] + cross(V[3:], V[:3])), X_W.R @ A[3:]])

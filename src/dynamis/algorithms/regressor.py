@@ -1,0 +1,78 @@
+"""The regressor: τ = Y(q, v, v̇) π, linear in the parameters.
+
+π holds, body by body, the ten inertial parameters (`PARAMETER_NAMES`, the tensor about the body frame's origin), then
+per degree of freedom viscous friction, Coulomb friction, its direction-dependent part, reflected rotor inertia and
+spring stiffness (geometry, gravity and rest positions are known).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relative_poses, twists
+from dynamis.algorithms.subtree import Beyond, add_block
+from dynamis.model.model import Model
+from dynamis.scalar import sign
+from dynamis.spatial import PARAMETER_NAMES, skew
+
+Array = npt.NDArray[Any]
+
+JOINT_PARAMETERS = ("viscous", "coulomb", "coulomb_bias", "rotor", "stiffness")
+
+
+def parameters(model: Model) -> Array:
+    """π of the model."""
+    inertial = [body.inertia.parameters for _, body in model.moving]
+    joint = [getattr(model, name) for name in JOINT_PARAMETERS]
+    per_joint = np.array(joint).T.reshape(-1) if model.n else np.zeros(0)
+    return np.concatenate([*inertial, per_joint])
+
+
+def parameter_names(model: Model) -> list[str]:
+    """The name of each entry of π, such as ``forearm.mx`` or ``elbow.viscous``."""
+    inertial = [f"{body.name}.{name}" for _, body in model.moving for name in PARAMETER_NAMES]
+    return inertial + [f"{c.name}.{name}" for c in model.coordinates for name in JOINT_PARAMETERS]
+
+
+def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
+    """Y (n × p) with Y π = inverse_dynamics(q, v, v̇) without wrenches."""
+    X = relative_poses(model, q)
+    g = np.concatenate([model.gravity, np.zeros(3)])
+    V = twists(model, X, v)
+    A = accelerations(model, X, V, v, a, MovingBase(REST.pose, REST.twist, -g))
+    Y = model.zeros((model.n, 10 * len(model.moving) + len(JOINT_PARAMETERS) * model.n), q, v, a)
+    beyond = Beyond(model)
+    for number, (i, body) in reversed(list(enumerate(model.moving))):
+        # each body's wrench as a matrix acting on its ten parameters, passed on to the base
+        columns, F = beyond.at(i)
+        columns = (*range(10 * number, 10 * number + 10), *columns)
+        F = np.hstack([body_regressor(V[i], A[i]), F])
+        add_block(Y, body.dof, columns, body.S.T @ F)
+        beyond.pass_on(body.parent, columns, X[i].wrench_outward(F))
+    s = sign(v)
+    start = 10 * len(model.moving)
+    for k, (c, rest) in enumerate(zip(model.coordinates, model.rest, strict=True)):
+        stretch = 0.0 if c.q_index is None else q[c.q_index] - rest
+        Y[k, start + 5 * k : start + 5 * k + 5] = np.array([v[k], s[k], s[k] * s[k], a[k], stretch])
+    return Y
+
+
+def body_regressor(V: Array, A: Array) -> Array:
+    """The 6 × 10 matrix with M V̇ + ad*(V) M V = matrix · π of one body."""
+    v, w, w_dot = V[:3], V[3:], A[3:]
+    W = skew(w)
+    acceleration = A[:3] + W @ v  # of the origin, in body axes
+    turning = skew(w_dot) + W @ W
+    spin = _tensor_map(w_dot) + W @ _tensor_map(w)
+    force = np.column_stack([acceleration, turning, np.zeros((3, 6))])
+    moment = np.column_stack([np.zeros(3), -skew(acceleration), spin])
+    return np.concatenate([force, moment])
+
+
+def _tensor_map(w: Array) -> Array:
+    """The 3 × 6 matrix with I w = matrix · (Ixx, Ixy, Iyy, Ixz, Iyz, Izz)."""
+    x, y, z = w
+    return np.array([[x, y, 0.0, z, 0.0, 0.0], [0.0, x, y, 0.0, z, 0.0], [0.0, 0.0, 0.0, x, y, z]])

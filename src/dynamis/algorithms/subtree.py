@@ -1,0 +1,35 @@
+"""Columns that belong to joints (or bodies) beyond a body, gathered on the way from the tips to the base."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.model import Model
+
+Array = npt.NDArray[Any]
+
+
+class Beyond:
+    """Per body, the 6-row matrices its children have passed on, and which columns of the result they belong to."""
+
+    def __init__(self, model: Model) -> None:
+        self._held: list[list[tuple[tuple[int, ...], Array]]] = [[] for _ in model.bodies]
+
+    def at(self, i: int) -> tuple[tuple[int, ...], Array]:
+        """(columns, matrix) of everything beyond body i, in its frame."""
+        held, self._held[i] = self._held[i], []
+        if not held:
+            return (), np.zeros((6, 0))
+        return tuple(c for columns, _ in held for c in columns), np.hstack([F for _, F in held])
+
+    def pass_on(self, parent: int, columns: tuple[int, ...], F: Array) -> None:
+        if parent > 0:
+            self._held[parent].append((columns, F))
+
+
+def add_block(M: Array, rows: tuple[int, ...], columns: tuple[int, ...], block: Array) -> None:
+    """M[rows, columns] += block, also where an index repeats because a joint follows another."""
+    np.add.at(M, np.ix_(rows, columns), block)

@@ -1,0 +1,17 @@
+"""The command line: ``dynamis COMMAND``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; ``--version`` answers before anything heavy is loaded."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from dynamis.version import __version__
+
+        sys.stdout.write(f"dynamis {__version__}\n")
+        return
+    from dynamis.cli.commands import cli
+
+    cli()

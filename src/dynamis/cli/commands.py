@@ -1,0 +1,146 @@
+"""The commands; each imports what it needs when it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dynamis.errors import DynamisError
+from dynamis.version import __version__
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Errors of ours end the command with their sentence and status 2; anything else is a bug and shows itself."""
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except DynamisError as error:
+            click.secho(f"dynamis: {error}", fg="red", err=True)
+            sys.exit(2)
+
+    return wrapper
+
+
+@click.group(context_settings=CONTEXT)
+@click.version_option(__version__, "-V", "--version", prog_name="dynamis", message="%(prog)s %(version)s")
+def cli() -> None:
+    """The dynamics of robot manipulators.
+
+    ROBOT is a name of the library (dynamis robots) or a .urdf or .toml file.
+    """
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@plain_errors
+def robots(as_json: bool) -> None:
+    """List the robots of the library.
+
+    \b
+    Example:
+      dynamis robots
+    """
+    from dynamis.cli.tables import print_library
+    from dynamis.model.library import library_table
+
+    if as_json:
+        click.echo(json.dumps(dict(library_table()), indent=2, ensure_ascii=False))
+    else:
+        print_library(library_table())
+
+
+@cli.command()
+@click.argument("robot")
+@click.option("--floating", is_flag=True, help="Let the base move freely.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@plain_errors
+def info(robot: str, floating: bool, as_json: bool) -> None:
+    """Show what a robot is: its joints, its links, its dynamics at rest.
+
+    \b
+    Examples:
+      dynamis info ur5e
+      dynamis info my_arm.urdf --json
+    """
+    from dynamis.cli.summary import summarise
+    from dynamis.cli.tables import print_summary
+    from dynamis.robot import load
+
+    loaded = load(robot, base="floating" if floating else "fixed")
+    summary = summarise(loaded)
+    if as_json:
+        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        print_summary(summary, loaded)
+
+
+@cli.command()
+@click.argument("file")
+@click.option("--strict", is_flag=True, help="Count warnings as errors.")
+@click.option("--repair", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+              help="Write a mended copy (.urdf or .toml): nearest possible inertias, unit axes, limits in order.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@plain_errors
+def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
+    """Look for everything wrong or doubtful in a robot file.
+
+    Exit status: 0 nothing wrong (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
+
+    \b
+    Examples:
+      dynamis check my_arm.urdf
+      dynamis check my_arm.urdf --repair mended.urdf
+    """
+    from dynamis.cli.tables import print_report
+    from dynamis.model.load import read
+
+    description, report = read(file)
+    changes: list[str] = []
+    if out is not None and description is not None and report.ok:
+        from dynamis.model.repair import repair
+        from dynamis.robot import Robot
+
+        mended, changes = repair(description)
+        Robot(mended).write(out)
+    if as_json:
+        findings = [problem.as_dict() for problem in report]
+        click.echo(json.dumps({"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}, indent=2, ensure_ascii=False))  # fmt: skip
+    else:
+        print_report(report)
+        if out is not None and report.ok:
+            for change in changes:
+                click.echo(f"  mended {change}")
+            click.echo(f"{out} written, {len(changes)} change(s)")
+    if out is not None and not report.ok:
+        click.secho(f"dynamis: {out} not written: errors are not mended, only doubtful physics is", fg="red", err=True)
+    sys.exit(1 if report.errors or (strict and report.problems) else 0)
+
+
+@cli.command()
+@click.argument("robot")
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
+              help="How a .toml places its links: freely, by standard or modified DH table, by screws.")  # fmt: skip
+@plain_errors
+def convert(robot: str, out: Path, form: str) -> None:
+    """Write a robot in another format: URDF, DH table, product of exponentials.
+
+    \b
+    Examples:
+      dynamis convert ur5e ur5e.urdf
+      dynamis convert my_arm.urdf my_arm.toml --form dh
+    """
+    from dynamis.robot import load
+
+    load(robot).write(out, form)
+    click.echo(f"{out} written")

@@ -1,0 +1,71 @@
+"""What a robot is, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynamis.robot import Robot
+from dynamis.scalar import Node
+
+
+def plain(value: Any) -> Any:
+    """Numbers stay numbers, symbols become text, infinities None."""
+    if isinstance(value, Node):
+        return str(value)
+    if isinstance(value, np.ndarray):
+        return [plain(x) for x in value]
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def summarise(robot: Robot) -> dict[str, Any]:
+    """Everything `dynamis info` shows."""
+    description, model = robot.description, robot.model
+    summary: dict[str, Any] = {
+        "name": robot.name,
+        "about": description.about,
+        "source": description.source,
+        "degrees_of_freedom": robot.n,
+        "length_of_q": robot.nq,
+        "mass": plain(robot.mass),
+        "gravity": plain(model.gravity),
+        "symbolic": model.symbolic,
+        "tip": model.tip,
+        "joints": [_joint(joint) for joint in description.joints if joint.type != "fixed"],
+        "links": [_link(body.name, body.inertia) for _, body in model.moving],
+        "frames": list(robot.link_names),
+    }
+    if robot.n:
+        q = robot.neutral()
+        M = robot.mass_matrix(q)
+        summary["at_zero"] = {"gravity": plain(robot.gravity(q)), "mass_matrix_diagonal": plain(np.diag(M))}
+        if not model.symbolic:
+            values = np.linalg.eigvalsh(M)
+            summary["at_zero"]["mass_matrix_eigenvalues"] = [float(values[0]), float(values[-1])]
+    return summary
+
+
+def _joint(joint: Any) -> dict[str, Any]:
+    drive = joint.drive
+    reflected = drive.rotor_inertia * drive.gear_ratio * drive.gear_ratio
+    return {
+        "name": joint.name,
+        "type": joint.type,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": plain(joint.axis),
+        "limits": {key: plain(value) for key, value in vars(joint.limits).items()},
+        "viscous": plain(drive.viscous),
+        "coulomb": plain(drive.coulomb),
+        "reflected_rotor_inertia": plain(reflected),
+        "stiffness": plain(drive.stiffness),
+        "follows": None if joint.mimic is None else joint.mimic.joint,
+    }
+
+
+def _link(name: str, inertia: Any) -> dict[str, Any]:
+    tensor = inertia.tensor_about_com
+    moments = [] if tensor.dtype == object else [float(x) for x in np.linalg.eigvalsh(tensor)]
+    return {"name": name, "mass": plain(inertia.mass), "com": plain(inertia.com), "principal_moments": moments}

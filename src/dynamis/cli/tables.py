@@ -1,0 +1,142 @@
+"""Summaries and reports as tables in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+
+from dynamis.model.diagnostics import Report
+from dynamis.robot import Robot
+
+SHOWN = 40
+
+
+def print_library(rows: list[tuple[str, str]]) -> None:
+    console = Console()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("robot", style="bold cyan", no_wrap=True)
+    table.add_column("what it is")
+    for name, about in rows:
+        table.add_row(escape(name), escape(about))
+    console.print(table)
+
+
+def safe(text: str) -> str:
+    """Text of a file, without the control characters a terminal would obey."""
+    return escape("".join(c if c.isprintable() else "�" for c in text))
+
+
+def number(value: Any, digits: int = 4) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return safe(value if len(value) <= 28 else value[:27] + "…")
+    if value == 0.0:
+        return "0"
+    return f"{value:.{digits}g}"
+
+
+def vector(values: Any) -> str:
+    return "(" + ", ".join(number(v, 3) for v in values) + ")"
+
+
+def print_summary(summary: dict[str, Any], robot: Robot) -> None:
+    console = Console()
+    console.print()
+    console.print(f"[bold]{safe(summary['name'])}[/bold]  {safe(summary['about'])}")
+    if summary["source"]:
+        console.print(Padding(f"[dim]{safe(summary['source'])}[/dim]", (0, 0, 0, 2)))
+    facts = [
+        f"{summary['degrees_of_freedom']} degrees of freedom",
+        f"mass {number(summary['mass'])} kg",
+        f"gravity {vector(summary['gravity'])} m/s²",
+    ]
+    if summary["tip"]:
+        facts.append(f"tip [cyan]{safe(summary['tip'])}[/cyan]")
+    console.print("  " + "  ·  ".join(facts))
+    console.print()
+    console.print(_joints(summary["joints"]))
+    console.print(_links(summary["links"]))
+    if "at_zero" in summary:
+        _print_dynamics(console, summary, robot)
+
+
+def _joints(joints: list[dict[str, Any]]) -> Table:
+    table = Table(title="Joints", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for heading in ("joint", "type", "axis", "range", "speed", "effort"):
+        table.add_column(heading, justify="left" if heading in ("joint", "type") else "right", no_wrap=heading != "joint")
+    physics = {"viscous": "viscous", "coulomb": "dry", "reflected_rotor_inertia": "rotor", "stiffness": "spring"}
+    shown = {key: label for key, label in physics.items() if any(j[key] not in (0.0, None) for j in joints)}
+    for label in shown.values():
+        table.add_column(label, justify="right")
+    for j in joints[:SHOWN]:
+        limits = j["limits"]
+        bounds = f"{number(limits['lower'], 3)} … {number(limits['upper'], 3)}"
+        bounds = "–" if limits["lower"] is None and limits["upper"] is None else bounds
+        kind = j["type"] + (f" (follows {safe(j['follows'])})" if j["follows"] else "")
+        row = [safe(j["name"]), kind, vector(j["axis"]), bounds, number(limits["velocity"], 3), number(limits["effort"], 3)]
+        table.add_row(*row, *(number(j[key], 3) for key in shown))
+    if len(joints) > SHOWN:
+        table.add_row(f"… and {len(joints) - SHOWN} more")
+    return table
+
+
+def _links(links: list[dict[str, Any]]) -> Table:
+    table = Table(title="Moving bodies", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    table.add_column("body")
+    table.add_column("mass \\[kg]", justify="right")
+    table.add_column("centre of mass \\[m]", justify="right")
+    table.add_column("principal moments \\[kg m²]", justify="right")
+    for link in links[:SHOWN]:
+        moments = vector(link["principal_moments"]) if link["principal_moments"] else "symbolic"
+        table.add_row(safe(link["name"]), number(link["mass"]), vector(link["com"]), moments)
+    if len(links) > SHOWN:
+        table.add_row(f"… and {len(links) - SHOWN} more")
+    return table
+
+
+def _print_dynamics(console: Console, summary: dict[str, Any], robot: Robot) -> None:
+    at = summary["at_zero"]
+    if robot.n > SHOWN:
+        return
+    if robot.model.symbolic:
+        console.print("[bold]At q = 0[/bold]")
+        console.print("  gravity torque  " + safe(", ".join(at["gravity"] if isinstance(at["gravity"][0], str) else map(str, at["gravity"]))))
+        return
+    table = Table(title="At q = 0", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    table.add_column("coordinate")
+    table.add_column("gravity torque", justify="right")
+    table.add_column("inertia seen", justify="right")
+    for name, torque, seen in zip(robot.coordinate_names, at["gravity"], at["mass_matrix_diagonal"], strict=True):
+        table.add_row(safe(name), number(torque), number(seen))
+    console.print(table)
+    low, high = at["mass_matrix_eigenvalues"]
+    condition = f", condition {high / low:.3g}" if low > 0 else ", singular: some motion moves no mass"
+    console.print(f"  eigenvalues of M(0) from {low:.4g} to {high:.4g}{condition}")
+    rng = np.random.default_rng(0)
+    q, v, a = robot.random(rng), rng.uniform(-1, 1, robot.n), rng.uniform(-1, 1, robot.n)
+    if low > 0:
+        error = np.abs(robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a)) - a).max()
+        console.print(f"  forward after inverse dynamics at a random state: acceleration back to {error:.1g}")
+    console.print()
+
+
+def print_report(report: Report) -> None:
+    console = Console(soft_wrap=True)
+    for problem in report:
+        colour = "red" if problem.severity == "error" else "yellow"
+        place = safe(problem.file) + (f":{problem.line}" if problem.line else "")
+        head = f"{place}: " if place else ""
+        console.print(f"{head}[bold {colour}]{problem.severity}[/] {safe(problem.where)}: {safe(problem.found)}", highlight=False)
+        for label, text in (("allowed", problem.allowed), ("read as", problem.done), ("to repair", problem.repair)):
+            if text:
+                console.print(f"    [dim]{label}:[/] {safe(text)}", highlight=False)
+    errors, warnings = len(report.errors), len(report.warnings)
+    verdict = "[bold red]not usable[/]" if errors else "[bold green]usable[/]"
+    console.print(f"{safe(report.source)}: {verdict}, {errors} error(s), {warnings} warning(s)", highlight=False)

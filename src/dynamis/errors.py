@@ -1,0 +1,87 @@
+"""The exceptions and warnings of Dynamis.
+
+    DynamisError
+    ├── ModelError            a robot description that cannot be used
+    │   ├── FormatError       the file is not what its format promises: syntax, encoding, limits of size
+    │   └── ConversionError   the robot is sound, but the asked-for form cannot represent it
+    ├── NameLookupError       a name that is not there (also a KeyError)
+    ├── InputError            a wrong argument: shape, value, unit (also a ValueError)
+    ├── SingularError         the mass matrix, or part of it, cannot be inverted
+    └── MissingExtraError     an optional dependency is not installed (also an ImportError)
+
+    ModelWarning              the model loads, but something in it is doubtful; says what was done
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dynamis.model.diagnostics import Problem
+
+
+class DynamisError(Exception):
+    """Any error Dynamis raises on purpose."""
+
+
+class ModelError(DynamisError):
+    """A robot description that cannot be used; ``problems`` holds every finding."""
+
+    def __init__(self, message: str, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+
+class FormatError(ModelError):
+    """The file is not what its format promises."""
+
+
+class ConversionError(ModelError):
+    """The robot is sound, but the asked-for form cannot represent it."""
+
+
+class NameLookupError(DynamisError, KeyError):
+    """A name that is not there."""
+
+    def __str__(self) -> str:
+        # KeyError prints the repr of its argument, which would quote and escape the sentence
+        return str(self.args[0])
+
+
+class InputError(DynamisError, ValueError):
+    """A wrong argument."""
+
+
+class SingularError(DynamisError):
+    """The mass matrix, or part of it, cannot be inverted."""
+
+
+class MissingExtraError(DynamisError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class ModelWarning(UserWarning):
+    """The model loads, but something in it is doubtful."""
+
+
+def printable(name: str, limit: int = 80) -> str:
+    """A name quoted for a message: control characters escaped, length bounded."""
+    text = name if len(name) <= limit else name[: limit - 1] + "…"
+    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> NameLookupError:
+    """The error for a failed look-up, with the near names first, or all of them when there are few."""
+    if not isinstance(name, str):
+        return NameLookupError(f"{kind} must be a name (str), got {type(name).__name__}")
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+    if near:
+        hint = "did you mean " + ", ".join(map(printable, near)) + "?"
+    elif len(names) <= 20:
+        hint = "there are: " + (", ".join(map(printable, names)) or "none")
+    else:
+        hint = f"there are {len(names)}, such as " + ", ".join(map(printable, names[:8]))
+    return NameLookupError(f"no {kind} named {printable(name)}; {hint}")

@@ -1,0 +1,1 @@
+"""Robots: editable descriptions, the frozen model, file formats, and the library."""

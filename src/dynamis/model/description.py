@@ -1,0 +1,200 @@
+"""The description of a robot: editable, and faithful to the file it came from.
+
+Nothing here is derived or reordered: links and joints stand in the order of the file, fixed joints and massless
+frames are kept, and every number is as it was read. `build` turns a description into the frozen `Model` that
+algorithms use.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, NameLookupError, unknown_name
+from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass
+class MassProperties:
+    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m²], in the link's frame and axes."""
+
+    mass: Any
+    com: Array
+    tensor: Array
+    line: int | None = None
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia.about_com(self.mass, self.com, self.tensor)
+
+    @staticmethod
+    def of(inertia: Inertia) -> MassProperties:
+        return MassProperties(inertia.mass, inertia.com, inertia.tensor_about_com)
+
+
+@dataclass
+class Shape:
+    """What a link looks like (``role`` "visual") or collides as ("collision"); never used by the dynamics.
+
+    ``kind`` is box (size = x, y, z), cylinder or capsule (size = radius, length), sphere (size = radius) or mesh
+    (``mesh`` = the file name as written, size = scale).
+    """
+
+    role: str
+    kind: str
+    size: tuple[float, ...]
+    origin: Pose
+    mesh: str = ""
+    rgba: tuple[float, ...] | None = None
+
+
+@dataclass
+class Link:
+    name: str
+    mass_properties: MassProperties | None = None
+    shapes: list[Shape] = field(default_factory=list)
+    line: int | None = None
+
+
+@dataclass
+class Limits:
+    """Position [rad or m], speed and effort limits; infinite where the joint has none."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+
+@dataclass
+class Drive:
+    """The physics of a joint beside its links: friction, rotor, spring.
+
+    Torque against the motion: ``viscous`` · q̇ + ``coulomb`` · sgn q̇, with ``coulomb_bias`` added in both directions
+    where dry friction depends on the direction (positive c₊ and negative c₋ give their half sum and half
+    difference). ``rotor_inertia`` is the motor's own, seen at the joint multiplied by ``gear_ratio``².
+    ``stiffness`` · (q − ``rest``) is the spring.
+    """
+
+    viscous: Any = 0.0
+    coulomb: Any = 0.0
+    coulomb_bias: Any = 0.0
+    rotor_inertia: Any = 0.0
+    gear_ratio: Any = 1.0
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+
+
+@dataclass
+class Mimic:
+    """q = ratio · q(joint) + offset."""
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass
+class Joint:
+    """A joint from ``parent`` to ``child``.
+
+    The joint's frame is ``origin`` in the parent link's frame; the motion (see `joints`) takes place there; the child
+    link's frame is ``tail`` in the moved frame. URDF has no tail. In standard Denavit–Hartenberg form the tail holds
+    d, a and α.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Pose = field(default_factory=Pose.identity)
+    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    axis2: Array | None = None
+    pitch: Any = 0.0
+    tail: Pose = field(default_factory=Pose.identity)
+    limits: Limits = field(default_factory=Limits)
+    drive: Drive = field(default_factory=Drive)
+    mimic: Mimic | None = None
+    line: int | None = None
+
+
+@dataclass
+class Description:
+    """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
+
+    Numbers may be symbols; ``parameters`` then holds the values a file gives for some of them.
+    """
+
+    name: str = "robot"
+    links: list[Link] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    gravity: Array = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
+    parameters: dict[str, float] = field(default_factory=dict)
+    about: str = ""
+    source: str = ""
+    file: str = ""
+
+    def link(self, name: str) -> Link:
+        return _find(self.links, name, "link")
+
+    def joint(self, name: str) -> Joint:
+        return _find(self.joints, name, "joint")
+
+    def copy(self) -> Description:
+        return copy.deepcopy(self)
+
+    def add_link(
+        self,
+        name: str,
+        parent: str | None = None,
+        joint: str = "fixed",
+        *,
+        joint_name: str | None = None,
+        origin: Pose | None = None,
+        axis: Any = (0.0, 0.0, 1.0),
+        inertia: Inertia | None = None,
+        **joint_fields: Any,
+    ) -> Description:
+        """Append a link and, unless it is the root (no ``parent``), the joint that carries it. Returns self.
+
+        >>> d = Description("pendulum").add_link("base")
+        >>> d = d.add_link("bob", "base", "revolute", axis=(0, 1, 0), inertia=Inertia.about_com(1.0, (0, 0, -1), np.zeros((3, 3))))
+        >>> [j.name for j in d.joints]
+        ['bob_joint']
+        """
+        self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
+        if parent is None:
+            if joint_fields or origin is not None or joint != "fixed":
+                raise InputError(f"link '{name}' has no parent, so it can have no joint")
+            return self
+        direction = np.array(axis, dtype=float if np.asarray(axis).dtype != object else object)
+        place = origin if origin is not None else Pose.identity()
+        self.joints.append(Joint(joint_name or f"{name}_joint", joint, parent, name, place, direction, **joint_fields))
+        return self
+
+    def attach_payload(self, inertia: Inertia, link: str, name: str = "payload") -> Description:
+        """Fix a body to a link's frame. Returns self."""
+        if link not in [item.name for item in self.links]:
+            raise unknown_name("link", link, [item.name for item in self.links])
+        taken = {item.name for item in self.links} | {item.name for item in self.joints}
+        unique, k = name, 2
+        while unique in taken or f"{unique}_joint" in taken:
+            unique, k = f"{name}_{k}", k + 1
+        return self.add_link(unique, link, inertia=inertia)
+
+
+def _find(items: Any, name: str, kind: str) -> Any:
+    for item in items:
+        if item.name == name:
+            return item
+    error: NameLookupError = unknown_name(kind, name, [item.name for item in items])
+    raise error

@@ -1,0 +1,94 @@
+"""What is wrong or doubtful in a description: one finding, and the report that collects them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dynamis.errors import ModelError, ModelWarning
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding: where it is, what was found, what is allowed, how to repair it.
+
+    ``severity`` is "error" (the model cannot be used) or "warning" (it loads, ``done`` says how it was read).
+    ``code`` is a short stable name for scripts.
+    """
+
+    severity: str
+    code: str
+    where: str
+    found: str
+    allowed: str
+    repair: str
+    done: str = ""
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file + (f":{self.line}" if self.line else "") + (": " if self.file else "")
+        text = f"{place}{self.severity}: {self.where}: {self.found}"
+        text += f"; allowed: {self.allowed}" if self.allowed else ""
+        text += f"; {self.done}" if self.done else ""
+        return text + (f". To repair: {self.repair}." if self.repair else ".")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if v not in ("", None)}
+
+
+@dataclass
+class Report:
+    """The findings about one file or description, in the order of the file."""
+
+    source: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+    def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
+        self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.source, line))
+
+    def warn(
+        self, code: str, where: str, found: str, allowed: str, repair: str, done: str, line: int | None = None
+    ) -> None:
+        self.problems.append(Problem("warning", code, where, found, allowed, repair, done, self.source, line))
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [p for p in self.problems if p.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        return [p for p in self.problems if p.severity == "warning"]
+
+    @property
+    def ok(self) -> bool:
+        """No errors; there may be warnings."""
+        return not self.errors
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self.problems)
+
+    def __len__(self) -> int:
+        return len(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems)) or f"{self.source}: no problems found"
+
+    def raise_errors(self, kind: type[ModelError] = ModelError, *, strict: bool = False) -> None:
+        """Raise if there is an error, or under ``strict`` any finding."""
+        bad = self.problems if strict else self.errors
+        if bad:
+            raise kind(_several(bad), self.problems)
+
+    def emit_warnings(self, stacklevel: int = 3) -> None:
+        """Say every warning through Python's own ``warnings``."""
+        for problem in self.warnings:
+            warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+
+
+def _several(problems: Iterable[Problem], shown: int = 8) -> str:
+    texts = [str(p) for p in problems]
+    more = len(texts) - shown
+    return "\n".join(texts[:shown] + ([f"… and {more} more; dynamis check FILE lists them all"] if more > 0 else []))

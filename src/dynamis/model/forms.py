@@ -1,0 +1,93 @@
+"""Denavit–Hartenberg parameters and screws as joints.
+
+A joint is origin · motion · tail (see `description.Joint`):
+
+    standard     Rz(θ) Tz(d) · Tx(a) Rx(α)       the link's frame is beyond the link, its joint turns about z_{i−1}
+    modified     Rx(α) Tx(a) · Rz(θ) Tz(d)       (Craig) the link's frame is on its own joint's axis z_i
+    exponential  g(0) exp(X q)                   any home pose g(0), the screw X in the link's own frame
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import ConversionError, InputError
+from dynamis.model.build import snap, snap_pose, unit
+from dynamis.model.description import Joint
+from dynamis.scalar import Node
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import about_axis
+
+Array = npt.NDArray[Any]
+
+X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+
+
+def _rx(angle: Any) -> Pose:
+    return Pose(snap(about_axis(X_AXIS, angle)), np.zeros(3))
+
+
+def _rz(angle: Any) -> Pose:
+    return Pose(snap(about_axis(Z_AXIS, angle)), np.zeros(3))
+
+
+def _tx(a: Any) -> Pose:
+    return Pose.translation([a, 0.0, 0.0])
+
+
+def _tz(d: Any) -> Pose:
+    return Pose.translation([0.0, 0.0, d])
+
+
+def joint_from_dh(kind: str, a: Any, alpha: Any, d: Any, theta: Any) -> tuple[Pose, Pose]:
+    """(origin, tail) of a joint in standard form; θ (or d, where the joint slides) is the offset added to q."""
+    if kind == "prismatic":
+        return _rz(theta) @ _tz(d), _tx(a) @ _rx(alpha)
+    return _rz(theta), _tz(d) @ _tx(a) @ _rx(alpha)
+
+
+def joint_from_modified_dh(kind: str, a: Any, alpha: Any, d: Any, theta: Any) -> tuple[Pose, Pose]:
+    """(origin, tail) of a joint in modified form; a and α are those written a_{i−1}, α_{i−1}."""
+    return _rx(alpha) @ _tx(a) @ _rz(theta) @ _tz(d), Pose.identity()
+
+
+def joint_from_screw(home: Pose, screw: Array, kind: str = "revolute") -> tuple[str, Pose, Array, Any, Pose]:
+    """(type, origin, axis, pitch, tail) of the joint home · exp(X q), X = (v, ω) in the link's frame."""
+    v, w = screw[:3], screw[3:]
+    if kind == "fixed":
+        return "fixed", home, Z_AXIS, 0.0, Pose.identity()
+    turns = any(isinstance(x, Node) or x != 0.0 for x in w)
+    if not turns:
+        if not any(isinstance(x, Node) or x != 0.0 for x in v):
+            raise InputError("the screw is zero; give (vx, vy, vz, wx, wy, wz)")
+        _require_unit(v, "linear part of a sliding screw")
+        return "prismatic", home, unit(v), 0.0, Pose.identity()
+    _require_unit(w, "angular part of a screw")
+    pitch = np.dot(w, v)
+    point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
+    plain = not isinstance(pitch, Node) and abs(pitch) < 1e-14
+    name = ("continuous" if kind == "continuous" else "revolute") if plain else "helical"
+    return name, home @ Pose.translation(point), unit(w), 0.0 if plain else pitch, Pose.translation(-point)
+
+
+def _require_unit(direction: Array, what: str) -> None:
+    if direction.dtype != object and abs(float(np.linalg.norm(direction)) - 1.0) > 1e-6:
+        raise InputError(f"the {what} has length {np.linalg.norm(direction):g}, it must be 1")
+
+
+def screw_of(joint: Joint) -> tuple[Pose, Array]:
+    """(g(0), X) of a joint with one degree of freedom: the exponential form."""
+    if joint.type not in ("revolute", "continuous", "prismatic", "helical"):
+        raise ConversionError(
+            f"joint '{joint.name}' is {joint.type}: the local product of exponentials holds joints with one degree of freedom"
+        )
+    axis = unit(joint.axis)
+    zero = np.zeros(3)
+    twist = {
+        "prismatic": np.concatenate([axis, zero]),
+        "helical": np.concatenate([joint.pitch * axis, axis]),
+    }.get(joint.type, np.concatenate([zero, axis]))
+    return snap_pose(joint.origin @ joint.tail), joint.tail.twist_inward(twist)

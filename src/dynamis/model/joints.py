@@ -1,0 +1,239 @@
+"""The joint types: the one switch over them.
+
+Five primitive motions carry every algorithm; each has a motion subspace S that is constant in the moving frame:
+
+    revolute    q = angle about the axis                    v = q̇
+    prismatic   q = distance along the axis                 v = q̇
+    helical     q = angle, pitch · q the distance along     v = q̇
+    spherical   q = unit quaternion (x, y, z, w)            v = angular velocity in the moving frame
+    free        q = (position, unit quaternion)             v = twist (v, ω) in the moving frame
+
+The compound types are sequences of primitives with massless bodies between them:
+
+    cylindrical = prismatic, then revolute, about the same axis                         q = (distance, angle)
+    universal   = revolute about the axis, then about the second axis                   q = (angle, angle)
+    planar      = prismatic along x and along y of the plane, then revolute about the   q = (x, y, angle)
+                  normal; the axis is the plane's normal
+
+``continuous`` is a revolute joint without position limits; it keeps one number for q.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.spatial import rotation
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+
+JOINT_TYPES = (
+    "fixed",
+    "revolute",
+    "continuous",
+    "prismatic",
+    "helical",
+    "cylindrical",
+    "universal",
+    "planar",
+    "spherical",
+    "free",
+)
+DEGREES_OF_FREEDOM = {
+    "fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1,
+    "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "free": 6,
+}  # fmt: skip
+USES_AXIS = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar"})
+
+
+class Primitive(ABC):
+    """One primitive motion: what q means (``pose``), what v means (``S``), and how to move on the manifold of q."""
+
+    nq: int
+    nv: int
+    S: Array
+
+    @abstractmethod
+    def pose(self, q: Array) -> Pose:
+        """The moved frame in the frame it moves against."""
+
+    @abstractmethod
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """The configuration reached from q by the constant velocity dv during one unit of time."""
+
+    @abstractmethod
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """The dv with integrate(q0, dv) = q1."""
+
+    @abstractmethod
+    def neutral(self) -> Array:
+        """The configuration where the two frames coincide."""
+
+    @abstractmethod
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        """A random configuration, within the limits where they are finite."""
+
+
+class _OneNumber(Primitive):
+    """What the motions with q̇ = v share."""
+
+    nq = nv = 1
+    span = 1.0
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        return q + dv
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        return q1 - q0
+
+    def neutral(self) -> Array:
+        return np.zeros(1)
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        low, high = float(lower[0]), float(upper[0])
+        if not np.isfinite(low):
+            low = high - 2.0 * self.span if np.isfinite(high) else -self.span
+        if not np.isfinite(high):
+            high = low + 2.0 * self.span
+        return rng.uniform(low, high, 1)
+
+
+class Revolute(_OneNumber):
+    span = np.pi
+
+    def __init__(self, axis: Array) -> None:
+        self.axis = axis
+        self.S = np.concatenate([np.zeros(3), axis])[:, None]
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(rotation.about_axis(self.axis, q[0]), np.zeros(3))
+
+
+class Prismatic(_OneNumber):
+    def __init__(self, axis: Array) -> None:
+        self.axis = axis
+        self.S = np.concatenate([axis, np.zeros(3)])[:, None]
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(rotation.IDENTITY, self.axis * q[0])
+
+
+class Helical(_OneNumber):
+    span = np.pi
+
+    def __init__(self, axis: Array, pitch: Any) -> None:
+        self.axis, self.pitch = axis, pitch
+        self.S = np.concatenate([axis * pitch, axis])[:, None]
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(rotation.about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
+
+
+class Spherical(Primitive):
+    nq, nv = 4, 3
+    S = np.vstack([np.zeros((3, 3)), np.eye(3)])
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(rotation.from_quaternion(q), np.zeros(3))
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        turned = rotation.multiply_quaternions(q, rotation.exp_quaternion(dv))
+        return np.asarray(turned / np.linalg.norm(turned))
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        conjugate = q0 * np.array([-1.0, -1.0, -1.0, 1.0])
+        return rotation.log_quaternion(rotation.multiply_quaternions(conjugate, q1))
+
+    def neutral(self) -> Array:
+        return np.array([0.0, 0.0, 0.0, 1.0])
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        q = rng.standard_normal(4)
+        return np.asarray(q / np.linalg.norm(q))
+
+
+class Free(Primitive):
+    nq, nv = 7, 6
+    S = np.eye(6)
+    _turn = Spherical()
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(rotation.from_quaternion(q[3:]), q[:3])
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        moved = rotation.from_quaternion(q[3:]) @ (_left_jacobian(dv[3:]) @ dv[:3])
+        return np.concatenate([q[:3] + moved, self._turn.integrate(q[3:], dv[3:])])
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        phi = self._turn.difference(q0[3:], q1[3:])
+        moved = rotation.from_quaternion(q0[3:]).T @ (q1[:3] - q0[:3])
+        return np.concatenate([np.linalg.solve(_left_jacobian(phi), moved), phi])
+
+    def neutral(self) -> Array:
+        return np.concatenate([np.zeros(3), self._turn.neutral()])
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        return np.concatenate([rng.uniform(-1.0, 1.0, 3), self._turn.random(rng, lower, upper)])
+
+
+def _left_jacobian(phi: Array) -> Array:
+    """∫₀¹ exp(s S(φ)) ds: what a constant body twist makes of its linear part while it turns by φ."""
+    angle = float(np.linalg.norm(phi))
+    S = rotation.skew(phi)
+    if angle < 1e-4:
+        a, b = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
+    else:
+        a, b = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
+    return np.asarray(np.eye(3) + a * S + b * S @ S)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One primitive of a joint: its motion, and the fixed step from the previous stage to it."""
+
+    motion: Primitive
+    suffix: str
+    step: Pose
+
+
+def plane_axes(normal: Array) -> Array:
+    """The rotation whose z is the normal, turned from the frame's own z by the shortest way (about x for −z)."""
+    x, y, z = normal
+    if isinstance(z, float) and z < -1.0 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    k = 1.0 / (1.0 + z)
+    return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
+
+
+def stages(kind: str, axis: Array, axis2: Array | None = None, pitch: Any = 0.0) -> list[Stage]:
+    """The primitives a joint of this type is made of, in order from its parent."""
+    at = Pose.identity()
+    match kind:
+        case "revolute" | "continuous":
+            return [Stage(Revolute(axis), "", at)]
+        case "prismatic":
+            return [Stage(Prismatic(axis), "", at)]
+        case "helical":
+            return [Stage(Helical(axis, pitch), "", at)]
+        case "cylindrical":
+            return [Stage(Prismatic(axis), ".distance", at), Stage(Revolute(axis), ".angle", at)]
+        case "universal":
+            assert axis2 is not None
+            return [Stage(Revolute(axis), ".1", at), Stage(Revolute(axis2), ".2", at)]
+        case "planar":
+            E = plane_axes(axis)
+            return [
+                Stage(Prismatic(E[:, 0]), ".x", at),
+                Stage(Prismatic(E[:, 1]), ".y", at),
+                Stage(Revolute(axis), ".angle", at),
+            ]
+        case "spherical":
+            return [Stage(Spherical(), "", at)]
+        case "free":
+            return [Stage(Free(), "", at)]
+    raise AssertionError(f"no such joint type: {kind}")

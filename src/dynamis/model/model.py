@@ -1,0 +1,158 @@
+"""The model: a frozen, depth-first tree of rigid bodies, with nothing left that an algorithm would have to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, unknown_name
+from dynamis.model.joints import Primitive
+from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A moving body and the joint that carries it.
+
+    The body's frame is the joint's moved frame: its pose in the parent body's frame is ``placement`` times the
+    joint's motion. ``S`` (6 × nv) maps the joint's rates to the twist it adds, in the body's frame; for a joint that
+    follows another (mimic) it contains the ratio, and ``dof`` points at the coordinates of the joint it follows.
+    """
+
+    name: str
+    parent: int
+    placement: Pose
+    motion: Primitive
+    S: Array
+    inertia: Inertia
+    q_index: slice
+    dof: tuple[int, ...]
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def pose(self, q: Array) -> Pose:
+        """The body's pose in its parent's frame."""
+        own = q[self.q_index]
+        if self.ratio != 1.0 or self.offset != 0.0:
+            own = self.ratio * own + self.offset
+        return self.placement @ self.motion.pose(own)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body: a link of the file, or a frame behind fixed joints."""
+
+    name: str
+    body: int
+    pose: Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """One degree of freedom: where its position stands in q (None where v is not a rate of one), and its limits."""
+
+    name: str
+    joint: str
+    q_index: int | None
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+    revolute: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A robot ready for computation.
+
+    Bodies are numbered depth first, siblings in file order; body 0 is the base, and every parent has a smaller
+    number than its children. Per degree of freedom the joint's own physics: ``viscous``, ``coulomb``,
+    ``coulomb_bias``, ``rotor`` (reflected inertia), ``stiffness``, ``rest``.
+    """
+
+    name: str
+    base: Inertia
+    bodies: tuple[Body | None, ...]
+    frames: MappingProxyType[str, Frame]
+    coordinates: tuple[Coordinate, ...]
+    joint_names: tuple[str, ...]
+    link_names: tuple[str, ...]
+    nq: int
+    gravity: Array
+    viscous: Array
+    coulomb: Array
+    coulomb_bias: Array
+    rotor: Array
+    stiffness: Array
+    rest: Array
+    symbolic: bool = False
+    tip: str | None = None
+    coupled: bool = False
+
+    @property
+    def n(self) -> int:
+        """Degrees of freedom."""
+        return len(self.coordinates)
+
+    @cached_property
+    def moving(self) -> tuple[tuple[int, Body], ...]:
+        """(i, body i) for i = 1 … N_B: parents before children."""
+        return tuple((i, b) for i, b in enumerate(self.bodies) if b is not None)
+
+    @cached_property
+    def parent(self) -> tuple[int, ...]:
+        """λ(i), the parent of body i; −1 for the base."""
+        return tuple(-1 if b is None else b.parent for b in self.bodies)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """μ(i), the children of body i."""
+        lists: list[list[int]] = [[] for _ in self.bodies]
+        for i, b in self.moving:
+            lists[b.parent].append(i)
+        return tuple(map(tuple, lists))
+
+    @property
+    def predecessor(self) -> tuple[int, ...]:
+        """p(j), the body joint j starts from; in a tree without loops p(j) = λ(j)."""
+        return self.parent[1:]
+
+    @property
+    def successor(self) -> tuple[int, ...]:
+        """s(j), the body joint j carries; joints are numbered like the bodies they carry, so s(j) = j."""
+        return tuple(range(1, len(self.bodies)))
+
+    def ancestors(self, i: int) -> Iterable[int]:
+        """Body i, its parent, and so on, without the base."""
+        while i > 0:
+            yield i
+            i = self.parent[i]
+
+    def frame(self, name: str | None = None) -> Frame:
+        """The frame of this name; without one, the tip of a serial arm."""
+        if name is None:
+            if self.tip is None:
+                some = ", ".join(list(self.frames)[-6:])
+                raise InputError(f"robot '{self.name}' has no single tip: name a frame, such as {some}")
+            name = self.tip
+        try:
+            return self.frames[name]
+        except (KeyError, TypeError):
+            raise unknown_name("frame", name, self.frames) from None
+
+    def zeros(self, shape: int | Sequence[int], *arrays: Array) -> Array:
+        """Zeros that can hold what is computed from this model and these arrays: floats, or nodes."""
+        if self.symbolic or any(a.dtype == object for a in arrays):
+            result = np.empty(shape, dtype=object)
+            result.fill(0.0)
+            return result
+        return np.zeros(shape)

@@ -1,0 +1,42 @@
+"""Mesh file names of a description, resolved to paths that stay inside declared folders."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from dynamis.errors import InputError, printable
+
+MAX_MESH_BYTES = 256 * 2**20
+
+
+def resolve_mesh(name: str, model_folder: str | os.PathLike[str], package_folders: Iterable[str | os.PathLike[str]] = ()) -> Path:
+    """The existing file a mesh name means.
+
+    ``package://NAME/rest`` is looked up as NAME/rest in each of ``package_folders`` (and as rest in a folder that is
+    itself called NAME); a relative name in the model's own folder. Whatever leads out of these folders, by ``..``, by an
+    absolute path, by a link or by another scheme, is refused.
+    """
+    roots = [Path(os.fspath(folder)).resolve() for folder in package_folders]
+    package = re.fullmatch(r"package://([^/\\]+)/(.+)", name)
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", name)
+    if "\0" in name or "\\" in name or (scheme and not package):
+        raise InputError(f"the mesh name {printable(name)} is not allowed: use package://NAME/FILE or a relative path")
+    if package:
+        candidates = [(root, root / package[1] / package[2]) for root in roots]
+        candidates += [(root, root / package[2]) for root in roots if root.name == package[1]]
+    else:
+        folder = Path(os.fspath(model_folder)).resolve()
+        candidates = [(folder, folder / name)]
+    for root, candidate in candidates:
+        path = candidate.resolve()
+        if not path.is_relative_to(root):
+            raise InputError(f"the mesh name {printable(name)} leads out of {root}; keep meshes inside their package")
+        if path.is_file():
+            if path.stat().st_size > MAX_MESH_BYTES:
+                raise InputError(f"the mesh {printable(name)} is larger than {MAX_MESH_BYTES // 2**20} MiB")
+            return path
+    where = ", ".join(str(root) for root in roots) or "no package folder was declared"
+    raise InputError(f"the mesh {printable(name)} was not found ({where}); declare the folder that holds its package")

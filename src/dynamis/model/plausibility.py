@@ -1,0 +1,124 @@
+"""Doubtful physics that files really contain: each finding says what was found and how the model reads it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.model.description import Description, Joint, Link
+from dynamis.model.diagnostics import Report
+from dynamis.model.joints import USES_AXIS
+from dynamis.scalar import Node
+
+# larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
+MANY_TURNS = 20.0  # rad
+FAR = 20.0  # m
+AXIS_TOLERANCE = 1e-4
+INERTIA_TOLERANCE = 1e-6
+
+
+def check_plausibility(description: Description, report: Report) -> None:
+    """Add a warning for everything that loads but is probably not meant."""
+    _check_inertias(description.links, report)
+    for joint in description.joints:
+        _check_joint(joint, report)
+    _check_massless_leaves(description, report)
+
+
+def _numbers(*values: Any) -> bool:
+    return not any(isinstance(v, Node) or (isinstance(v, np.ndarray) and v.dtype == object) for v in values)
+
+
+def _check_inertias(links: list[Link], report: Report) -> None:
+    weighed = [
+        (link, m) for link in links if (m := link.mass_properties) is not None and _numbers(m.mass, m.com, m.tensor)
+    ]
+    if not weighed:
+        return
+    tensors: npt.NDArray[Any] = np.array([m.tensor for _, m in weighed], dtype=float)
+    skewness = np.abs(tensors - tensors.swapaxes(1, 2)).max(axis=(1, 2))
+    moments = np.linalg.eigvalsh(0.5 * (tensors + tensors.swapaxes(1, 2)))
+    sizes = np.abs(tensors).max(axis=(1, 2))
+    for (link, mass), (a, b, c), uneven, size in zip(weighed, moments.tolist(), skewness.tolist(), sizes.tolist(), strict=True):
+        where, line = f"link {printable(link.name)}", mass.line or link.line
+        principal = f"({a:.4g}, {b:.4g}, {c:.4g})"
+        repair = "give the true inertia, or run dynamis check FILE --repair OUT for the nearest possible one"
+        if uneven > INERTIA_TOLERANCE * size:
+            report.warn("inertia-asymmetric", where, "the inertia tensor is not symmetric", "Iᵢⱼ = Iⱼᵢ",
+                        "correct the products of inertia", "its symmetric part is used", line)  # fmt: skip
+        if a < -INERTIA_TOLERANCE * size:
+            report.warn("inertia-negative", where, f"the principal moments are {principal} kg m²: not positive definite",
+                        "moments that are not negative", repair, "used as written", line)  # fmt: skip
+        elif a + b < c * (1.0 - INERTIA_TOLERANCE):
+            report.warn("inertia-triangle", where,
+                        f"the principal moments {principal} kg m² break the triangle inequality: {a:.4g} + {b:.4g} < {c:.4g}",
+                        "each moment at most the sum of the other two", repair, "used as written", line)  # fmt: skip
+        if mass.mass > 0.0 and c > mass.mass * FAR**2:
+            report.warn("inertia-unit", where,
+                        f"a moment of {c:.4g} kg m² for {mass.mass:.4g} kg means mass {np.sqrt(c / mass.mass):.3g} m away",
+                        "kg m²", "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
+        if max(map(abs, mass.com)) > FAR:
+            report.warn("length-unit", where, f"the centre of mass is {np.abs(mass.com).max():.4g} m away", "metres",
+                        "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
+
+
+def _check_joint(joint: Joint, report: Report) -> None:
+    where, line = f"joint {printable(joint.name)}", joint.line
+    if _numbers(joint.origin.p) and max(map(abs, joint.origin.p)) > FAR:
+        report.warn("length-unit", where, f"its origin is {np.abs(joint.origin.p).max():.4g} m away", "metres",
+                    "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
+    if joint.type in USES_AXIS and _numbers(joint.axis):
+        length = math.hypot(*joint.axis)
+        if abs(length - 1.0) > AXIS_TOLERANCE:
+            report.warn("axis-length", where, f"the axis has length {length:.6g}", "length 1", "divide it by its length",
+                        "only its direction is used", line)  # fmt: skip
+    limits = joint.limits
+    if limits.lower > limits.upper:
+        report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
+                    "lower ≤ upper", "exchange them", "they are exchanged", line)  # fmt: skip
+    finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
+    if joint.type in ("revolute", "universal") and finite and max(finite) > MANY_TURNS:
+        report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",
+                    "radians", "multiply by π/180 if the file gives degrees", "used as written", line)  # fmt: skip
+    if joint.type == "prismatic" and finite and max(finite) > FAR:
+        report.warn("length-unit", where, f"a limit of {max(finite):g} m", "metres",
+                    "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
+    for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
+        value = getattr(joint.drive, name)
+        if _numbers(value) and value < 0.0:
+            report.warn("negative-drive", where, f"{name.replace('_', ' ')} is {value:g}", "0 or more", "change the sign",
+                        "used as written", line)  # fmt: skip
+    if joint.mimic is not None and joint.type == "fixed":
+        report.warn("mimic", where, f"a fixed joint cannot follow joint {printable(joint.mimic.joint)}", "",
+                    "remove <mimic>", "it stays fixed", line)  # fmt: skip
+    elif joint.mimic is not None:
+        m = joint.mimic
+        report.warn("mimic", where, f"it follows joint {printable(m.joint)}: q = {m.ratio:g} · q({m.joint}) + {m.offset:g}",
+                    "", "", "it has no coordinate of its own", line)  # fmt: skip
+
+
+def _check_massless_leaves(description: Description, report: Report) -> None:
+    """A motion that moves no mass makes the mass matrix singular."""
+    carried: dict[str, list[Joint]] = {}
+    for joint in description.joints:
+        carried.setdefault(joint.parent, []).append(joint)
+    weighs: dict[str, bool] = {}
+    children = {j.child for j in description.joints}
+    order = [link.name for link in description.links if link.name not in children]
+    for name in order:
+        order.extend(j.child for j in carried.get(name, ()))
+    links = {link.name: link for link in description.links}
+    for name in reversed(order):
+        mass = links[name].mass_properties
+        own = mass is not None and not (_numbers(mass.mass, mass.tensor) and mass.mass == 0.0 and not np.any(mass.tensor))
+        weighs[name] = own or any(weighs[j.child] for j in carried.get(name, ()))
+    for joint in description.joints:
+        rotor = not _numbers(joint.drive.rotor_inertia) or joint.drive.rotor_inertia > 0.0
+        if joint.type != "fixed" and not weighs[joint.child] and not rotor and joint.mimic is None:
+            report.warn("massless-leaf", f"joint {printable(joint.name)}", f"it moves link {printable(joint.child)} and nothing with mass",
+                        "a link with mass, or a rotor inertia", "give the link an <inertial>, or make the joint fixed",
+                        "inverse dynamics works; forward dynamics will find the mass matrix singular", joint.line)  # fmt: skip

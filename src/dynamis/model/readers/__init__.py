@@ -1,0 +1,1 @@
+"""Readers: one file format each, all giving a `Description` and a `Report`."""

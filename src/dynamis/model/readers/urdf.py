@@ -1,0 +1,227 @@
+"""The URDF reader: strict in numbers and structure, silent about what the specification allows.
+
+Honoured: links, inertials (with the rotation of their origin), joints of every URDF type, limits, ``<dynamics>``
+(damping is viscous friction, friction is Coulomb friction), mimic, shapes. ``<dynamis>`` elements, which other tools
+skip, hold what URDF has no place for: gravity, rotors, springs. Every other tag is skipped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import FormatError, printable
+from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.model.diagnostics import Report
+from dynamis.model.readers.numbers import PLAIN, parse_number, parse_numbers
+from dynamis.model.readers.xml_tree import Element, parse_xml
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import IDENTITY, from_rpy
+
+URDF_TYPES = {
+    "fixed": "fixed",
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "planar": "planar",
+    "floating": "free",
+}
+
+
+def read_urdf(data: bytes, file: str, report: Report) -> Description:
+    """The description a URDF document holds; findings go to the report."""
+    root = parse_xml(data, file)
+    _check_root(root, file, data)
+    reader = _Reader(report)
+    name = root.attributes.get("name", "")
+    if not name:
+        report.warn("no-name", "robot", "it has no name", "name=…", "name the robot", "it is called 'robot'", root.line)
+    description = Description(name or "robot", file=file)
+    for element in root.children:
+        if element.tag == "link":
+            description.links.append(reader.link(element))
+        elif element.tag == "joint":
+            description.joints.append(reader.joint(element))
+        elif element.tag == "dynamis":
+            description.gravity = reader.vector(element, "gravity", "robot", description.gravity)
+    return description
+
+
+def _check_root(root: Element, file: str, data: bytes) -> None:
+    if root.tag == "mujoco":
+        raise FormatError(f"{file}:{root.line}: this is an MJCF model, not URDF; save it as URDF first")
+    if root.tag == "sdf":
+        raise FormatError(f"{file}:{root.line}: this is an SDF model, not URDF; convert it to URDF first")
+    if root.tag != "robot":
+        found = printable(root.tag)
+        raise FormatError(f"{file}:{root.line}: the root element is {found}, a URDF document starts with <robot>")
+    if any(mark in data for mark in (b"<xacro:", b"${", b"$(")):
+        raise FormatError(
+            f"{file}:{root.line}: this is a xacro macro file, not URDF; expand it first: xacro {file} > robot.urdf"
+        )
+
+
+class _Reader:
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def link(self, element: Element) -> Link:
+        link = Link(element.attributes.get("name", ""), line=element.line)
+        where = f"link {printable(link.name)}"
+        inertial = self.only(element, "inertial", where)
+        if inertial is not None:
+            link.mass_properties = self.inertial(inertial, where)
+        for role in ("visual", "collision"):
+            for shape in element.all(role):
+                self.shape(shape, role, link, where)
+        return link
+
+    def inertial(self, element: Element, where: str) -> MassProperties:
+        origin = self.origin(element, where)
+        mass = self.required(element, "mass", where)
+        inertia = self.required(element, "inertia", where)
+        m = self.number(mass, "value", where) if mass is not None else 0.0
+        keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        xx, xy, xz, yy, yz, zz = (self.number(inertia, k, where) if inertia is not None else 0.0 for k in keys)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if origin.R is not IDENTITY:
+            tensor = origin.R @ tensor @ origin.R.T
+        return MassProperties(m, origin.p, tensor, element.line)
+
+    def joint(self, element: Element) -> Joint:
+        name, written = element.attributes.get("name", ""), element.attributes.get("type", "")
+        where = f"joint {printable(name)}"
+        if written not in URDF_TYPES:
+            allowed, repair = ", ".join(URDF_TYPES), "correct the type"
+            self.report.error("joint-type", where, f"the type is {printable(written)}", allowed, repair, element.line)
+        ends = {}
+        for end in ("parent", "child"):
+            e = self.required(element, end, where)
+            ends[end] = e.attributes.get("link", "") if e is not None else ""
+            if e is not None and "link" not in e.attributes:
+                self.missing(e, "link", where)
+        joint = Joint(name, URDF_TYPES.get(written, "fixed"), ends["parent"], ends["child"], line=element.line)
+        joint.origin = self.origin(element, where)
+        axis = self.only(element, "axis", where)
+        joint.axis = np.array([1.0, 0.0, 0.0])
+        if axis is not None:
+            joint.axis = self.vector(axis, "xyz", where, None)
+        self.limits(element, joint, where)
+        dynamics = self.only(element, "dynamics", where)
+        if dynamics is not None:
+            joint.drive.viscous = self.number(dynamics, "damping", where, 0.0)
+            joint.drive.coulomb = self.number(dynamics, "friction", where, 0.0)
+        more = self.only(element, "dynamis", where)
+        if more is not None:
+            for key in vars(Drive()):
+                if key in more.attributes:
+                    setattr(joint.drive, key, self.number(more, key, where))
+        mimic = self.only(element, "mimic", where)
+        if mimic is not None:
+            if "joint" not in mimic.attributes:
+                self.missing(mimic, "joint", where)
+            ratio, offset = self.number(mimic, "multiplier", where, 1.0), self.number(mimic, "offset", where, 0.0)
+            joint.mimic = Mimic(mimic.attributes.get("joint", ""), ratio, offset)
+        return joint
+
+    def limits(self, element: Element, joint: Joint, where: str) -> None:
+        limit = self.only(element, "limit", where)
+        if limit is None:
+            if joint.type in ("revolute", "prismatic"):
+                self.report.warn("no-limits", where, f"a {joint.type} joint without <limit>", "<limit lower upper effort velocity>",
+                                 "give its limits, or make it continuous", "it has no limits", element.line)  # fmt: skip
+            return
+        joint.limits = Limits(
+            self.number(limit, "lower", where, 0.0) if joint.type != "continuous" else -np.inf,
+            self.number(limit, "upper", where, 0.0) if joint.type != "continuous" else np.inf,
+            self.number(limit, "velocity", where, np.inf),
+            self.number(limit, "effort", where, np.inf),
+        )
+
+    def shape(self, element: Element, role: str, link: Link, where: str) -> None:
+        """Shapes never enter the dynamics, so a bad one is left out with a warning instead of refused."""
+        quiet = Report()
+        reader = _Reader(quiet)
+        geometry = next(iter(element.all("geometry")), None)
+        kinds = [c for c in geometry.children if c.tag in ("box", "cylinder", "capsule", "sphere", "mesh")] if geometry else []
+        if not kinds:
+            return
+        e = kinds[0]
+        size: Any = ()
+        match e.tag:
+            case "box":
+                size = reader.vector(e, "size", where, None)
+            case "cylinder" | "capsule":
+                size = (reader.number(e, "radius", where), reader.number(e, "length", where))
+            case "sphere":
+                size = (reader.number(e, "radius", where),)
+            case "mesh":
+                size = reader.vector(e, "scale", where, np.ones(3))
+        origin = reader.origin(element, where)
+        rgba = None
+        for material in element.all("material"):
+            for colour in material.all("color"):
+                numbers = parse_numbers(colour.attributes.get("rgba", ""), 4)
+                rgba = tuple(numbers) if numbers else None
+        if quiet.problems:
+            found = f"a {role} {e.tag}: {quiet.problems[0].found}"
+            self.report.warn("shape", where, found, quiet.problems[0].allowed, quiet.problems[0].repair,
+                             "the shape is left out; the dynamics does not need it", e.line)  # fmt: skip
+            return
+        mesh = e.attributes.get("filename", "") if e.tag == "mesh" else ""
+        link.shapes.append(Shape(role, e.tag, tuple(float(x) for x in size), origin, mesh, rgba))
+
+    def origin(self, element: Element, where: str) -> Pose:
+        e = self.only(element, "origin", where)
+        if e is None:
+            return Pose.identity()
+        p = self.vector(e, "xyz", where, np.zeros(3))
+        rpy = self.numbers(e, "rpy", 3, where, (0.0, 0.0, 0.0))
+        if max(map(abs, rpy)) > 6.5:
+            self.report.warn("angle-unit", where, f"rpy is ({rpy[0]:g}, {rpy[1]:g}, {rpy[2]:g}): more than a turn", "radians",
+                             "multiply by π/180 if the file gives degrees", "used as written", e.line)  # fmt: skip
+        return Pose(from_rpy(rpy) if any(rpy) else IDENTITY, p)
+
+    def only(self, element: Element, tag: str, where: str) -> Element | None:
+        found = element.all(tag)
+        if len(found) > 1:
+            what = f"<{tag}> stands {len(found)} times"
+            self.report.error("repeated-element", where, what, "once", "keep one of them", found[1].line)
+        return found[0] if found else None
+
+    def required(self, element: Element, tag: str, where: str) -> Element | None:
+        found = self.only(element, tag, where)
+        if found is None:
+            what = f"<{element.tag}> has no <{tag}>"
+            self.report.error("missing-element", where, what, f"one <{tag}>", f"add <{tag}>", element.line)
+        return found
+
+    def missing(self, element: Element, key: str, where: str) -> None:
+        found = f"<{element.tag}> has no {key}=…"
+        self.report.error("missing-attribute", where, found, f"{key}=…", f"add the attribute {key}", element.line)
+
+    def vector(self, element: Element, key: str, where: str, default: Any) -> Any:
+        return np.array(self.numbers(element, key, 3, where, default))
+
+    def number(self, element: Element, key: str, where: str, default: float | None = None) -> float:
+        text = element.attributes.get(key)
+        value = parse_number(text) if text is not None else default
+        if value is None:
+            return float(self.numbers(element, key, 1, where, None)[0])  # the long way says what is wrong
+        return value
+
+    def numbers(self, element: Element, key: str, count: int, where: str, default: Any) -> Any:
+        text = element.attributes.get(key)
+        if text is None:
+            if default is None:
+                self.missing(element, key, where)
+                return [0.0] * count
+            return default
+        values = parse_numbers(text, count)
+        if values is None:
+            what = f"<{element.tag} {key}={printable(text)}>"
+            allowed = PLAIN if count == 1 else f"{count} {PLAIN}"
+            self.report.error("number", where, what, allowed, "correct the value", element.line)
+            return [0.0] * (count - 1) + [1.0]  # goes on with something harmless, so that every problem is found
+        return values

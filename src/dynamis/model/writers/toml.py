@@ -1,0 +1,157 @@
+"""The writer of Dynamis' own robot files; the format is described in ``docs/robot-files.md``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import ConversionError, InputError
+from dynamis.model.denavit_hartenberg import to_dh
+from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.forms import screw_of
+from dynamis.model.readers.expressions import PARAMETER_NAME
+from dynamis.scalar import Node, topological
+from dynamis.scalar.node import show
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import to_rpy
+
+
+def write_toml(description: Description, form: str = "link") -> str:
+    """The robot as a TOML file.
+
+    ``form`` is "link" (freely placed, holds everything), "dh" or "mdh" (standard or modified Denavit–Hartenberg table)
+    or "poe" (local product of exponentials). The last three raise `ConversionError` for robots they cannot hold.
+    """
+    if form not in ("link", "dh", "mdh", "poe"):
+        raise InputError(f"form {form!r} is not known; choose link, dh, mdh or poe")
+    if form in ("dh", "mdh"):
+        description, rows = to_dh(description, "standard" if form == "dh" else "modified")
+        table = {row.link: row for row in rows}
+    else:
+        table = {}
+    symbols = _symbols(description)
+    out = ["[robot]", f"name = {_text(description.name)}"]
+    out += [f"{key} = {_text(getattr(description, key))}" for key in ("about", "source") if getattr(description, key)]
+    out.append(f"gravity = {_vector(description.gravity)}")
+    if symbols:
+        out += ["", "[parameters]", *(f'{name} = "symbol"' for name in symbols)]
+    links = {link.name: link for link in description.links}
+    carried = {joint.child for joint in description.joints}
+    root = next(link for link in description.links if link.name not in carried)
+    out += ["", "[base]", f"name = {_text(root.name)}", *_mass(root)]
+    for joint in description.joints:
+        link = links[joint.child]
+        out.append("")
+        if joint.child in table:
+            row = table[joint.child]
+            values = {"a": row.a, "alpha": row.alpha, "d": row.d, "theta": row.theta}
+            out += [f"[[{form}]]", *_names(joint)]
+            out += [f"{key} = {_scalar(value)}" for key, value in values.items()]
+        elif form == "poe" and joint.type != "fixed":
+            home, screw = screw_of(joint)
+            out += ["[[poe]]", *_names(joint), *_pose(home), f"screw = {_vector(screw)}"]
+        else:
+            out += ["[[link]]", *_names(joint), *_pose(joint.origin), *_motion(joint)]
+            if not joint.tail.is_identity():
+                out.append("tail = { " + ", ".join(_pose(joint.tail)) + " }")
+        out += [*_physics(joint), *_mass(link)]
+    return "\n".join([*out, ""])
+
+
+def _symbols(description: Description) -> list[str]:
+    values: list[Any] = list(np.asarray(description.gravity).flat)
+    for joint in description.joints:
+        poses = (joint.origin, joint.tail)
+        values += [x for pose in poses for array in pose for x in array.flat]
+        values += [*joint.axis, joint.pitch, *vars(joint.drive).values()]
+    for link in description.links:
+        if link.mass_properties is not None:
+            m = link.mass_properties
+            values += [m.mass, *m.com, *m.tensor.flat]
+    nodes = topological([v for v in values if isinstance(v, Node)])
+    names = sorted({n.args[0] for n in nodes if n.op == "symbol"})
+    for name in names:
+        if not PARAMETER_NAME.fullmatch(name):
+            raise ConversionError(f"the symbol {name!r} cannot be a parameter's name: letters, digits and _ only; rename it")
+    return names
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, Node):
+        return _text(show(value, limit=10_000, exact=True))
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _vector(values: Any) -> str:
+    return "[" + ", ".join(map(_scalar, values)) + "]"
+
+
+def _names(joint: Joint) -> list[str]:
+    ends = [f"link = {_text(joint.child)}", f"parent = {_text(joint.parent)}"]
+    return [*ends, f"joint = {_text(joint.name)}", f'type = "{joint.type}"']
+
+
+def _pose(pose: Pose) -> list[str]:
+    if pose.is_identity():
+        return []
+    lines = [f"xyz = {_vector(pose.p)}"]
+    if pose.R.dtype == object:
+        raise ConversionError("a rotation by a symbolic angle cannot be written; write the robot by its DH table instead")
+    rpy = to_rpy(pose.R)
+    return lines + ([f"rpy = {_vector(rpy)}"] if rpy.any() else [])
+
+
+def _motion(joint: Joint) -> list[str]:
+    if joint.type in ("fixed", "spherical", "free"):
+        return []
+    lines = [f"axis = {_vector(joint.axis)}"]
+    if joint.type == "universal" and joint.axis2 is not None:
+        lines.append(f"axis2 = {_vector(joint.axis2)}")
+    if joint.type == "helical":
+        lines.append(f"pitch = {_scalar(joint.pitch)}")
+    return lines
+
+
+def _physics(joint: Joint) -> list[str]:
+    plain, none = Drive(), Limits()
+    changed = {k: v for k, v in vars(joint.drive).items() if isinstance(v, Node) or v != getattr(plain, k)}
+    lines = [f"{key} = {_scalar(value)}" for key, value in changed.items()]
+    limits = [f"{k} = {_scalar(v)}" for k, v in vars(joint.limits).items() if v != getattr(none, k)]
+    if limits:
+        lines.append("limits = { " + ", ".join(limits) + " }")
+    if joint.mimic is not None:
+        m = joint.mimic
+        lines.append(f"mimic = {{ joint = {_text(m.joint)}, ratio = {_scalar(m.ratio)}, offset = {_scalar(m.offset)} }}")
+    return lines
+
+
+def _mass(link: Link) -> list[str]:
+    lines = []
+    m: MassProperties | None = link.mass_properties
+    if m is not None:
+        lines.append(f"mass = {_scalar(m.mass)}")
+        if m.com.dtype == object or m.com.any():
+            lines.append(f"com = {_vector(m.com)}")
+        I = m.tensor
+        entries = {"xx": I[0, 0], "yy": I[1, 1], "zz": I[2, 2], "xy": I[0, 1], "xz": I[0, 2], "yz": I[1, 2]}
+        shown = [f"{k} = {_scalar(v)}" for k, v in entries.items() if isinstance(v, Node) or v != 0.0]
+        if shown:
+            lines.append("inertia = { " + ", ".join(shown) + " }")
+    if link.shapes:
+        lines.append("shapes = [" + ", ".join(_shape(s) for s in link.shapes) + "]")
+    return lines
+
+
+def _shape(shape: Shape) -> str:
+    parts = [f'kind = "{shape.kind}"', f"size = {_vector(shape.size)}", *_pose(shape.origin)]
+    parts += [f'role = "{shape.role}"'] if shape.role != "visual" else []
+    parts += [f"mesh = {_text(shape.mesh)}"] if shape.mesh else []
+    parts += [f"rgba = {_vector(shape.rgba)}"] if shape.rgba is not None else []
+    return "{ " + ", ".join(parts) + " }"

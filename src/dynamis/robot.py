@@ -1,0 +1,430 @@
+"""The robot a user holds: every algorithm by name, over one state or many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import (
+    contact,
+    coriolis,
+    dynamics,
+    energy,
+    jacobian,
+    kinematics,
+    mass_matrix,
+    regressor,
+    statics,
+)
+from dynamis.algorithms.dynamics import TorqueLedger
+from dynamis.algorithms.kinematics import MovingBase
+from dynamis.errors import InputError
+from dynamis.model.build import build, with_floating_base
+from dynamis.model.description import Description, Drive
+from dynamis.model.load import load_description
+from dynamis.model.model import Frame, Model
+from dynamis.model.writers.toml import write_toml
+from dynamis.model.writers.urdf import write_urdf
+from dynamis.scalar import Node, Program, symbol
+from dynamis.spatial import Inertia
+
+Array = npt.NDArray[Any]
+Wrenches = Mapping[str, Any]
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    strict: bool = False,
+    parameters: Mapping[str, Any] | None = None,
+) -> Robot:
+    """A robot of the library by its name, or of a file by its path (.urdf, .toml).
+
+    ``base="floating"`` lets the root link move freely. ``strict=True`` refuses what would only be warned about.
+    ``parameters`` gives values to the names a .toml robot declares.
+
+    >>> import dynamis as dy
+    >>> dy.load("ur5e").n
+    6
+    """
+    if base not in ("fixed", "floating"):
+        raise InputError(f"base={base!r} is not known; choose 'fixed' or 'floating'")
+    description = load_description(source, strict=strict, parameters=parameters)
+    if base == "floating":
+        return Robot(with_floating_base(description))
+    return Robot(description, _checked=True)
+
+
+class Robot:
+    """A robot: its description, its model, and everything that can be computed from them. Never changes.
+
+    Arrays q (nq), v, a, tau (n) hold the joints on their last axis; leading axes broadcast as in NumPy. Units are SI.
+    Spatial vectors are linear part first; Jacobians and wrenches are at the frame's origin in world axes unless
+    ``axes="local"``. A wrench is what the environment exerts on the robot:
+    M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
+    """
+
+    def __init__(self, description: Description, *, _checked: bool = False) -> None:
+        # a description fresh from a file is nobody else's: no need to copy or check it again
+        self._description = description if _checked else description.copy()
+        self.model: Model = build(self._description, checked=_checked)
+        self._programs: dict[Any, Program] = {}
+
+    # what it is
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def n(self) -> int:
+        """Degrees of freedom: the length of v, a and tau."""
+        return self.model.n
+
+    @property
+    def nq(self) -> int:
+        """The length of q; more than n where a spherical or free joint has a quaternion."""
+        return self.model.nq
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that move on their own, depth first."""
+        return self.model.joint_names
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name for each entry of v."""
+        return tuple(c.name for c in self.model.coordinates)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links and fixed frames, depth first; each is a frame by name."""
+        return self.model.link_names
+
+    @property
+    def limits(self) -> dict[str, Array]:
+        """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry for a degree of freedom."""
+        keys = ("lower", "upper", "velocity", "effort")
+        return {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
+
+    @property
+    def mass(self) -> Any:
+        """The mass of everything, the base included."""
+        return self.model.base.mass + sum(body.inertia.mass for _, body in self.model.moving)
+
+    @property
+    def parameters(self) -> Array:
+        """π with ``regressor(q, v, a) @ parameters == inverse_dynamics(q, v, a)``."""
+        return regressor.parameters(self.model)
+
+    @property
+    def parameter_names(self) -> list[str]:
+        return regressor.parameter_names(self.model)
+
+    @property
+    def description(self) -> Description:
+        """A copy of the description, to edit: ``Robot(edited)`` is a new robot."""
+        return self._description.copy()
+
+    def __repr__(self) -> str:
+        kind = "symbolic " if self.model.symbolic else ""
+        return f"<{kind}Robot '{self.name}': {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
+
+    def replace(
+        self, *, gravity: Any = None, payload: Inertia | None = None, payload_frame: str | None = None, friction: Any = None
+    ) -> Robot:
+        """A new robot with other gravity, a payload at a frame (the tip unless named), or other friction.
+
+        ``friction`` is None (keep), 0 or False (none), or a mapping joint name → `Drive` fields to change.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
+        >>> bool(abs(robot.gravity(robot.neutral())).max() == 0)
+        True
+        """
+        d = self._description.copy()
+        if gravity is not None:
+            d.gravity = self._vector(gravity, 3, "gravity")
+        if payload is not None:
+            d.attach_payload(payload, self.model.frame(payload_frame).name)
+        if friction is not None:
+            if isinstance(friction, Mapping):
+                for name, changes in friction.items():
+                    drive = d.joint(name).drive
+                    for key, value in changes.items():
+                        if key not in vars(Drive()):
+                            raise InputError(f"a joint has no {key!r}; it has {', '.join(vars(Drive()))}")
+                        setattr(drive, key, value)
+            elif not friction:
+                for joint in d.joints:
+                    joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
+            else:
+                raise InputError("friction= takes 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
+        return Robot(d)
+
+    def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
+        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links."""
+        target = Path(path)
+        if target.suffix not in (".urdf", ".toml"):
+            raise InputError(f"{target.name!r}: name the file .urdf or .toml")
+        text = write_urdf(self._description) if target.suffix == ".urdf" else write_toml(self._description, form)
+        target.write_text(text, encoding="utf-8")
+
+    # configurations
+
+    def neutral(self) -> Array:
+        """The configuration where every joint is at its zero; the rotation of a spherical or free joint is none."""
+        q = np.zeros(self.nq)
+        for _, body in self._own_bodies():
+            q[body.q_index] = body.motion.neutral()
+        return q
+
+    def random(self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None) -> Array:
+        """Random configurations, within the limits where there are any; ``rng`` may be a seed."""
+        generator = np.random.default_rng(rng)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        q = np.empty((int(np.prod(shape)), self.nq))
+        limits = self.limits
+        for row in q:
+            for _, body in self._own_bodies():
+                dof = list(body.dof)
+                row[body.q_index] = body.motion.random(generator, limits["lower"][dof], limits["upper"][dof])
+        return q.reshape(*shape, self.nq)
+
+    def integrate(self, q: Any, dv: Any) -> Array:
+        """The configuration reached from q by the velocity dv during one unit of time, on the manifold."""
+        return self._over_states(self._integrate_one, self.nq, q=(q, self.nq), dv=(dv, self.n))
+
+    def difference(self, q0: Any, q1: Any) -> Array:
+        """The dv with integrate(q0, dv) = q1."""
+        return self._over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
+
+    def _own_bodies(self) -> Any:
+        return [(i, b) for i, b in self.model.moving if b.ratio == 1.0 and b.offset == 0.0]
+
+    def _integrate_one(self, q: Array, dv: Array) -> Array:
+        result = q.copy()
+        for _, body in self._own_bodies():
+            result[body.q_index] = body.motion.integrate(q[body.q_index], dv[list(body.dof)])
+        return result
+
+    def _difference_one(self, q0: Array, q1: Array) -> Array:
+        result = np.zeros(self.n)
+        for _, body in self._own_bodies():
+            result[list(body.dof)] = body.motion.difference(q0[body.q_index], q1[body.q_index])
+        return result
+
+    # dynamics
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+                         base: MovingBase | None = None) -> Array:  # fmt: skip
+        """τ that produces the acceleration, with friction, rotors, springs and the wrenches ``{frame: (…, 6)}``.
+
+        ``base`` moves the base: its pose, twist and acceleration.
+        """
+        def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
+            return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
+
+        frames, extra = self._wrench_inputs(wrenches, axes)
+        return self._evaluate(("id", tuple(f.name for f in frames), axes, id(base) if base else 0), f, base is None,
+                              q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+                         base: MovingBase | None = None) -> Array:  # fmt: skip
+        """The acceleration that τ and the wrenches produce."""
+        def f(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
+            return dynamics.forward_dynamics(m, q, v, tau, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
+
+        frames, extra = self._wrench_inputs(wrenches, axes)
+        return self._evaluate(("fd", tuple(f.name for f in frames), axes, id(base) if base else 0), f, base is None,
+                              q=(q, self.nq), v=(v, self.n), tau=(tau, self.n), **extra)  # fmt: skip
+
+    def mass_matrix(self, q: Any) -> Array:
+        """M(q), reflected rotor inertias included (…, n, n)."""
+        return self._evaluate("crba", mass_matrix.crba, q=(q, self.nq))
+
+    def coriolis_matrix(self, q: Any, v: Any) -> Array:
+        """C(q, v) by Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
+        return self._evaluate("coriolis", coriolis.coriolis_matrix, q=(q, self.nq), v=(v, self.n))
+
+    def mass_matrix_dot(self, q: Any, v: Any) -> Array:
+        """Ṁ (…, n, n)."""
+        return self._evaluate("Mdot", coriolis.mass_matrix_dot, q=(q, self.nq), v=(v, self.n))
+
+    def coriolis_transpose_product(self, q: Any, v: Any) -> Array:
+        """Cᵀ v, the velocity term of a momentum observer."""
+        return self._evaluate("CTv", coriolis.coriolis_transpose_product, q=(q, self.nq), v=(v, self.n))
+
+    def christoffel(self, q: Any) -> Array:
+        """c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
+        return self._evaluate("christoffel", coriolis.christoffel, q=(q, self.nq))
+
+    def gravity(self, q: Any) -> Array:
+        """g(q), the torques that hold the weight."""
+        return self._evaluate("gravity", dynamics.gravity, q=(q, self.nq))
+
+    def bias(self, q: Any, v: Any) -> Array:
+        """C v + g + friction + springs."""
+        return self._evaluate("bias", dynamics.bias, q=(q, self.nq), v=(v, self.n))
+
+    def kinetic_energy(self, q: Any, v: Any) -> Array:
+        """T, rotors included."""
+        return self._evaluate("T", energy.kinetic_energy, q=(q, self.nq), v=(v, self.n))
+
+    def potential_energy(self, q: Any) -> Array:
+        """U of the weights, zero at the height of the world's origin, and of the springs."""
+        return self._evaluate("U", energy.potential_energy, q=(q, self.nq))
+
+    def link_energies(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """(T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
+        T = self._evaluate("Ti", energy.kinetic_energies, q=(q, self.nq), v=(v, self.n))
+        return T, self._evaluate("Ui", energy.potential_energies, q=(q, self.nq))
+
+    def regressor(self, q: Any, v: Any, a: Any) -> Array:
+        """Y (…, n, parameters), linear parametrisation of the inverse dynamics without wrenches."""
+        return self._evaluate("Y", regressor.regressor, q=(q, self.nq), v=(v, self.n), a=(a, self.n))
+
+    def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
+        """τ split into inertia, coriolis, gravity, viscous, dry, rotor, external and spring; ``total`` is their sum."""
+        def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
+            ledger = dynamics.torque_ledger(m, q, v, a, self._on_bodies(q, frames, w, axes))
+            return np.array(list(ledger.as_dict().values()))
+
+        frames, extra = self._wrench_inputs(wrenches, axes)
+        rows = self._evaluate(("ledger", tuple(f.name for f in frames), axes), f,
+                              q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
+        return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2])))
+
+    # kinematics and statics
+
+    def pose(self, q: Any, frame: str | None = None) -> Array:
+        """The frame's pose in the world (…, 4, 4)."""
+        f = self.model.frame(frame)
+        return self._evaluate(("pose", f.name), lambda m, q: kinematics.pose(m, q, f), q=(q, self.nq))
+
+    def velocity(self, q: Any, v: Any, frame: str | None = None) -> Array:
+        """(ṗ, ω) of the frame, in world axes (…, 6)."""
+        f = self.model.frame(frame)
+        return self._evaluate(("vel", f.name), lambda m, q, v: kinematics.velocity(m, q, v, f), q=(q, self.nq), v=(v, self.n))
+
+    def acceleration(self, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
+        """(p̈, ω̇) of the frame, in world axes (…, 6)."""
+        f = self.model.frame(frame)
+        return self._evaluate(("acc", f.name), lambda m, q, v, a: kinematics.acceleration(m, q, v, a, f),
+                              q=(q, self.nq), v=(v, self.n), a=(a, self.n))  # fmt: skip
+
+    def jacobian(self, q: Any, frame: str | None = None, *, axes: str = "world") -> Array:
+        """The geometric Jacobian (…, 6, n) at the frame's origin, in world axes or the frame's own (``axes="local"``)."""
+        f, local = self.model.frame(frame), self._is_local(axes)
+
+        def J(m: Model, q: Array) -> Array:
+            world = jacobian.jacobian(m, q, f)
+            return _in_axes(kinematics.pose(m, q, f), world) if local else world
+
+        return self._evaluate(("J", f.name, axes), J, q=(q, self.nq))
+
+    def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
+        """dJ/dt of the world-axes Jacobian (…, 6, n)."""
+        f = self.model.frame(frame)
+        return self._evaluate(("Jdot", f.name), lambda m, q, v: jacobian.jacobian_dot(m, q, v, f), q=(q, self.nq), v=(v, self.n))
+
+    def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
+        """d(p, φ)/dt = J_A v, for φ = "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector" (…, 6, n)."""
+        f = self.model.frame(frame)
+        return self._evaluate(("JA", f.name, orientation), lambda m, q: jacobian.analytic_jacobian(m, q, f, orientation),
+                              q=(q, self.nq))  # fmt: skip
+
+    def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
+        """τ that holds the robot still against its weight and the wrenches (no springs, no friction)."""
+        def f(m: Model, q: Array, *w: Array) -> Array:
+            return statics.static_forces(m, q, self._on_bodies(q, frames, w, axes))[0]
+
+        frames, extra = self._wrench_inputs(wrenches, axes)
+        return self._evaluate(("static", tuple(f.name for f in frames), axes), f, q=(q, self.nq), **extra)
+
+    # how all of the above is evaluated
+
+    def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True, /, **inputs: tuple[Any, int]) -> Array:
+        """One state runs the algorithm itself; many run its traced graph, all at once."""
+        arrays = {name: self._vector(value, size, name) for name, (value, size) in inputs.items()}
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        symbolic = self.model.symbolic or any(a.dtype == object for a in arrays.values())
+        dtype = float if symbolic else np.result_type(*arrays.values())
+        if symbolic or not batch:
+            if batch:
+                raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
+            exact = [a if a.dtype == object else a.astype(float) for a in arrays.values()]
+            result = np.asarray(algorithm(self.model, *exact))
+            return result if symbolic else result.astype(dtype)
+        program = self._programs.get(key)
+        if program is None:
+            nodes = [np.array([symbol(f"{name}[{k}]") for k in range(a.shape[-1])], dtype=object) for name, a in arrays.items()]
+            program = Program([x for vector in nodes for x in vector], algorithm(self.model, *nodes))
+            if keep:
+                self._programs[key] = program
+        columns = [a[..., k] for a in arrays.values() for k in range(a.shape[-1])]
+        result = program(*columns)
+        return np.broadcast_to(result, (*batch, *program.shape)) if not columns else result
+
+    def _over_states(self, function: Callable[..., Array], size: int, **inputs: tuple[Any, int]) -> Array:
+        arrays = [self._vector(value, length, name) for name, (value, length) in inputs.items()]
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for a in arrays]
+        result = np.array([function(*states) for states in zip(*rows, strict=True)]).reshape(*batch, size)
+        return result.astype(np.result_type(*arrays))
+
+    def _vector(self, value: Any, size: int, name: str) -> Array:
+        try:
+            array = np.asarray(value)
+            if array.dtype != object and array.dtype not in (np.float32, np.float64):
+                array = array.astype(float)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
+        if array.dtype == object:
+            array = self._of_scalars(array, name)
+        if array.ndim == 0 or array.shape[-1] != size:
+            known = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques"}.get(name, "numbers")
+            raise InputError(
+                f"{name} has shape {array.shape}; its last axis must hold the {size} {known} of robot '{self.name}'"
+                + (f" ({', '.join(self.coordinate_names[:8])}{', …' if self.n > 8 else ''})" if size == self.n else "")
+            )
+        if array.dtype != object and not np.isfinite(array).all():
+            where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"{name}{list(where)} is {array[where]}; every entry must be a finite number")
+        return array
+
+    @staticmethod
+    def _of_scalars(array: Array, name: str) -> Array:
+        if any(isinstance(x, Node) for x in array.flat):
+            return array
+        try:
+            return array.astype(float)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be an array of numbers of one shape, got {array!r}") from None
+
+    @staticmethod
+    def _is_local(axes: str) -> bool:
+        if axes not in ("world", "local"):
+            raise InputError(f"axes={axes!r} is not known; choose 'world' or 'local'")
+        return axes == "local"
+
+    def _wrench_inputs(self, wrenches: Wrenches | None, axes: str) -> tuple[list[Frame], dict[str, tuple[Any, int]]]:
+        self._is_local(axes)
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise InputError("wrenches= takes a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
+        frames = [self.model.frame(name) for name in wrenches or {}]
+        return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
+
+    def _on_bodies(self, q: Array, frames: list[Frame], wrenches: Sequence[Array], axes: str) -> dict[int, Array]:
+        return contact.body_wrenches(self.model, q, list(zip(frames, wrenches, strict=True)), axes)
+
+
+def _in_axes(X: Array, J: Array) -> Array:
+    R = X[:3, :3].T
+    return np.concatenate([R @ J[:3], R @ J[3:]])

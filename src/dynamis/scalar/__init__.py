@@ -1,0 +1,51 @@
+"""Scalars: numbers, symbols, and expressions that remember how they were computed."""
+
+from dynamis.scalar.derivative import directional, gradient, jacobian
+from dynamis.scalar.functions import (
+    acos,
+    asin,
+    atan2,
+    cos,
+    exp,
+    floor,
+    log,
+    maximum,
+    minimum,
+    sign,
+    sin,
+    sqrt,
+    tanh,
+    where,
+)
+from dynamis.scalar.linear import solve_positive
+from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol, topological
+from dynamis.scalar.program import Program, evaluate
+
+__all__ = [
+    "Node",
+    "Program",
+    "Scalar",
+    "acos",
+    "as_scalar",
+    "asin",
+    "atan2",
+    "cos",
+    "directional",
+    "evaluate",
+    "exp",
+    "floor",
+    "gradient",
+    "is_number",
+    "jacobian",
+    "log",
+    "maximum",
+    "minimum",
+    "sign",
+    "sin",
+    "solve_positive",
+    "sqrt",
+    "symbol",
+    "tanh",
+    "topological",
+    "where",
+]

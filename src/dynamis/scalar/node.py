@@ -1,0 +1,413 @@
+"""The node: a scalar that records how it was computed.
+
+Algorithms are plain NumPy over small arrays. Given floats they compute; given nodes (in object arrays) they build an
+expression graph. A node is never changed and never made twice: equal expressions are the same object, so every
+common subexpression is found by construction. Numbers stay Python floats beside nodes, which lets zeros, ones and
+constants disappear while the graph is built.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+import weakref
+from typing import Any, Union
+
+import numpy as np
+
+from dynamis.errors import InputError
+
+Scalar = Union[float, "Node"]
+
+_made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
+_serial = itertools.count()
+
+
+class Node:
+    """One operation applied to earlier nodes or floats; ``op == "symbol"`` is a leaf with a name.
+
+    ``serial`` grows with creation, so an operand's is always smaller than its user's: sorting by it is a topological
+    order, and no pass over a graph needs recursion.
+    """
+
+    __slots__ = ("__weakref__", "args", "op", "serial")
+
+    op: str
+    args: tuple[Any, ...]
+    serial: int
+
+    def __add__(self, other: Any) -> Any:
+        return _lift(add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _lift(add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _lift(sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _lift(sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _lift(mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _lift(mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _lift(div, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _lift(div, other, self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return power(self, exponent)
+
+    def __neg__(self) -> Scalar:
+        return neg(self)
+
+    def __pos__(self) -> Node:
+        return self
+
+    def __abs__(self) -> Scalar:
+        return unary("abs", self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _lift(_less, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _lift(_less, other, self)
+
+    def __le__(self, other: Any) -> Any:
+        return _lift(_less_equal, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _lift(_less_equal, other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return _lift(_equal, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _lift(lambda a, b: unary("not", _equal(a, b)), self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise InputError(
+            f"the truth of the symbolic value {self} is not known; use dynamis.where(condition, a, b) instead of if"
+        )
+
+    def __float__(self) -> float:
+        raise InputError(f"{self} is symbolic: give its symbols values before asking for a number")
+
+    def __repr__(self) -> str:
+        return show(self)
+
+    def __deepcopy__(self, memo: object) -> Node:
+        return self
+
+    def __copy__(self) -> Node:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("nodes are not pickled; write the model to a file instead")
+
+
+def make(op: str, *args: Any) -> Node:
+    """The one node of this operation on these operands."""
+    key = (op, *(id(a) if isinstance(a, Node) else (a, math.copysign(1.0, a)) for a in args))
+    node = _made.get(key)
+    if node is None:
+        node = Node()
+        node.op, node.args, node.serial = op, args, next(_serial)
+        _made[key] = node
+    return node
+
+
+def symbol(name: str) -> Node:
+    """The symbol of this name; the same name always gives the same symbol.
+
+    >>> symbol("m_1") is symbol("m_1")
+    True
+    """
+    if not isinstance(name, str) or not name:
+        raise InputError(f"a symbol needs a name, a non-empty string, got {name!r}")
+    key = ("symbol", name)
+    node = _made.get(key)
+    if node is None:
+        node = Node()
+        node.op, node.args, node.serial = "symbol", (name,), next(_serial)
+        _made[key] = node
+    return node
+
+
+def is_number(x: object) -> bool:
+    """Whether ``x`` is a plain real number (bool excluded)."""
+    return isinstance(x, float | int | numbers.Real) and not isinstance(x, bool)
+
+
+def _lift(function: Any, a: Any, b: Any) -> Any:
+    # NumPy applies the operator element by element when we decline an array
+    if type(a) is not float and type(a) is not Node:
+        if not is_number(a):
+            return NotImplemented
+        a = float(a)
+    if type(b) is not float and type(b) is not Node:
+        if not is_number(b):
+            return NotImplemented
+        b = float(b)
+    return function(a, b)
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(a, float):
+        if isinstance(b, float):
+            return a + b
+        if a == 0.0:
+            return b
+    elif isinstance(b, float):
+        if b == 0.0:
+            return a
+    elif b.op == "neg":
+        return sub(a, b.args[0])
+    elif a.op == "neg":
+        return sub(b, a.args[0])
+    return make("add", *_ordered(a, b))
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(b, float):
+        if isinstance(a, float):
+            return a - b
+        if b == 0.0:
+            return a
+    elif isinstance(a, float):
+        if a == 0.0:
+            return neg(b)
+    if a is b:
+        return 0.0
+    if isinstance(b, Node) and b.op == "neg":
+        return add(a, b.args[0])
+    return make("sub", a, b)
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(b, float):
+        a, b = b, a
+    if isinstance(a, float):
+        if isinstance(b, float):
+            return a * b
+        if a == 0.0:
+            return 0.0
+        if a == 1.0:
+            return b
+        if a == -1.0:
+            return neg(b)
+        if b.op == "neg":
+            return mul(-a, b.args[0])
+        if b.op == "mul" and isinstance(b.args[0], float):
+            return mul(a * b.args[0], b.args[1])
+        return make("mul", a, b)
+    assert isinstance(b, Node)
+    if a.op == "neg":
+        return neg(mul(a.args[0], b))
+    if b.op == "neg":
+        return neg(mul(a, b.args[0]))
+    if a.op == "mul" and isinstance(a.args[0], float):  # keep the number outermost, where it can meet others
+        return mul(a.args[0], mul(a.args[1], b))
+    if b.op == "mul" and isinstance(b.args[0], float):
+        return mul(b.args[0], mul(a, b.args[1]))
+    return make("mul", *_ordered(a, b))
+
+
+def div(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(b, float):
+        if b == 0.0:
+            raise InputError(f"division of {a} by zero")
+        if isinstance(a, float):
+            return a / b
+        if b == 1.0:
+            return a
+        if b == -1.0:
+            return neg(a)
+        return make("div", a, b)
+    if isinstance(a, float):
+        if a == 0.0:
+            return 0.0
+    elif a is b:
+        return 1.0
+    elif a.op == "neg":
+        return neg(div(a.args[0], b))
+    return make("div", a, b)
+
+
+def neg(a: Scalar) -> Scalar:
+    if isinstance(a, float):
+        return -a
+    if a.op == "neg":
+        return a.args[0]  # type: ignore[no-any-return]  # an operand of neg is a scalar by construction
+    if a.op == "sub":
+        return make("sub", a.args[1], a.args[0])
+    if a.op == "mul" and isinstance(a.args[0], float):
+        return make("mul", -a.args[0], a.args[1])
+    return make("neg", a)
+
+
+def power(base: Scalar, exponent: Any) -> Scalar:
+    """Whole powers by repeated multiplication, ½ as a square root."""
+    if isinstance(base, float) and is_number(exponent):
+        return float(base**exponent)
+    if is_number(exponent) and exponent == 0.5:
+        return unary("sqrt", base)
+    if not is_number(exponent) or int(exponent) != exponent or abs(exponent) > 64:
+        raise InputError(f"a symbolic value can be raised to a whole power up to 64 or to 0.5, not to {exponent}")
+    result: Scalar = 1.0
+    for bit in bin(abs(int(exponent)))[2:]:
+        result = mul(result, result)
+        if bit == "1":
+            result = mul(result, base)
+    return result if exponent >= 0 else div(1.0, result)
+
+
+def _less(a: Scalar, b: Scalar) -> Scalar:
+    return float(a < b) if isinstance(a, float) and isinstance(b, float) else make("lt", a, b)
+
+
+def _less_equal(a: Scalar, b: Scalar) -> Scalar:
+    return float(a <= b) if isinstance(a, float) and isinstance(b, float) else make("le", a, b)
+
+
+def _equal(a: Scalar, b: Scalar) -> Scalar:
+    if a is b:
+        return 1.0
+    return float(a == b) if isinstance(a, float) and isinstance(b, float) else make("eq", *_ordered(a, b))
+
+
+def _sign(x: float) -> float:
+    return 0.0 if x == 0.0 else math.copysign(1.0, x)
+
+
+FOLD = {
+    "abs": abs,
+    "acos": math.acos,
+    "asin": math.asin,
+    "cos": math.cos,
+    "exp": math.exp,
+    "floor": lambda x: float(math.floor(x)),
+    "log": math.log,
+    "not": lambda x: float(x == 0.0),
+    "sign": _sign,
+    "sin": math.sin,
+    "sqrt": math.sqrt,
+    "tanh": math.tanh,
+}
+
+
+def unary(op: str, a: Scalar) -> Scalar:
+    if isinstance(a, float):
+        try:
+            return FOLD[op](a)
+        except (ValueError, OverflowError):
+            raise InputError(f"{op}({a:g}) is not a real number") from None
+    if a.op == "neg":
+        if op in ("sin", "asin", "tanh", "sign"):
+            return neg(unary(op, a.args[0]))
+        if op in ("cos", "abs"):
+            return unary(op, a.args[0])
+    if op == "not" and a.op == "not":
+        return a.args[0]  # type: ignore[no-any-return]
+    return make(op, a)
+
+
+def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
+    """The operations that have no operator: atan2, min, max, and, or."""
+    if isinstance(a, float) and isinstance(b, float):
+        if op == "atan2":
+            return math.atan2(a, b)
+        if op in ("min", "and"):
+            return min(a, b)
+        return max(a, b)
+    if op != "atan2":
+        if a is b:
+            return a
+        a, b = _ordered(a, b)
+    return make(op, a, b)
+
+
+def select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """``a`` where the condition is not zero, else ``b``."""
+    if isinstance(condition, float):
+        return a if condition != 0.0 else b
+    if a is b or (isinstance(a, float) and isinstance(b, float) and a == b):
+        return a
+    return make("where", condition, a, b)
+
+
+def _ordered(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    # one order for commuting operands: the number first, else the older node
+    if isinstance(a, float) or (isinstance(b, Node) and a.serial <= b.serial):
+        return a, b
+    return b, a
+
+
+def topological(outputs: Any) -> list[Node]:
+    """Every node the outputs depend on, operands before users, in an order that depends on the outputs alone."""
+    order: list[Node] = []
+    seen: set[int] = set()
+    for output in outputs:
+        stack = [output] if isinstance(output, Node) else []
+        while stack:
+            node = stack[-1]
+            if id(node) in seen:
+                stack.pop()
+                continue
+            waiting = [a for a in reversed(node.args) if isinstance(a, Node) and id(a) not in seen]
+            if waiting:
+                stack.extend(waiting)
+            else:
+                seen.add(id(node))
+                order.append(node)
+                stack.pop()
+    return order
+
+
+_PRECEDENCE = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3}
+_SIGN = {"add": " + ", "sub": " - ", "mul": "*", "div": "/", "lt": " < ", "le": " <= ", "eq": " == "}
+
+
+def show(node: Scalar, limit: int = 400, exact: bool = False) -> str:
+    """The expression as text, cut where it becomes too long to read; ``exact`` writes every digit of its numbers."""
+    texts: dict[int, str] = {}
+
+    def text(x: Any, level: int) -> str:
+        if not isinstance(x, Node):
+            digits = repr(float(x)) if exact else f"{x:g}"
+            return digits if x >= 0 or level == 0 else f"({digits})"
+        inner = texts[id(x)]
+        return f"({inner})" if _PRECEDENCE.get(x.op, 9) < level else inner
+
+    for n in topological([node]):
+        if n.op == "symbol":
+            value = n.args[0]
+        elif n.op == "neg":
+            value = "-" + text(n.args[0], 3)
+        elif n.op in _SIGN:
+            level = _PRECEDENCE.get(n.op, 0)
+            right = level + 1 if n.op in ("sub", "div") else level
+            value = text(n.args[0], level) + _SIGN[n.op] + text(n.args[1], right)
+        else:
+            value = n.op + "(" + ", ".join(text(a, 0) for a in n.args) + ")"
+        texts[id(n)] = value if len(value) <= limit else value[:limit] + "…"
+    return text(node, 0)
+
+
+def as_scalar(x: Any, what: str = "value") -> Scalar:
+    """A float or a node, or an error that names what was given."""
+    if isinstance(x, Node):
+        return x
+    if is_number(x):
+        return float(x)
+    if isinstance(x, np.ndarray) and x.shape == ():
+        return as_scalar(x.item(), what)
+    raise InputError(f"{what} must be a number or a symbol, got {type(x).__name__}")

@@ -1,0 +1,123 @@
+"""The inertia of a rigid body, its ten parameters, and whether a real body can have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.scalar import Node
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import IDENTITY, cross, skew
+
+Array = npt.NDArray[Any]
+
+PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+
+
+def steiner(mass: Any, offset: Array) -> Array:
+    """What the inertia tensor gains when its point moves by ``offset`` from the centre of mass.
+
+    m (pᵀp 1 − p pᵀ) [Melchiorri, slide 15].
+    """
+    x, y, z = offset
+    xx, yy, zz, xy, xz, yz = mass * x * x, mass * y * y, mass * z * z, -mass * x * y, -mass * x * z, -mass * y * z
+    return np.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """A rigid body's inertia about the origin of a frame, in that frame's axes.
+
+    ``mass`` [kg], ``first_moment`` = mass · centre of mass [kg m], ``tensor`` about the frame's origin [kg m²].
+    In these ten numbers the dynamics is linear. Each may be a number or a symbol.
+    """
+
+    mass: Any
+    first_moment: Array
+    tensor: Array
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    @staticmethod
+    def about_com(mass: Any, com: Any, tensor: Any) -> Inertia:
+        """From the mass, the centre of mass, and the tensor about the centre of mass in the frame's axes."""
+        c = np.array(com)
+        return Inertia(mass, mass * c, np.array(tensor) + steiner(mass, c))
+
+    @staticmethod
+    def from_parameters(parameters: Any) -> Inertia:
+        """From the ten parameters (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), the tensor about the origin."""
+        m, x, y, z, xx, xy, yy, xz, yz, zz = parameters
+        return Inertia(m, np.array([x, y, z]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+    @property
+    def parameters(self) -> Array:
+        """The ten parameters, in the order of ``PARAMETER_NAMES``."""
+        I = self.tensor
+        return np.array([self.mass, *self.first_moment, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
+
+    @property
+    def com(self) -> Array:
+        """The centre of mass; the origin for a body without mass."""
+        if not isinstance(self.mass, Node) and self.mass == 0.0:
+            return np.zeros(3)
+        return self.first_moment / self.mass
+
+    @property
+    def tensor_about_com(self) -> Array:
+        return self.tensor - steiner(self.mass, self.com)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """The inertia of two bodies held together, both given in the same frame."""
+        return Inertia(self.mass + other.mass, self.first_moment + other.first_moment, self.tensor + other.tensor)
+
+    def seen_from(self, pose: Pose) -> Inertia:
+        """The same body in the coordinates of A, given in B with ``pose`` = B in A: rotation, then Steiner."""
+        R, p = pose
+        h = R @ self.first_moment
+        ph = np.outer(p, h)
+        shift = 2.0 * np.dot(p, h) * IDENTITY - ph - ph.T
+        return Inertia(self.mass, h + self.mass * p, R @ self.tensor @ R.T + shift + steiner(self.mass, p))
+
+    def apply(self, V: Array) -> Array:
+        """The momentum (linear, angular) of the body moving with twist V: the product of its 6 × 6 matrix with V."""
+        v, w, h = V[:3], V[3:], self.first_moment
+        return np.concatenate([self.mass * v + cross(w, h), cross(h, v) + self.tensor @ w])
+
+    def matrix(self) -> Array:
+        """The 6 × 6 inertia matrix [[m 1, S(h)ᵀ], [S(h), I]]."""
+        H = skew(self.first_moment)
+        return np.block([[self.mass * IDENTITY, H.T], [H, self.tensor]])
+
+    @property
+    def pseudo_inertia(self) -> Array:
+        """The 4 × 4 matrix ∫ (x, 1)(x, 1)ᵀ dm; a real body has it positive semi-definite [Wensing 2018]."""
+        covariance = 0.5 * np.trace(self.tensor) * IDENTITY - self.tensor
+        return np.block([[covariance, self.first_moment[:, None]], [self.first_moment[None, :], np.array([[self.mass]])]])
+
+    def is_consistent(self, tolerance: float = 1e-9) -> bool:
+        """Whether some distribution of positive mass has this inertia, up to a relative tolerance."""
+        P = self.pseudo_inertia
+        if P.dtype == object:
+            raise InputError("the consistency of a symbolic inertia is not known; give its symbols values first")
+        return bool(np.linalg.eigvalsh(P)[0] >= -tolerance * max(np.trace(P), 1e-300))
+
+    def nearest_consistent(self, margin: float = 1e-6) -> Inertia:
+        """The nearest inertia a real body can have: same mass, same centre of mass, closest second moments.
+
+        The matrix of second moments about the centre of mass, ½ tr(I) 1 − I, is projected in the Frobenius norm on
+        the matrices whose eigenvalues are at least ``margin`` times the largest, so that the result is strictly
+        inside the triangle inequality.
+        """
+        I = self.tensor_about_com
+        I = 0.5 * (I + I.T)
+        values, vectors = np.linalg.eigh(0.5 * np.trace(I) * IDENTITY - I)
+        floor = margin * max(values[-1], 0.0)
+        moments = (vectors * np.maximum(values, floor)) @ vectors.T
+        return Inertia.about_com(self.mass, self.com, np.trace(moments) * IDENTITY - moments)
