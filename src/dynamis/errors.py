@@ -1,15 +1,15 @@
 """The exceptions and warnings of Dynamis.
 
-    DynamisError
-    ├── ModelError            a robot description that cannot be used
-    │   ├── FormatError       the file is not what its format promises: syntax, encoding, limits of size
-    │   └── ConversionError   the robot is sound, but the asked-for form cannot represent it
-    ├── NameLookupError       a name that is not there (also a KeyError)
-    ├── InputError            a wrong argument: shape, value, unit (also a ValueError)
-    ├── SingularError         the mass matrix, or part of it, cannot be inverted
-    └── MissingExtraError     an optional dependency is not installed (also an ImportError)
+DynamisError
+├── ModelError            a robot description that cannot be used
+│   ├── FormatError       the file is not what its format promises: syntax, encoding, limits of size
+│   └── ConversionError   the robot is sound, but the asked-for form cannot represent it
+├── NameLookupError       a name that is not there (also a KeyError)
+├── InputError            a wrong argument: shape, value, unit (also a ValueError)
+├── SingularError         the mass matrix, or part of it, cannot be inverted
+└── MissingExtraError     an optional dependency is not installed (also an ImportError)
 
-    ModelWarning              the model loads, but something in it is doubtful; says what was done
+ModelWarning              the model loads, but something in it is doubtful; says what was done
 """
 
 from __future__ import annotations

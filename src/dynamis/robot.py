@@ -228,6 +228,7 @@ class Robot:
 
         ``base`` moves the base: its pose, twist and acceleration.
         """
+
         def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
             return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
 
@@ -238,6 +239,7 @@ class Robot:
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
                          base: MovingBase | None = None) -> Array:  # fmt: skip
         """The acceleration that τ and the wrenches produce."""
+
         def f(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
             return dynamics.forward_dynamics(m, q, v, tau, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
 
@@ -292,6 +294,7 @@ class Robot:
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
         """τ split into inertia, coriolis, gravity, viscous, dry, rotor, external and spring; ``total`` is their sum."""
+
         def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
             ledger = dynamics.torque_ledger(m, q, v, a, self._on_bodies(q, frames, w, axes))
             return np.array(list(ledger.as_dict().values()))
@@ -332,7 +335,9 @@ class Robot:
     def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
         """dJ/dt of the world-axes Jacobian (…, 6, n)."""
         f = self.model.frame(frame)
-        return self._evaluate(("Jdot", f.name), lambda m, q, v: jacobian.jacobian_dot(m, q, v, f), q=(q, self.nq), v=(v, self.n))
+        return self._evaluate(
+            ("Jdot", f.name), lambda m, q, v: jacobian.jacobian_dot(m, q, v, f), q=(q, self.nq), v=(v, self.n)
+        )
 
     def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
         """d(p, φ)/dt = J_A v, for φ = "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector" (…, 6, n)."""
@@ -342,6 +347,7 @@ class Robot:
 
     def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
         """τ that holds the robot still against its weight and the wrenches (no springs, no friction)."""
+
         def f(m: Model, q: Array, *w: Array) -> Array:
             return statics.static_forces(m, q, self._on_bodies(q, frames, w, axes))[0]
 
@@ -361,7 +367,8 @@ class Robot:
                 raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
             exact = [a if a.dtype == object else a.astype(float) for a in arrays.values()]
             result = np.asarray(algorithm(self.model, *exact))
-            return result if symbolic else result.astype(dtype)
+            result = result if symbolic else result.astype(dtype)
+            return result if result.ndim else result[()]  # one number, not an array around it
         program = self._programs.get(key)
         if program is None:
             nodes = [np.array([symbol(f"{name}[{k}]") for k in range(a.shape[-1])], dtype=object) for name, a in arrays.items()]

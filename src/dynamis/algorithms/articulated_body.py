@@ -43,9 +43,7 @@ def articulated_inertias(
     return _inward(model, X, twists(model, X, v, base), v, tau, wrenches or {})
 
 
-def aba(
-    model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
-) -> Array:
+def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST) -> Array:
     """v̇ = ABA(q, v, τ)."""
     X = relative_poses(model, q)
     V = twists(model, X, v, base)

@@ -68,7 +68,7 @@ class TorqueLedger:
 
     @property
     def total(self) -> Array:
-        return np.sum(list(self.as_dict().values()), axis=0)  # type: ignore[no-any-return]  # NumPy types sum loosely
+        return np.sum(list(self.as_dict().values()), axis=0)
 
     def as_dict(self) -> dict[str, Array]:
         return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -16,8 +16,8 @@ from dynamis.spatial import Pose, cross
 Array = npt.NDArray[Any]
 
 
-def _columns(model: Model, X_W: list[Pose], p: Array, body: int) -> Any:
-    """(degree of freedom, body j, r, z) of each column J = (r + z × (p − p_j), z) of the point p on a body."""
+def _columns(model: Model, X_W: list[Pose], body: int) -> Any:
+    """(degree of freedom, body j, r, z) of each column J = (r + z × (p − p_j), z) of a point p on a body."""
     for j in model.ancestors(body):
         carrier = model.bodies[j]
         assert carrier is not None
@@ -30,7 +30,7 @@ def jacobian(model: Model, q: Array, frame: Frame) -> Array:
     X_W = world_poses(model, relative_poses(model, q))
     p = (X_W[frame.body] @ frame.pose).p
     J = model.zeros((6, model.n), q)
-    for k, j, r, z in _columns(model, X_W, p, frame.body):
+    for k, j, r, z in _columns(model, X_W, frame.body):
         J[:3, k] += r + cross(z, p - X_W[j].p)
         J[3:, k] += z
     return J
@@ -44,7 +44,7 @@ def jacobian_dot(model: Model, q: Array, v: Array, frame: Frame) -> Array:
     p = (X_W[frame.body] @ frame.pose).p
     p_dot = V[frame.body][0] + cross(V[frame.body][1], p - X_W[frame.body].p)
     J = model.zeros((6, model.n), q, v)
-    for k, j, r, z in _columns(model, X_W, p, frame.body):
+    for k, j, r, z in _columns(model, X_W, frame.body):
         velocity, w = V[j]
         r_dot, z_dot = cross(w, r), cross(w, z)
         J[:3, k] += r_dot + cross(z_dot, p - X_W[j].p) + cross(z, p_dot - velocity)
@@ -62,7 +62,7 @@ def com_jacobian(model: Model, X_W: list[Pose], i: int) -> tuple[Array, Array]:
     assert body is not None
     p = X_W[i].R @ body.inertia.com + X_W[i].p
     J = model.zeros((6, model.n), X_W[i].R)
-    for k, j, r, z in _columns(model, X_W, p, i):
+    for k, j, r, z in _columns(model, X_W, i):
         J[:3, k] += r + cross(z, p - X_W[j].p)
         J[3:, k] += z
     return J[:3], J[3:]

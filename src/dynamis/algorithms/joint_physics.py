@@ -31,7 +31,5 @@ def rotor_torque(model: Model, a: Array) -> Array:
 
 def spring_torque(model: Model, q: Array) -> Array:
     """k (q − rest)."""
-    stretch = [
-        0.0 if c.q_index is None else q[c.q_index] - rest for c, rest in zip(model.coordinates, model.rest, strict=True)
-    ]
+    stretch = [0.0 if c.q_index is None else q[c.q_index] - rest for c, rest in zip(model.coordinates, model.rest, strict=True)]
     return model.stiffness * np.array(stretch) if stretch else np.zeros(0)

@@ -12,6 +12,7 @@ are the robot's own; as they contain no derivative of X beyond the second, the t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,43 +26,43 @@ Array = npt.NDArray[Any]
 
 def lagrange(model: Model, q: Array, v: Array, a: Array) -> Array:
     """τ of the bodies, rotors and springs (no friction, no wrenches) at one state."""
-    outputs, x, x_dot, x_ddot = _equations(model, q)
-    values = {**dict(zip(x, np.zeros(model.n), strict=True)), **dict(zip(x_dot, v, strict=True)),
-              **dict(zip(x_ddot, a, strict=True))}  # fmt: skip
-    return Program(list(values), outputs)(*values.values())
+    return lagrange_program(model)(q, v, a)[0]
 
 
-def lagrange_program(model: Model) -> Any:
-    """The same as a function of many states: f(q, v, a) with a leading axis each, differentiated only once."""
-    q = np.array([symbol(f"q[{k}]") for k in range(model.nq)], dtype=object)
-    outputs, x, x_dot, x_ddot = _equations(model, q)
-    program = Program([*q, *x, *x_dot, *x_ddot], outputs)
+def lagrange_program(model: Model) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
+    """f(q, v, a) → (τ, (dT/dt, dU/dt)) over leading axes: differentiated once, evaluated often."""
+    q, x, x_dot, x_ddot = (
+        np.array([symbol(f"{name}[{k}]") for k in range(count)], dtype=object)
+        for name, count in (("q", model.nq), ("x", model.n), ("x'", model.n), ("x''", model.n))
+    )
+    T, U = _energies(model, q, x, x_dot)
+    momentum = gradient(T, list(x_dot))
+    rates = directional([*momentum, T, U], [*x, *x_dot], [*x_dot, *x_ddot])
+    tau = rates[: model.n] - gradient(T - U, list(x))
+    program = Program([*q, *x, *x_dot, *x_ddot], np.concatenate([tau, rates[model.n :]]))
 
-    def run(q: Array, v: Array, a: Array) -> Array:
-        return program(*q.T, *([0.0] * model.n), *v.T, *a.T)
+    def run(q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        columns = [np.moveaxis(np.asarray(y), -1, 0) for y in (q, np.zeros_like(v), v, a)]
+        result = program(*(column for y in columns for column in y))
+        return result[..., : model.n], result[..., model.n :]
 
     return run
 
 
-def _equations(model: Model, q: Array) -> tuple[Array, list[Any], list[Any], list[Any]]:
-    x, x_dot, x_ddot = ([symbol(f"{name}[{k}]") for k in range(model.n)] for name in ("x", "x'", "x''"))
-    T, U = _energies(model, q, np.array(x, dtype=object), np.array(x_dot, dtype=object))
-    momentum = gradient(T, x_dot)
-    rate = directional(momentum, [*x, *x_dot], [*x_dot, *x_ddot])
-    return rate - gradient(T - U, x), x, x_dot, x_ddot
-
-
 def _energies(model: Model, q: Array, x: Array, x_dot: Array) -> tuple[Any, Any]:
     X: list[Array] = [np.eye(4)]
+    X_dot: list[Array] = [np.zeros((4, 4))]
     T: Any = 0.0
     U: Any = 0.0
     for _, body in model.moving:
-        pose = X[body.parent] @ _near(body, q, x[list(body.dof)])
-        X.append(pose)
+        dof = list(body.dof)
+        A = _near(body, q, x[dof])
+        A_dot = directional(A, list(x[dof]), list(x_dot[dof]))
+        X.append(X[body.parent] @ A)
+        X_dot.append(X_dot[body.parent] @ A + X[body.parent] @ A_dot)
         P = body.inertia.pseudo_inertia
-        X_dot = directional(pose, list(x), list(x_dot))
-        T = T + 0.5 * np.sum((X_dot @ P) * X_dot)
-        U = U - np.dot(model.gravity, (pose @ P)[:3, 3])
+        T = T + 0.5 * np.sum((X_dot[-1] @ P) * X_dot[-1])
+        U = U - np.dot(model.gravity, (X[-1] @ P)[:3, 3])
     for k, c in enumerate(model.coordinates):
         T = T + 0.5 * model.rotor[k] * x_dot[k] * x_dot[k]
         if c.q_index is not None:

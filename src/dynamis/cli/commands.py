@@ -114,7 +114,8 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         Robot(mended).write(out)
     if as_json:
         findings = [problem.as_dict() for problem in report]
-        click.echo(json.dumps({"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}, indent=2, ensure_ascii=False))  # fmt: skip
+        result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
+        click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         print_report(report)
         if out is not None and report.ok:

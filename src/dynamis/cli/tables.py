@@ -107,7 +107,10 @@ def _print_dynamics(console: Console, summary: dict[str, Any], robot: Robot) -> 
         return
     if robot.model.symbolic:
         console.print("[bold]At q = 0[/bold]")
-        console.print("  gravity torque  " + safe(", ".join(at["gravity"] if isinstance(at["gravity"][0], str) else map(str, at["gravity"]))))
+        console.print(
+            "  gravity torque  "
+            + safe(", ".join(at["gravity"] if isinstance(at["gravity"][0], str) else map(str, at["gravity"])))
+        )
         return
     table = Table(title="At q = 0", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     table.add_column("coordinate")
@@ -133,7 +136,9 @@ def print_report(report: Report) -> None:
         colour = "red" if problem.severity == "error" else "yellow"
         place = safe(problem.file) + (f":{problem.line}" if problem.line else "")
         head = f"{place}: " if place else ""
-        console.print(f"{head}[bold {colour}]{problem.severity}[/] {safe(problem.where)}: {safe(problem.found)}", highlight=False)
+        console.print(
+            f"{head}[bold {colour}]{problem.severity}[/] {safe(problem.where)}: {safe(problem.found)}", highlight=False
+        )
         for label, text in (("allowed", problem.allowed), ("read as", problem.done), ("to repair", problem.repair)):
             if text:
                 console.print(f"    [dim]{label}:[/] {safe(text)}", highlight=False)

@@ -123,9 +123,9 @@ class _Builder:
         root = next(link.name for link in d.links if link.name not in carried)
         stack: list[tuple[str, Joint | None, int, Pose, int]] = [(root, None, 0, Pose.identity(), 0)]
         while stack:
-            name, joint, body, pose, depth = stack.pop()
-            if joint is not None and joint.type != "fixed":
-                body, pose = self._add_bodies(joint, body, pose)
+            name, by, body, pose, depth = stack.pop()
+            if by is not None and by.type != "fixed":
+                body, pose = self._add_bodies(by, body, pose)
             self.frames[name] = Frame(name, body, pose)
             self.depth[name] = depth
             mass = links[name].mass_properties
@@ -209,7 +209,7 @@ class _Builder:
 
 
 def _without_noise(inertia: Inertia) -> Inertia:
-    if inertia.tensor.dtype == object or inertia.first_moment.dtype == object:
+    if object in (inertia.tensor.dtype, inertia.first_moment.dtype):
         return inertia
     tensor = 0.5 * (inertia.tensor + inertia.tensor.T)
     size = np.abs(tensor)

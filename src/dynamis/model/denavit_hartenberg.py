@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,9 @@ def _serial_joints(description: Description, model: Model) -> list[Joint]:
     if model.symbolic:
         raise ConversionError(f"robot '{name}' has symbols: the table is computed from numbers, so give them values first")
     if model.coupled:
-        raise ConversionError(f"robot '{name}' has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling")
+        raise ConversionError(
+            f"robot '{name}' has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling"
+        )
     joints = [description.joint(joint) for joint in model.joint_names]
     if not joints:
         raise ConversionError(f"robot '{name}' has no moving joint")
@@ -99,7 +102,7 @@ def _standard_frames(axes: list[tuple[Array, Array]]) -> list[Pose]:
 def _modified_frames(standard: list[Pose]) -> list[Pose]:
     """G_0 … G_n: z_i along axis i itself, x_i as before, origin where the common normal leaves axis i."""
     frames = [standard[0]]
-    for last, frame in zip(standard[:-1], standard[1:], strict=True):
+    for last, frame in itertools.pairwise(standard):
         a = _standard_row(last.inverse() @ frame)[0]
         frames.append(_frame(frame.p - a * frame.R[:, 0], frame.R[:, 0], last.R[:, 2]))
     return frames
@@ -137,10 +140,10 @@ def _clean(*values: Any) -> Any:
 def _assemble(
     description: Description, model: Model, joints: list[Joint], X_W: list[Pose], frames: list[Pose], convention: str
 ) -> tuple[Description, list[DHRow]]:
-    row_of, place = (
-        (_standard_row, joint_from_dh) if convention == "standard" else (_modified_row, joint_from_modified_dh)
+    row_of, place = (_standard_row, joint_from_dh) if convention == "standard" else (_modified_row, joint_from_modified_dh)
+    result = Description(
+        description.name, gravity=description.gravity.copy(), about=description.about, source=description.source
     )
-    result = Description(description.name, gravity=description.gravity.copy(), about=description.about, source=description.source)
     carried = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in carried)
     result.links.append(Link(root.name, MassProperties.of(model.base)))

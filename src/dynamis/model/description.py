@@ -167,7 +167,8 @@ class Description:
         """Append a link and, unless it is the root (no ``parent``), the joint that carries it. Returns self.
 
         >>> d = Description("pendulum").add_link("base")
-        >>> d = d.add_link("bob", "base", "revolute", axis=(0, 1, 0), inertia=Inertia.about_com(1.0, (0, 0, -1), np.zeros((3, 3))))
+        >>> bob = Inertia.about_com(1.0, (0, 0, -1), np.zeros((3, 3)))
+        >>> d = d.add_link("bob", "base", "revolute", axis=(0, 1, 0), inertia=bob)
         >>> [j.name for j in d.joints]
         ['bob_joint']
         """

@@ -49,9 +49,7 @@ class Report:
     def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
         self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.source, line))
 
-    def warn(
-        self, code: str, where: str, found: str, allowed: str, repair: str, done: str, line: int | None = None
-    ) -> None:
+    def warn(self, code: str, where: str, found: str, allowed: str, repair: str, done: str, line: int | None = None) -> None:
         self.problems.append(Problem("warning", code, where, found, allowed, repair, done, self.source, line))
 
     @property

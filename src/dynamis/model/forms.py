@@ -49,8 +49,8 @@ def joint_from_dh(kind: str, a: Any, alpha: Any, d: Any, theta: Any) -> tuple[Po
     return _rz(theta), _tz(d) @ _tx(a) @ _rx(alpha)
 
 
-def joint_from_modified_dh(kind: str, a: Any, alpha: Any, d: Any, theta: Any) -> tuple[Pose, Pose]:
-    """(origin, tail) of a joint in modified form; a and α are those written a_{i−1}, α_{i−1}."""
+def joint_from_modified_dh(_kind: str, a: Any, alpha: Any, d: Any, theta: Any) -> tuple[Pose, Pose]:
+    """(origin, tail) of a joint in modified form, turning or sliding alike; a and α are those written a_{i−1}, α_{i−1}."""
     return _rx(alpha) @ _tx(a) @ _rz(theta) @ _tz(d), Pose.identity()
 
 

@@ -152,7 +152,7 @@ class Spherical(Primitive):
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+    def random(self, rng: np.random.Generator, _lower: Array, _upper: Array) -> Array:
         q = rng.standard_normal(4)
         return np.asarray(q / np.linalg.norm(q))
 

@@ -39,13 +39,11 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
     return known, True
 
 
-def read(
-    source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None = None
-) -> tuple[Description | None, Report]:
+def read(source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None = None) -> tuple[Description | None, Report]:
     """(description, findings); the description is None where the file could not be read as one at all."""
     path, from_library = find(source)
     report = Report(path.stem if from_library else os.fspath(source))
-    kind = SUFFIXES[path.suffix.lower()] if path.suffix.lower() in SUFFIXES else ""
+    kind = SUFFIXES.get(path.suffix.lower())
     if not kind:
         raise FormatError(f"{printable(str(path))} has no ending Dynamis reads; name it .urdf or .toml")
     if parameters and kind != "toml":

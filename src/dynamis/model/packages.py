@@ -12,7 +12,9 @@ from dynamis.errors import InputError, printable
 MAX_MESH_BYTES = 256 * 2**20
 
 
-def resolve_mesh(name: str, model_folder: str | os.PathLike[str], package_folders: Iterable[str | os.PathLike[str]] = ()) -> Path:
+def resolve_mesh(
+    name: str, model_folder: str | os.PathLike[str], package_folders: Iterable[str | os.PathLike[str]] = ()
+) -> Path:
     """The existing file a mesh name means.
 
     ``package://NAME/rest`` is looked up as NAME/rest in each of ``package_folders`` (and as rest in a folder that is

@@ -34,9 +34,7 @@ def _numbers(*values: Any) -> bool:
 
 
 def _check_inertias(links: list[Link], report: Report) -> None:
-    weighed = [
-        (link, m) for link in links if (m := link.mass_properties) is not None and _numbers(m.mass, m.com, m.tensor)
-    ]
+    weighed = [(link, m) for link in links if (m := link.mass_properties) is not None and _numbers(m.mass, m.com, m.tensor)]
     if not weighed:
         return
     tensors: npt.NDArray[Any] = np.array([m.tensor for _, m in weighed], dtype=float)
@@ -119,6 +117,7 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
     for joint in description.joints:
         rotor = not _numbers(joint.drive.rotor_inertia) or joint.drive.rotor_inertia > 0.0
         if joint.type != "fixed" and not weighs[joint.child] and not rotor and joint.mimic is None:
-            report.warn("massless-leaf", f"joint {printable(joint.name)}", f"it moves link {printable(joint.child)} and nothing with mass",
+            where = f"joint {printable(joint.name)}"
+            report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
                         "a link with mass, or a rotor inertia", "give the link an <inertial>, or make the joint fixed",
                         "inverse dynamics works; forward dynamics will find the mass matrix singular", joint.line)  # fmt: skip

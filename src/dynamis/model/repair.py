@@ -19,7 +19,7 @@ def repair(description: Description) -> tuple[Description, list[str]]:
     changes: list[str] = []
     for link in result.links:
         mass = link.mass_properties
-        if mass is None or mass.tensor.dtype == object or isinstance(mass.mass, object) and not isinstance(mass.mass, float):
+        if mass is None or mass.tensor.dtype == object or (isinstance(mass.mass, object) and not isinstance(mass.mass, float)):
             continue
         inertia = mass.inertia
         moments = np.linalg.eigvalsh(0.5 * (mass.tensor + mass.tensor.T))

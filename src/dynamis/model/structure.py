@@ -87,7 +87,9 @@ def _check_joints(description: Description, report: Report) -> None:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in links:
                 found = f"its {end} link {printable(name)} does not exist"
-                report.error("missing-link", where, found, "a link of this file", "add the link or correct the name", joint.line)
+                report.error(
+                    "missing-link", where, found, "a link of this file", "add the link or correct the name", joint.line
+                )
         if joint.parent == joint.child:
             report.error("self-joint", where, "it joins a link to itself", "two links", "correct parent or child", joint.line)
 

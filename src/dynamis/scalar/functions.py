@@ -37,11 +37,15 @@ sign = _of_one("sign", np.sign)
 floor = _of_one("floor", np.floor)
 
 
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, Node) or (isinstance(x, np.ndarray) and x.dtype == object)
+
+
 def _of_several(scalar: Any, numeric: Any, name: str, doc: str) -> Any:
     lifted = np.frompyfunc(lambda *xs: scalar(*(as_scalar(x, name) for x in xs)), numeric.nin, 1)
 
     def function(*xs: Any) -> Any:
-        symbolic = any(isinstance(x, Node) or getattr(x, "dtype", None) == object for x in xs)
+        symbolic = any(map(_is_symbolic, xs))
         return lifted(*xs) if symbolic else numeric(*xs)
 
     function.__name__ = name
@@ -62,7 +66,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> where(x < 0.0, -x, x)
     where(x < 0, -x, x)
     """
-    if any(isinstance(x, Node) or getattr(x, "dtype", None) == object for x in (condition, a, b)):
+    if any(map(_is_symbolic, (condition, a, b))):
         lifted = np.frompyfunc(lambda c, x, y: select(as_scalar(c + 0.0), as_scalar(x), as_scalar(y)), 3, 1)
         return lifted(condition, a, b)
     return np.where(condition, a, b)

@@ -16,7 +16,7 @@ def solve_positive(M: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]
     Numbers go to LAPACK's Cholesky. Symbols go through M = Lᵀ D L, whose order keeps the zeros
     that separate the branches of a tree [Featherstone 2008, §6.5].
     """
-    if M.dtype != object and b.dtype != object:
+    if object not in (M.dtype, b.dtype):
         try:
             L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:

@@ -182,9 +182,8 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
             return a - b
         if b == 0.0:
             return a
-    elif isinstance(a, float):
-        if a == 0.0:
-            return neg(b)
+    elif isinstance(a, float) and a == 0.0:
+        return neg(b)
     if a is b:
         return 0.0
     if isinstance(b, Node) and b.op == "neg":
@@ -246,7 +245,7 @@ def neg(a: Scalar) -> Scalar:
     if isinstance(a, float):
         return -a
     if a.op == "neg":
-        return a.args[0]  # type: ignore[no-any-return]  # an operand of neg is a scalar by construction
+        return a.args[0]
     if a.op == "sub":
         return make("sub", a.args[1], a.args[0])
     if a.op == "mul" and isinstance(a.args[0], float):
@@ -288,7 +287,7 @@ def _sign(x: float) -> float:
     return 0.0 if x == 0.0 else math.copysign(1.0, x)
 
 
-FOLD = {
+FOLD: dict[str, Any] = {
     "abs": abs,
     "acos": math.acos,
     "asin": math.asin,
@@ -316,7 +315,7 @@ def unary(op: str, a: Scalar) -> Scalar:
         if op in ("cos", "abs"):
             return unary(op, a.args[0])
     if op == "not" and a.op == "not":
-        return a.args[0]  # type: ignore[no-any-return]
+        return a.args[0]
     return make(op, a)
 
 

@@ -96,9 +96,9 @@ class Program:
                 for index in dead:
                     held[index] = None
         result = np.empty((*batch, len(self._outputs)), dtype=dtype)
-        for k, (is_slot, x) in enumerate(self._outputs):
-            result[..., k] = held[x] if is_slot else x
-        return result.reshape(*batch, *self.shape)
+        for k, (computed, x) in enumerate(self._outputs):
+            result[..., k] = held[x] if computed else x
+        return result.reshape((*batch, *self.shape))
 
 
 def evaluate(outputs: Any, values: dict[Node, Any]) -> npt.NDArray[Any]:

@@ -28,7 +28,7 @@ def mesh(source: Any, *, mass: float | None = None, density: float | None = None
     for name, value in (("mass", mass), ("density", density), ("scale", scale)):
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
-    surface = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+    surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
     if not surface.is_watertight:
         raise InputError(
             f"the mesh {source if isinstance(source, str | Path) else ''} is not watertight, so it encloses no volume; "
@@ -38,6 +38,6 @@ def mesh(source: Any, *, mass: float | None = None, density: float | None = None
     if surface.volume < 0.0:
         surface.invert()  # faces wound inside out
     properties = surface.mass_properties
-    rho = density if density is not None else mass / float(properties.volume)
+    rho = density if density is not None else (mass or 0.0) / float(properties.volume)
     tensor = np.asarray(properties.inertia) * (rho / float(properties.density))
     return Inertia.about_com(rho * float(properties.volume), np.asarray(properties.center_mass), tensor)

@@ -76,7 +76,7 @@ class Pose(NamedTuple):
     def is_identity(self) -> bool:
         if self.R is IDENTITY and self.p.dtype != object:
             return not self.p.any()
-        return bool(self.R.dtype != object and self.p.dtype != object and (self.R == IDENTITY).all() and (self.p == 0).all())
+        return bool(object not in (self.R.dtype, self.p.dtype) and (self.R == IDENTITY).all() and (self.p == 0).all())
 
 
 def ad(V: Array) -> Array:

@@ -3,8 +3,8 @@
 Each takes ``mass=`` or ``density=`` (exactly one) and returns an `Inertia` whose origin is the centre of mass.
 Axes of symmetry are along z. Move the result with ``inertia.seen_from(pose)``.
 
->>> float(cylinder(radius=0.1, length=1.0, mass=12.0).tensor[2, 2])
-0.06
+>>> float(sphere(radius=0.5, mass=10.0).tensor[2, 2])
+1.0
 """
 
 from __future__ import annotations

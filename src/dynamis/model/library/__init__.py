@@ -25,6 +25,6 @@ def library_table() -> list[tuple[str, str]]:
     """(name, what it is) of every robot."""
     rows = []
     for name in library_names():
-        with open(_FOLDER / f"{name}.toml", "rb") as file:
+        with (_FOLDER / f"{name}.toml").open("rb") as file:
             rows.append((name, str(tomllib.load(file)["robot"].get("about", ""))))
     return rows

@@ -124,7 +124,7 @@ class _Parser:
             if token in CONSTANTS:
                 return CONSTANTS[token]
             raise self.wrong(str(unknown_name("parameter", token, [*self.names, *CONSTANTS])))
-        if token == "(":
+        if token == "(":  # noqa: S105  # a parenthesis, not a password
             value = self.sum()
             self.close()
             return value

@@ -91,7 +91,7 @@ class _Reader:
             d.gravity = self.vector(robot["gravity"], "robot", "gravity", self.line("robot"))
         base = self.table("base")
         root = Link(str(base.get("name", "base")), line=self.line("base"))
-        self.read_mass(base, root, "base", IDENTITY)
+        self.read_mass(base, root, "base")
         d.links.append(root)
         last = root.name
         for section in ("dh", "mdh", "poe", "link", "frame"):
@@ -137,13 +137,15 @@ class _Reader:
         where = f"[[{section}]] {printable(name)}"
         self.check_keys(section, row, where, line)
         link = Link(name, line=line)
-        self.read_mass(row, link, where, IDENTITY)
+        self.read_mass(row, link, where)
         d.links.append(link)
         parent = str(row.get("parent", last))
         default_type = "fixed" if section == "frame" else "revolute"
         kind = str(row.get("type", default_type))
         if kind not in JOINT_TYPES:
-            self.report.error("joint-type", where, f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), "correct the type", line)
+            self.report.error(
+                "joint-type", where, f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), "correct the type", line
+            )
             kind = "fixed"
         number = sum(j.type != "fixed" for j in d.joints) + 1
         joint_name = str(row.get("joint", f"joint{number}" if kind != "fixed" else f"{name}_mount"))
@@ -192,7 +194,7 @@ class _Reader:
             ratio, offset = (self.real(table.get(key, v), where, key, line) for key, v in (("ratio", 1.0), ("offset", 0.0)))
             joint.mimic = Mimic(str(table.get("joint", "")), ratio, offset)
 
-    def read_mass(self, row: dict[str, Any], link: Link, where: str, R: npt.NDArray[Any]) -> None:
+    def read_mass(self, row: dict[str, Any], link: Link, where: str) -> None:
         line = link.line
         com = self.vector(row["com"], where, "com", line) if "com" in row else np.zeros(3)
         if "solid" in row:
@@ -202,7 +204,10 @@ class _Reader:
         elif "mass" in row or "inertia" in row:
             mass = self.scalar(row.get("mass", 0.0), where, "mass", line)
             given = self.subtable(row, "inertia", {"xx", "yy", "zz", "xy", "xz", "yz"}, where, line)
-            I = {key: self.scalar(given.get(key, 0.0), where, f"inertia.{key}", line) for key in ("xx", "yy", "zz", "xy", "xz", "yz")}
+            I = {
+                key: self.scalar(given.get(key, 0.0), where, f"inertia.{key}", line)
+                for key in ("xx", "yy", "zz", "xy", "xz", "yz")
+            }
             tensor = np.array([[I["xx"], I["xy"], I["xz"]], [I["xy"], I["yy"], I["yz"]], [I["xz"], I["yz"], I["zz"]]])
             link.mass_properties = MassProperties(mass, com, tensor, line)
         for table in row.get("shapes", []) if isinstance(row.get("shapes", []), list) else []:
@@ -263,7 +268,7 @@ class _Reader:
         if isinstance(number, Node):
             self.wrong("numbers", where, f"{what} must be a number, not a symbol", line)
             return 1.0
-        return number  # type: ignore[no-any-return]  # scalar() returns a float or a Node
+        return number
 
     def scalar(self, value: Any, where: str, what: str, line: int | None) -> Any:
         if isinstance(value, Node):

@@ -56,10 +56,21 @@ def _check_root(root: Element, file: str, data: bytes) -> None:
     if root.tag != "robot":
         found = printable(root.tag)
         raise FormatError(f"{file}:{root.line}: the root element is {found}, a URDF document starts with <robot>")
-    if any(mark in data for mark in (b"<xacro:", b"${", b"$(")):
+    # the bytes tell quickly that there is no xacro; where they may, the tree tells (a comment does not count)
+    if any(mark in data for mark in (b"<xacro:", b"${", b"$(")) and _uses_xacro(root):
         raise FormatError(
             f"{file}:{root.line}: this is a xacro macro file, not URDF; expand it first: xacro {file} > robot.urdf"
         )
+
+
+def _uses_xacro(root: Element) -> bool:
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if element.tag.startswith("xacro:") or any("${" in v or "$(" in v for v in element.attributes.values()):
+            return True
+        stack.extend(element.children)
+    return False
 
 
 class _Reader:
@@ -129,7 +140,8 @@ class _Reader:
         limit = self.only(element, "limit", where)
         if limit is None:
             if joint.type in ("revolute", "prismatic"):
-                self.report.warn("no-limits", where, f"a {joint.type} joint without <limit>", "<limit lower upper effort velocity>",
+                allowed = "<limit lower upper effort velocity>"
+                self.report.warn("no-limits", where, f"a {joint.type} joint without <limit>", allowed,
                                  "give its limits, or make it continuous", "it has no limits", element.line)  # fmt: skip
             return
         joint.limits = Limits(

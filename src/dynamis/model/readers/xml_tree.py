@@ -53,7 +53,7 @@ def parse_xml(data: bytes, file: str) -> Element:
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
 
-    def end(tag: str) -> None:
+    def end(_tag: str) -> None:
         stack.pop()
 
     def refuse_doctype(name: str, *_: object) -> None:

@@ -115,10 +115,14 @@ def _joint(joint: Joint) -> list[str]:
         axis2 = joint.axis2 if joint.axis2 is not None else joint.axis
         parts = stages(joint.type, joint.axis, axis2)
         middle = joint.name + parts[0].suffix + "/link"
-        first, second = (("prismatic", "continuous") if joint.type == "cylindrical" else ("continuous", "continuous"))
+        first, second = ("prismatic", "continuous") if joint.type == "cylindrical" else ("continuous", "continuous")
         lines += [f"  <link name={_text(middle)}/>"]
-        lines += _one_joint(joint.name + parts[0].suffix, first, joint.parent, middle, joint.origin, joint.axis, _extras(joint, what), what)
-        lines += _one_joint(joint.name + parts[1].suffix, second, middle, final, Pose.identity(), axis2, _extras(joint, what), what)
+        lines += _one_joint(
+            joint.name + parts[0].suffix, first, joint.parent, middle, joint.origin, joint.axis, _extras(joint, what), what
+        )
+        lines += _one_joint(
+            joint.name + parts[1].suffix, second, middle, final, Pose.identity(), axis2, _extras(joint, what), what
+        )
     else:
         axis = None if joint.type == "free" else joint.axis
         lines += _one_joint(joint.name, _NAMES[joint.type], joint.parent, final, joint.origin, axis, _extras(joint, what), what)

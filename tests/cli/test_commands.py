@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>
+    <inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="50" velocity="3"/></joint>
+</robot>
+"""
+DOUBTS = ('izz="0.04"', 'izz="0.4"', 'xyz="0 1 0"', 'xyz="0 3 0"', 'lower="-2" upper="2"', 'lower="2" upper="-2"')
+ERRORS = ('value="2"', 'value="two"', 'type="revolute"', 'type="hinge"', 'upper="2"', 'upper="2,0"')
+
+
+@pytest.fixture
+def run():
+    def invoke(*arguments):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dy.ModelWarning)
+            result = CliRunner().invoke(cli, [str(a) for a in arguments])
+        # a command ends by itself or by an exit status, never by a traceback
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert "Traceback" not in result.output
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*pieces, name="arm.urdf"):
+        text = ARM
+        for old, new in zip(pieces[::2], pieces[1::2], strict=True):
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def test_a_clean_file_checks_with_status_0(run, file):
+    result = run("check", file())
+    assert result.exit_code == 0
+    assert "usable, 0 error(s), 0 warning(s)" in result.output
+
+
+def test_a_doubtful_file_checks_with_status_0_and_strictly_with_1(run, file):
+    path = file(*DOUBTS)
+    result = run("check", path)
+    assert result.exit_code == 0
+    for word in ("triangle", "length 3", "lower limit 2", "3 warning(s)", "to repair"):
+        assert word in result.output
+    assert run("check", "--strict", path).exit_code == 1
+
+
+def test_every_error_of_a_bad_file_is_listed_with_its_line_and_status_1(run, file):
+    path = file(*ERRORS)
+    result = run("check", path)
+    assert result.exit_code == 1
+    for word in (
+        "'two'",
+        "'hinge'",
+        "'2,0'",
+        "not usable, 3 error(s)",
+        f"{path}:3",
+        f"{path}:5",
+        f"{path}:6",
+        "allowed",
+        "to repair",
+    ):
+        assert word in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.urdf", "<robot"), ("b.urdf", ""), ("c.urdf", "<!DOCTYPE x><robot/>"), ("d.toml", "x = "), ("e.toml", "\x00")],
+)
+def test_a_file_that_is_not_its_format_checks_with_status_1(run, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    result = run("check", tmp_path / name)
+    assert result.exit_code == 1
+    assert "1 error(s)" in result.output
+    findings = json.loads(run("check", "--json", tmp_path / name).output)
+    assert findings["ok"] is False
+    assert findings["problems"][0]["file"] == str(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["check"], ["check", "missing.urdf"], ["check", "no_such_robot"], ["info", "missing.toml"], ["info"], ["convert", "ur5e"],
+     ["convert", "nobody", "x.urdf"], ["frobnicate"], ["check", "--frobnicate", "ur5e"], ["convert", "ur5e", "x.urdf", "--form", "odd"],
+     ["check", ""], ["info", "a\0b"], ["info", "x" * 300]],
+)  # fmt: skip
+def test_a_command_that_cannot_run_ends_with_status_2_and_a_sentence(run, arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert len(result.output.strip()) > 20
+
+
+def test_an_unknown_robot_is_answered_with_the_near_names(run):
+    result = run("info", "ur5")
+    assert result.exit_code == 2
+    assert "ur5e" in result.output
+
+
+@pytest.mark.parametrize("pieces", [(), DOUBTS, ERRORS])
+@pytest.mark.parametrize("strict", [[], ["--strict"]])
+def test_the_findings_as_json_are_json_with_the_same_status(run, file, pieces, strict):
+    path = file(*pieces)
+    plain, result = run("check", *strict, path), run("check", "--json", *strict, path)
+    data = json.loads(result.output)
+    assert result.exit_code == plain.exit_code
+    assert data["ok"] == (pieces is not ERRORS)
+    assert len(data["problems"]) == len(pieces) // 2
+    for problem in data["problems"]:
+        assert {"severity", "code", "where", "found", "file", "line"} <= set(problem)
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml"])
+def test_a_repaired_file_checks_clean_and_keeps_mass_and_centre_of_mass(run, file, tmp_path, suffix):
+    path, out = file(*DOUBTS), tmp_path / f"mended.{suffix}"
+    result = run("check", path, "--repair", out)
+    assert result.exit_code == 0
+    assert result.output.count("mended ") >= 3
+    assert run("check", "--strict", out).exit_code == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)
+        before, after = dy.load(path).description, dy.load(out).description
+    old, new = before.link("upper").mass_properties, after.link("upper").mass_properties
+    assert new.mass == old.mass
+    assert new.com == pytest.approx(old.com, abs=1e-15)
+    assert np.linalg.eigvalsh(new.tensor)[0] > 0.0
+    limits = after.joint("shoulder").limits
+    assert (limits.lower, limits.upper) == (-2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    ['ixx="-1" ixy="0" ixz="0" iyy="-1" iyz="0" izz="-1"', 'ixx="0" ixy="1" ixz="1" iyy="0" iyz="1" izz="0"',
+     'ixx="1e-9" ixy="0" ixz="0" iyy="1e-9" iyz="0" izz="1"', 'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="1"',
+     'ixx="1e6" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'],
+)  # fmt: skip
+def test_any_impossible_inertia_is_repaired(run, file, tmp_path, tensor):
+    path = file('ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.04"', tensor)
+    run("check", path, "--repair", tmp_path / "mended.urdf")
+    codes = {p.code for p in dy.check(tmp_path / "mended.urdf")}
+    assert not codes & {"inertia-triangle", "inertia-negative"}
+
+
+def test_errors_are_not_repaired_and_nothing_is_written(run, file, tmp_path):
+    result = run("check", file(*ERRORS), "--repair", tmp_path / "out.urdf")
+    assert result.exit_code == 1
+    assert "not written" in result.output
+    assert not (tmp_path / "out.urdf").exists()
+
+
+@pytest.mark.parametrize("out", ["out.txt", "missing/out.urdf"])
+def test_a_repair_that_cannot_be_written_ends_with_status_2(run, file, tmp_path, out):
+    assert run("check", file(*DOUBTS), "--repair", tmp_path / out).exit_code == 2
+
+
+def test_info_shows_the_robot_and_its_joints(run, file):
+    for robot in ("ur5e", "planar_2r", "baxter", file(), file(*DOUBTS, name="doubtful.urdf")):
+        result = run("info", robot)
+        assert result.exit_code == 0
+        assert "Joints" in result.output
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "g1", "planar_2r", "scara"])
+def test_info_as_json_says_what_the_robot_is(run, name):
+    data = json.loads(run("info", name, "--json").output)
+    robot = dy.load(name)
+    assert data["degrees_of_freedom"] == robot.n
+    assert [j["name"] for j in data["joints"]] == list(robot.joint_names)
+    assert data["frames"] == list(robot.link_names)
+    if not robot.model.symbolic:
+        assert data["mass"] == pytest.approx(robot.mass)
+        assert data["at_zero"]["gravity"] == pytest.approx(robot.gravity(robot.neutral()))
+
+
+def test_info_of_a_floating_robot_has_six_more_degrees_of_freedom(run):
+    assert json.loads(run("info", "ur5e", "--floating", "--json").output)["degrees_of_freedom"] == 12
+
+
+def test_info_of_a_doubtful_file_says_so_in_a_sentence(file):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = CliRunner().invoke(cli, ["info", str(file(*DOUBTS))])
+    assert result.exit_code == 0
+    assert "triangle" in result.output
+
+
+def test_info_of_a_bad_file_lists_the_problems_with_status_2(run, file):
+    result = run("info", file(*ERRORS))
+    assert result.exit_code == 2
+    assert "'two'" in result.output
+    assert "'hinge'" in result.output
+
+
+@pytest.mark.parametrize("name", ["\\u001b[31m", "[bold]x[/bold]", "[/]", "a\\nb", "x" * 5000, "\\u0000", "\\u202e"])
+def test_hostile_names_reach_the_terminal_as_harmless_text(run, tmp_path, name):
+    (tmp_path / "r.toml").write_text(
+        f'[robot]\nname = "{name}"\nabout = "{name}"\n[[link]]\nlink = "{name}"\njoint = "{name}"\nmass = 1\ncom = [1, 0, 0]\naxis = [0, 2, 0]\n'
+    )
+    for command in (["info"], ["check"], ["info", "--json"], ["check", "--json"]):
+        result = run(*command, tmp_path / "r.toml")
+        assert result.exit_code == 0
+        assert not {"\x1b", "\x00", "\u202e"} & set(result.output) or "--json" in command
+        if "--json" in command:
+            json.loads(result.output)
+
+
+def test_the_library_is_listed_with_what_each_robot_is(run):
+    listed, data = run("robots").output, json.loads(run("robots", "--json").output)
+    assert {"ur5e", "panda", "planar_2r"} <= set(data)
+    for name, about in data.items():
+        assert name in listed
+        assert about
+
+
+@pytest.mark.parametrize(
+    ("out", "form"), [("x.urdf", "link"), ("x.toml", "link"), ("x.toml", "dh"), ("x.toml", "mdh"), ("x.toml", "poe")]
+)
+def test_a_converted_robot_has_the_same_mass_matrix(run, tmp_path, out, form):
+    assert run("convert", "ur5e", tmp_path / out, "--form", form).exit_code == 0
+    q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert dy.load(tmp_path / out).mass_matrix(q) == pytest.approx(dy.load("ur5e").mass_matrix(q), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("robot", "out", "options"),
+    [
+        ("baxter", "x.toml", ["--form", "dh"]),
+        ("planar_2r", "x.urdf", []),
+        ("ur5e", "x.txt", []),
+        ("ur5e", "missing/x.urdf", []),
+    ],
+)
+def test_a_conversion_that_is_not_possible_ends_with_status_2_and_writes_nothing(run, tmp_path, robot, out, options):
+    result = run("convert", robot, tmp_path / out, *options)
+    assert result.exit_code == 2
+    assert "dynamis: " in result.output
+    assert not (tmp_path / out).exists()
+
+
+def test_a_form_that_urdf_cannot_have_is_refused(run, tmp_path):
+    assert run("convert", "ur5e", tmp_path / "x.urdf", "--form", "dh").exit_code == 2

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_trees import random_inertia, random_pose
+
+import dynamis as dy
+from dynamis.model.denavit_hartenberg import to_dh
+from dynamis.model.description import Mimic
+from dynamis.spatial import from_rpy
+
+ARMS = ["ur5e", "panda", "kuka_iiwa14", "stanford", "puma560", "scara"]
+FORMS = ["urdf", "toml link", "toml dh", "toml mdh", "toml poe"]
+
+
+@pytest.fixture
+def through(tmp_path, quiet_load):
+    """The robot after being written and read again in each of these forms."""
+
+    def convert(robot, *forms):
+        for k, form in enumerate(forms):
+            suffix, _, kind = form.partition(" ")
+            path = tmp_path / f"robot{k}.{suffix}"
+            robot.write(path, kind or "link")
+            robot = quiet_load(path)
+        return robot
+
+    return convert
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ARMS)
+def test_every_form_of_a_library_arm_has_the_same_dynamics_and_tool(name, form, through, same_dynamics):
+    robot = dy.load(name)
+    again = through(robot, form)
+    same_dynamics(robot, again)
+    assert again.name == robot.name
+    for key, values in robot.limits.items():
+        assert np.array_equal(values, again.limits[key]), key
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_robot_goes_through_all_forms_and_back(name, through, same_dynamics):
+    robot = dy.load(name)
+    same_dynamics(robot, through(robot, "toml dh", "toml poe", "urdf", "toml mdh", "toml link"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["ur5e", "scara", "stanford"])
+def test_converting_to_the_same_form_twice_changes_nothing(name, form, through, same_dynamics):
+    robot = dy.load(name)
+    same_dynamics(robot, through(robot, form, form))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ARMS)
+def test_a_clean_robot_is_written_as_a_clean_file(name, form, tmp_path):
+    suffix, _, kind = form.partition(" ")
+    known = {p.code for p in dy.check(name)}
+    dy.load(name).write(tmp_path / f"robot.{suffix}", kind or "link")
+    assert {p.code for p in dy.check(tmp_path / f"robot.{suffix}")} <= known
+
+
+def special_arm(rng, relation):
+    """A serial arm whose next axis stands to the last one as named."""
+    d = dy.Description("special").add_link("base")
+    for k in range(5):
+        kind = str(rng.choice(["revolute", "prismatic", "continuous"]))
+        place = dy.Pose(np.eye(3), rng.uniform(-1.0, 1.0, 3))
+        axis = np.array([0.0, 0.0, 1.0])
+        which = (
+            relation if relation != "mixed" else str(rng.choice(["parallel", "antiparallel", "intersecting", "skew", "same"]))
+        )
+        if which == "antiparallel":
+            axis = -axis
+        elif which == "intersecting":
+            place, axis = dy.Pose(np.eye(3), np.array([0, 0, rng.uniform(-1, 1)])), rng.standard_normal(3)
+        elif which == "perpendicular":
+            place, axis = dy.Pose(from_rpy([np.pi / 2, 0, 0]), np.round(rng.uniform(-1, 1, 3))), axis
+        elif which == "skew":
+            place, axis = random_pose(rng), rng.standard_normal(3)
+        elif which == "same":
+            place = dy.Pose(np.eye(3), np.array([0, 0, rng.uniform(-1, 1)]))
+        elif which == "nearly parallel":
+            axis = np.array([1e-7, 0.0, 1.0])
+        d.add_link(f"l{k}", "base" if k == 0 else f"l{k - 1}", kind, joint_name=f"j{k}", origin=place, axis=axis,
+                   inertia=random_inertia(rng))  # fmt: skip
+    return dy.Robot(d.add_link("tool", "l4", origin=random_pose(rng)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("relation", ["parallel", "antiparallel", "intersecting", "perpendicular", "skew", "same", "mixed"])
+def test_axes_in_every_relation_keep_their_dynamics_in_every_form(relation, form, through, same_dynamics):
+    for seed in range(4):
+        robot = special_arm(np.random.default_rng(seed), relation)
+        again = through(robot, form)
+        same_dynamics(robot, again)
+        assert [again.description.joint(f"j{k}").type for k in range(5)] == [
+            robot.description.joint(f"j{k}").type for k in range(5)
+        ]
+
+
+@pytest.mark.parametrize("form", ["toml dh", "toml mdh"])
+def test_nearly_parallel_axes_keep_their_dynamics(form, through, same_dynamics):
+    # the feet of the common normal lie far away: digits are lost, but not the robot
+    robot = special_arm(np.random.default_rng(0), "nearly parallel")
+    same_dynamics(robot, through(robot, form), tolerance=1e-6)
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_the_table_of_a_dh_robot_is_the_table_it_was_written_with(save, quiet_load, convention):
+    rng = np.random.default_rng(3)
+    form = "dh" if convention == "standard" else "mdh"
+    rows = [dict(zip(("a", "alpha", "d", "theta"), rng.uniform(0.2, 1.0, 4).round(3), strict=True)) for _ in range(4)]
+    text = "".join(f"[[{form}]]\nmass = 1\n" + "".join(f"{k} = {v}\n" for k, v in row.items()) for row in rows)
+    _, table = to_dh(quiet_load(save(text, "robot.toml")).description, convention)
+    inner = slice(1, 3)  # the first and the last row depend on where the base and the tool are put
+    for row, found in list(zip(rows, table, strict=True))[inner]:
+        assert (found.a, abs(found.alpha)) == pytest.approx((row["a"], abs(row["alpha"])))
+
+
+def couple(d):
+    d.joint("j0").type = d.joint("j1").type = "revolute"
+    d.joint("j1").mimic = Mimic("j0", 2.0, 0.1)
+
+
+REFUSED = {
+    "tree": ("baxter", None, ["dh", "mdh"], "branches"),
+    "mimic": (None, couple, ["dh", "mdh"], "follow"),
+    "helical": (None, lambda d: [setattr(d.joint("j1"), "type", "helical"), setattr(d.joint("j1"), "pitch", 0.1)], ["dh", "mdh", "urdf"], "helical"),
+    "spherical": (None, lambda d: setattr(d.joint("j1"), "type", "spherical"), ["dh", "mdh", "poe", "urdf"], "spherical"),
+    "symbols": ("planar_2r", None, ["dh", "mdh", "urdf"], "symbol"),
+    "nothing moves": (None, lambda d: [setattr(j, "type", "fixed") for j in d.joints], ["dh", "mdh"], "no moving joint"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "form"), [(case, form) for case in REFUSED for form in REFUSED[case][2]])
+def test_what_a_form_cannot_hold_is_refused_in_words_and_nothing_is_written(case, form, tmp_path):
+    name, edit, _, word = REFUSED[case]
+    if name:
+        robot = dy.load(name)
+    else:
+        d = special_arm(np.random.default_rng(1), "skew").description
+        edit(d)
+        robot = dy.Robot(d)
+    path = tmp_path / ("x.urdf" if form == "urdf" else "x.toml")
+    with pytest.raises(dy.ConversionError, match=word):
+        robot.write(path, "link" if form == "urdf" else form)
+    assert not path.exists()

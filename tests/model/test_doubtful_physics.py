@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+# what is exchanged, the finding's code, and what the warning must say
+DOUBTS = {
+    "triangle": ('izz="0.04"', 'izz="0.4"', "inertia-triangle", ["link 'upper'", "triangle", "used as written"]),
+    "not positive definite": ('ixx="0.02"', 'ixx="-0.02"', "inertia-negative", ["link 'upper'", "not positive definite", "used as written"]),
+    "massless leaf": ('<child link="tool"/>', '<child link="tool"/><!-- moves -->', "massless-leaf", ["joint 'mount'", "'tool'", "singular"]),
+    "swapped limits": ('lower="-2" upper="2"', 'lower="2" upper="-2"', "limits-swapped", ["joint 'shoulder'", "2", "-2", "exchanged"]),
+    "axis length": ('xyz="0 1 0"', 'xyz="0 2 0"', "axis-length", ["joint 'shoulder'", "length 2", "direction is used"]),
+    "mimic": ("<dynamics", '<mimic joint="elbow" multiplier="2" offset="0.1"/><dynamics', "mimic",
+              ["joint 'shoulder'", "'elbow'", "2", "0.1", "no coordinate of its own"]),
+    "degrees in limits": ('lower="-2" upper="2"', 'lower="-180" upper="180"', "angle-unit", ["joint 'shoulder'", "180", "π/180"]),
+    "degrees in rpy": ('rpy="0 0 0.5"', 'rpy="0 0 90"', "angle-unit", ["joint 'shoulder'", "90", "π/180"]),
+    "degrees in an inertial": ('rpy="0.1 0.2 0.3"', 'rpy="0 90 0"', "angle-unit", ["link 'upper'", "90", "π/180"]),
+    "millimetres in origins": ('xyz="0.4 0 0"', 'xyz="400 0 0"', "length-unit", ["joint 'elbow'", "400", "millimetres"]),
+    "millimetres in centres of mass": ('xyz="0.2 0 0"', 'xyz="200 0 0"', "length-unit", ["link 'fore'", "200", "millimetres"]),
+    "millimetres in limits": ('lower="-0.5" upper="0.5"', 'lower="-500" upper="500"', "length-unit", ["joint 'elbow'", "500", "millimetres"]),
+    "kg mm²": ('ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"', 'ixx="10000" ixy="0" ixz="0" iyy="20000" iyz="0" izz="20000"',
+               "inertia-unit", ["link 'fore'", "kg mm²"]),
+    "no limits": ('    <limit lower="-2" upper="2" effort="50" velocity="3"/>\n', "", "no-limits", ["joint 'shoulder'", "no limits"]),
+    "negative damping": ('damping="0.7"', 'damping="-0.7"', "negative-drive", ["joint 'shoulder'", "-0.7"]),
+    "no name": ('<robot name="arm">', "<robot>", "no-name", ["robot", "no name"]),
+    "bad shape": ('<link name="tool"/>', '<link name="tool"><visual><geometry><box size="1 x 1"/></geometry></visual></link>',
+                  "shape", ["link 'tool'", "left out"]),
+    "mimic of a fixed joint": ('<child link="tool"/>', '<child link="tool"/><mimic joint="elbow"/>', "mimic", ["joint 'mount'", "stays fixed"]),
+}  # fmt: skip
+
+
+def doubtful(arm, case):
+    old, new, *_ = DOUBTS[case]
+    text = arm(old, new)
+    return text.replace('name="mount" type="fixed"', 'name="mount" type="continuous"') if case == "massless leaf" else text
+
+
+@pytest.mark.parametrize("case", DOUBTS)
+def test_doubtful_physics_loads_with_one_warning_that_says_what_was_done(arm, save, case):
+    _, _, code, words = DOUBTS[case]
+    path = save(doubtful(arm, case))
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(path)
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert message.startswith(f"{path}:")
+    for word in words:
+        assert word in message
+    report = dy.check(path)
+    assert report.ok
+    assert [p.code for p in report] == [code]
+
+
+@pytest.mark.parametrize("case", DOUBTS)
+def test_doubtful_physics_is_refused_under_strict(arm, save, case):
+    with pytest.raises(dy.ModelError) as caught, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dy.load(save(doubtful(arm, case)), strict=True)
+    assert caught.value.problems[0].code == DOUBTS[case][2]
+
+
+def test_a_warning_points_at_the_line_that_called_load(arm, save):
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(save(doubtful(arm, "triangle")))
+    assert caught[0].filename == __file__
+
+
+def test_the_lines_of_the_warnings_are_those_of_the_file(arm, save, line_of):
+    text = arm('xyz="0 1 0"', 'xyz="0 2 0"', 'izz="0.04"', 'izz="0.4"')
+    lines = {p.code: p.line for p in dy.check(save(text))}
+    assert lines == {"inertia-triangle": line_of(text, "<inertial>"), "axis-length": line_of(text, 'name="shoulder"')}
+
+
+def test_every_doubt_is_reported_at_once(arm, save):
+    path = save(arm('xyz="0 1 0"', 'xyz="0 2 0"', 'izz="0.04"', 'izz="0.4"', 'lower="-2" upper="2"', 'lower="2" upper="-2"',
+                    'xyz="0.4 0 0"', 'xyz="400 0 0"'))  # fmt: skip
+    assert {p.code for p in dy.check(path)} == {"axis-length", "inertia-triangle", "limits-swapped", "length-unit"}
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(path)
+    assert len(caught) == 4
+
+
+def test_only_the_direction_of_an_axis_is_used(arm, save, quiet_load, same_dynamics):
+    same_dynamics(dy.load(save(arm())), quiet_load(save(arm('xyz="0 1 0"', 'xyz="0 25 0"'), "long.urdf")))
+
+
+def test_swapped_limits_are_exchanged(arm, save, quiet_load):
+    limits = quiet_load(save(arm('lower="-2" upper="2"', 'lower="2" upper="-2"'))).limits
+    assert (limits["lower"][0], limits["upper"][0]) == (-2.0, 2.0)
+
+
+def test_a_mimic_joint_moves_with_its_leader(arm, save, quiet_load):
+    text = arm("<dynamics", '<mimic joint="elbow" multiplier="2" offset="0.1"/><dynamics')
+    follower, plain = quiet_load(save(text)), dy.load(save(arm(), "plain.urdf"))
+    assert follower.joint_names == ("elbow",)
+    q = 0.3
+    assert follower.pose([q]) == pytest.approx(plain.pose([2 * q + 0.1, q]), abs=1e-15)
+    to_all = np.array([[2.0], [1.0]])
+    expected = to_all.T @ plain.mass_matrix([2 * q + 0.1, q]) @ to_all
+    assert follower.mass_matrix([q]) == pytest.approx(expected, abs=1e-13)
+
+
+def test_a_motion_without_mass_makes_forward_dynamics_say_singular(arm, save, quiet_load):
+    robot = quiet_load(save(doubtful(arm, "massless leaf")))
+    assert np.isfinite(robot.inverse_dynamics([0.1] * 3, [0.1] * 3, [0.1] * 3)).all()
+    with pytest.raises(dy.SingularError, match="mass"):
+        robot.forward_dynamics([0.1] * 3, [0.1] * 3, [0.1] * 3)
+
+
+@pytest.mark.parametrize("code", ["inertia-triangle", "inertia-negative"])
+def test_an_impossible_inertia_is_used_as_written(arm, save, quiet_load, code):
+    case = {"inertia-triangle": "triangle", "inertia-negative": "not positive definite"}[code]
+    robot = quiet_load(save(doubtful(arm, case)))
+    tensor = robot.description.link("upper").mass_properties.tensor
+    written = {"inertia-triangle": [0.02, 0.03, 0.4], "inertia-negative": [-0.02, 0.03, 0.04]}[code]
+    assert np.trace(tensor) == pytest.approx(sum(written))
+
+
+def test_a_warning_carries_no_control_characters_of_the_file(save):
+    text = '[[link]]\njoint = "a\\u001b[31m"\nmass = 1\n\n[[link]]\nmass = 1\nmimic = { joint = "a\\u001b[31m" }\n'
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(save(text, "robot.toml"))
+    assert "\x1b" not in str(caught[0].message)

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+VALUES = ["true", '"x"', '""', "[]", "{}", "[1]", '["a", "b", "c"]', "[[1], 2, 3]", "[1, 2, 3, 4]", "[nan, 0, 0]", "[true, 0, 0]",
+          "nan", "inf", "-inf", "1e400", "1979-05-27", "07:32:00", "{ kind = 1 }", '{ kind = ["box"] }', '{ kind = "box" }',
+          '{ joint = [] }', '{ lower = "x" }', '{ lower = nan }', "{ xx = [] }", '"nan"', '"inf"', '"1,5"', '"0x10"', '"1_0"',
+          '{ kind = "sphere", radius = -1 }', '[{ kind = "box", rgba = "red" }]', '[{ kind = "box", rgba = 1 }]',
+          '[{ kind = "box", rgba = [1, nan, 0, 1] }]', '[{ kind = "mesh", size = ["m", 1, 1] }]', '[{ kind = [] }]', "[1, {}, []]"]  # fmt: skip
+KEYS = {
+    "robot": ["name", "about", "source", "gravity"],
+    "parameters": ["l"],
+    "base": ["name", "mass", "com", "inertia", "solid", "shapes"],
+    "[link]": ["link", "parent", "xyz", "rpy", "axis", "axis2", "pitch", "tail", "mass", "com", "inertia", "solid", "shapes", "joint",
+               "type", "limits", "mimic", "viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest"],
+    "[dh]": ["a", "alpha", "d", "theta", "type"],
+    "[mdh]": ["a", "alpha", "d", "theta", "type"],
+    "[poe]": ["xyz", "rpy", "screw", "type"],
+    "[frame]": ["link", "parent", "joint", "xyz", "rpy"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "key"), [(s, k) for s, keys in KEYS.items() for k in keys])
+def test_a_value_of_any_type_in_any_place_loads_or_is_refused_by_our_own_errors(save, quiet_load, section, key):
+    for value in VALUES:
+        path = save(f"[{section}]\n{key} = {value}\n", "robot.toml")
+        report = dy.check(path)
+        if report.ok:
+            quiet_load(path)
+        else:
+            with pytest.raises(dy.ModelError):
+                dy.load(path)
+
+
+WRONG_TYPES = {
+    "name": ('name = "two links"', "name = 5", "name"),
+    "name list": ('name = "two links"', 'name = ["a"]', "name"),
+    "link name": ('link = "upper"', "link = 5", "link"),
+    "link table": ('link = "upper"', "link = { a = 1 }", "link"),
+    "joint name": ('joint = "shoulder"', "joint = true", "joint"),
+    "shapes": ("viscous = 0.1", 'shapes = "box"', "shapes"),
+    "mass bool": ('mass = "m"', "mass = true", "mass"),
+    "mass list": ('mass = "m"', "mass = [2]", "mass"),
+    "com number": ('com = ["l/2", 0, 0]', "com = 1", "com"),
+    "com two": ('com = ["l/2", 0, 0]', "com = [1, 2]", "com"),
+    "com string": ('com = ["l/2", 0, 0]', 'com = "1 2 3"', "com"),
+    "gravity": ("gravity = [0, -9.81, 0]", "gravity = -9.81", "gravity"),
+    "inertia": ('solid = { kind = "box", x = 0.5, y = 0.1, z = 0.1 }', "inertia = [1, 1, 1]", "inertia"),
+    "limits": ("limits = { lower = -2, upper = 2 }", "limits = [-2, 2]", "limits"),
+    "limit nan": ("lower = -2", "lower = nan", "lower"),
+    "viscous": ("viscous = 0.1", "viscous = [0.1, 0.2]", "viscous"),
+    "coulomb three": ("viscous = 0.1", "coulomb = [0.1, 0.2, 0.3]", "coulomb"),
+    "parameter": ("l = 0.5", "l = [1]", "'l'"),
+    "mimic": ("viscous = 0.1", 'mimic = "shoulder"', "mimic"),
+    "solid kind": ('kind = "box"', 'kind = "bax"', "'box'"),
+    "solid key": ('kind = "box", x', 'kind = "box", X', "solid"),
+    "solid negative": ("x = 0.5", "x = -0.5", "negative"),
+    "zero axis": ("viscous = 0.1", "axis = [0, 0, 0]", "axis"),
+    "type": ("viscous = 0.1", 'type = "revolut"', "revolute"),
+    "negative mass": ('mass = "m"\ncom = ["l/2", 0, 0]\ninertia', "mass = -1\ninertia", "-1 kg"),
+    "huge integer": ('mass = "m"', f"mass = 1{'0' * 400}", "mass"),
+    "role": ("viscous = 0.1", 'shapes = [{ kind = "box", role = "x><y" }]', "role"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TYPES)
+def test_a_wrong_type_is_refused_with_the_line_of_its_table_and_the_key(two_links, refused, case):
+    old, new, word = WRONG_TYPES[case]
+    message = str(refused(two_links(old, new), "robot.toml"))
+    assert "robot.toml:" in message
+    assert word in message
+    assert len(message) < 2000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ('mass = "m"', 'mas = "m"', "'mass'"),
+        ("[robot]", "[robto]", "'robot'"),
+        ("[parameters]", "[parameter]", "'parameters'"),
+        ("[[frame]]", "[[frames]]", "'frame'"),
+        ("lower = -2", "low = -2", "'lower'"),
+        ("viscous = 0.1", "viscos = 0.1", "'viscous'"),
+        ("viscous = 0.1", 'mimic = { join = "shoulder" }', "'joint'"),
+        ("viscous = 0.1", "tail = { xzy = [0, 0, 0] }", "'xyz'"),
+        ("zz =", "zx =", "'xz'"),
+        ('mass = "m"', 'mass = "mm"', "'m'"),
+        ('com = ["l/2"', 'com = ["sqr(l)"', "'sqrt'"),
+        ("gravity = [0, -9.81, 0]", "gravty = [0, -9.81, 0]", "'gravity'"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_near_names(two_links, refused, old, new, hint):
+    message = str(refused(two_links(old, new), "robot.toml"))
+    assert "did you mean" in message
+    assert hint in message
+
+
+@pytest.mark.parametrize("name", ["θ", "a b", "1a", "a-b", "", "a.b", "l\\u0000", "import os;"])
+def test_a_parameter_whose_name_is_no_identifier_is_refused(two_links, refused, name):
+    message = str(refused(two_links("l = 0.5", f'l = 0.5\n"{name}" = 1'), "robot.toml"))
+    assert "letters, digits and _" in message
+    assert "robot.toml:5" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[robot\nname = 1", "x = ", "= 1", "[robot]\n[robot]", "a = 1\na = 2", "[[link]]\nx = 1\n[link]", "name = 'a\nb'", "\x00"],
+)
+def test_broken_toml_is_refused_with_its_line(refused, text):
+    error = refused(text, "robot.toml")
+    assert isinstance(error, dy.FormatError)
+    assert "not TOML" in str(error)
+    assert "at line" in str(error) or "at end of document" in str(error)
+
+
+def test_an_integer_of_too_many_digits_is_refused(refused):
+    assert isinstance(refused(f"[robot]\ngravity = [0, 0, {'9' * 5000}]", "robot.toml"), dy.ModelError)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n"])
+def test_an_empty_toml_file_is_refused(refused, text):
+    assert "empty" in str(refused(text, "robot.toml"))
+
+
+def test_toml_cut_off_anywhere_loads_or_is_refused_by_our_own_errors(two_links, save, quiet_load):
+    data = two_links().encode()
+    for end in range(0, len(data), 5):
+        path = save(data[:end], "robot.toml")
+        if dy.check(path).ok:
+            quiet_load(path)
+        else:
+            with pytest.raises(dy.ModelError):
+                dy.load(path)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"L": 1.0}, dy.NameLookupError),
+        ({1: 1.0}, dy.DynamisError),
+        ({"l": float("nan")}, dy.DynamisError),
+        ({"l": float("inf")}, dy.DynamisError),
+        ({"l": None}, dy.DynamisError),
+        ({"l": [1.0]}, dy.DynamisError),
+        ({"l": "open('x')"}, dy.DynamisError),
+        (["l"], dy.InputError),
+        (5, dy.InputError),
+        ("l", dy.InputError),
+    ],
+)
+def test_wrong_parameters_are_refused(two_links, save, parameters, error):
+    with pytest.raises(error):
+        dy.load(save(two_links(), "robot.toml"), parameters=parameters)
+
+
+def test_parameters_may_be_numpy_numbers(two_links, save, same_dynamics):
+    path = save(two_links(), "robot.toml")
+    expected = dy.load(path, parameters={"l": 2.0, "m": 3.0})
+    same_dynamics(expected, dy.load(path, parameters={"l": np.int64(2), "m": np.float32(3)}))
+
+
+def test_parameters_for_a_urdf_are_refused(arm, save):
+    with pytest.raises(dy.InputError, match="toml"):
+        dy.load(save(arm()), parameters={"l": 1.0})
+
+
+@pytest.mark.parametrize("kind", ["prismatic", "spherical", "universal"])
+def test_a_type_that_contradicts_its_screw_is_refused(refused, kind):
+    message = str(refused(f'[[poe]]\ntype = "{kind}"\nscrew = [0, 0, 0, 0, 0, 1]\nmass = 1\n', "robot.toml"))
+    assert kind in message
+    assert "screw" in message
+
+
+def test_thousands_of_rows_are_read_in_time(save):
+    path = save("[[dh]]\n" * 8000, "robot.toml")
+    start = time.perf_counter()
+    dy.check(path)
+    assert time.perf_counter() - start < 3.0
+
+
+def test_thousands_of_unknown_names_are_reported_in_time(save):
+    names = "".join(f"parameter_{k} = {k}\n" for k in range(1000))
+    rows = "".join(f'[[dh]]\na = "parametre_{k}x"\n' for k in range(200))
+    start = time.perf_counter()
+    assert not dy.check(save(f"[parameters]\n{names}{rows}", "robot.toml")).ok
+    assert time.perf_counter() - start < 3.0

@@ -1,0 +1,160 @@
+"""Expressions: built once, folded while built, evaluated and differentiated exactly."""
+
+import gc
+import math
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.scalar import Node, Program, directional, evaluate, gradient, jacobian, solve_positive, symbol, topological
+from dynamis.scalar.node import show
+from dynamis.scalar.program import MEANING
+
+x, y, z = symbol("x"), symbol("y"), symbol("z")
+
+
+def test_equal_expressions_are_one_object():
+    assert x * y + z is z + y * x
+    assert dy.sin(x) is dy.sin(symbol("x"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "folded"),
+    [
+        (x + 0.0, x), (0 + x, x), (x - 0, x), (x * 1, x), (x / 1, x), (-1.0 * (-x), x), (x - x, 0.0), (0.0 * x, 0.0), (x / x, 1.0),
+        (0 / x, 0.0), (x + (-y), x - y), ((-x) * (-y), x * y), (2.0 * (3.0 * x), 6.0 * x), (dy.cos(-x), dy.cos(x)),
+        (dy.sin(-x), -dy.sin(x)), (-(x - y), y - x), (x**2, x * x), (x**0, 1.0), (x**0.5, dy.sqrt(x)), (abs(-x), abs(x)),
+    ],
+)  # fmt: skip
+def test_what_can_be_decided_disappears_while_the_graph_is_built(expression, folded):
+    assert expression is folded or (isinstance(folded, float) and not isinstance(expression, Node) and expression == folded)
+
+
+def test_branching_on_a_symbol_says_what_to_use_instead():
+    with pytest.raises(dy.InputError, match="where"):
+        bool(x < 1.0)
+    with pytest.raises(dy.InputError, match="where"):
+        if x == 0.0:
+            pass
+
+
+def test_a_symbol_has_no_number():
+    with pytest.raises(dy.InputError, match="symbolic"):
+        float(x)
+    with pytest.raises(dy.InputError, match="no value"):
+        evaluate(x + y, {x: 1.0})
+
+
+def test_expressions_that_nobody_holds_are_forgotten():
+    from dynamis.scalar import node
+
+    gc.collect()
+    before = len(node._made)
+    kept = [symbol("only here") * float(k) for k in range(2, 500)]
+    assert len(node._made) >= before + 498
+    del kept
+    gc.collect()
+    assert len(node._made) <= before + 5
+
+
+def test_a_chain_of_a_hundred_thousand_operations_needs_no_recursion():
+    value = x
+    for k in range(100_000):
+        value = value * 1.0000001 + float(k % 7)
+    assert len(topological([value])) > 100_000
+    assert np.isfinite(evaluate(value, {x: 1.0}))
+    assert np.isfinite(float(evaluate(gradient(value, [x]), {x: 1.0})[0]))
+    del value
+    gc.collect()
+
+
+REAL = {"asin": 0.3, "acos": 0.3, "log": 0.7, "sqrt": 0.7}
+
+
+@pytest.mark.parametrize("op", [op for op in MEANING if op not in ("lt", "le", "eq", "not", "and", "or", "where")])
+def test_derivatives_agree_with_differences(op):
+    from dynamis.scalar import node
+
+    one = op in node.FOLD or op == "neg"
+    if op == "neg":
+        f = -x
+    elif one:
+        f = node.unary(op, x)
+    else:
+        operators = {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y}
+        f = operators[op] if op in operators else node.binary(op, x, y)
+    at = {x: REAL.get(op, 0.37), y: 1.3}
+    h = 1e-6
+    for s in (x, y):
+        high, low = ({**at, s: at[s] + d} for d in (h, -h))
+        difference = (evaluate(f, high) - evaluate(f, low)) / (2 * h)
+        assert evaluate(gradient(f, [s])[0], at) == pytest.approx(float(difference), abs=1e-8)
+        assert evaluate(directional(f, [s], [1.0]), at) == pytest.approx(float(difference), abs=1e-8)
+
+
+def test_forward_and_backward_derivatives_are_the_same_number():
+    f = dy.sin(x * y) / (1.0 + z * z) + dy.where(x < y, x * z, y) * dy.exp(-z) + dy.atan2(x, y)
+    at = {x: 0.3, y: 0.8, z: -0.4}
+    assert evaluate(gradient(f, [x, y, z]), at) == pytest.approx(evaluate(jacobian(f, [x, y, z]), at), rel=1e-14)
+
+
+@pytest.mark.parametrize("op", sorted(set(MEANING) - {"where"}))
+def test_folding_numbers_means_what_the_interpreter_means(op):
+    from dynamis.scalar import node
+
+    for a, b in [(0.3, 0.7), (-0.4, 0.2), (0.0, 0.5), (1.0, 1.0)]:
+        if op in node.FOLD:
+            if op in ("sqrt", "log") and a <= 0:
+                continue
+            assert node.unary(op, a) == pytest.approx(float(MEANING[op](a)), rel=1e-15)
+        elif op in ("atan2", "min", "max", "and", "or"):
+            assert node.binary(op, a, b) == pytest.approx(float(MEANING[op](a, b)), rel=1e-15)
+
+
+def test_programs_run_over_whole_arrays_and_keep_single_precision():
+    program = Program([x, y], np.array([[x + y, x * y], [1.0, dy.sin(x)]]))
+    a, b = np.linspace(0, 1, 5), np.linspace(1, 2, 3)[:, None]
+    result = program(a, b)
+    assert result.shape == (3, 5, 2, 2)
+    assert np.array_equal(result[1, 2], [[a[2] + b[1, 0], a[2] * b[1, 0]], [1.0, np.sin(a[2])]])
+    assert program(np.float32(1), np.float32(2)).dtype == np.float32
+
+
+def test_where_min_max_and_comparisons_evaluate():
+    f = np.array([dy.where(x < y, 1.0, 2.0), dy.maximum(x, y), dy.minimum(x, 0.5), (x >= y) + 0.0, dy.sign(x), abs(x)])
+    assert evaluate(f, {x: -2.0, y: 1.0}).tolist() == [1.0, 1.0, -2.0, 0.0, -1.0, 2.0]
+
+
+def test_text_of_an_expression_reads_back_to_the_same_expression():
+    from dynamis.model.readers.expressions import parse_expression
+
+    f = (x - y) * (2.5e-17 - z) / (x / y) - (-x) * dy.sqrt(y - (z - 0.1))
+    assert parse_expression(show(f, limit=10_000, exact=True), {"x": x, "y": y, "z": z}) is f
+
+
+def test_functions_outside_their_domain_are_refused_for_numbers():
+    with pytest.raises(dy.InputError, match="not a real number"):
+        from dynamis.scalar import node
+
+        node.unary("log", -1.0)
+    with pytest.raises(dy.InputError, match="zero"):
+        x / 0.0
+
+
+def test_the_symbolic_solve_is_exact():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5, 5))
+    M = A @ A.T + np.eye(5)
+    b = rng.standard_normal((5, 2))
+    nodes = np.array([[symbol(f"M{min(i, j)}{max(i, j)}") for j in range(5)] for i in range(5)])
+    solution = solve_positive(nodes, b)
+    values = {nodes[i, j]: M[i, j] for i in range(5) for j in range(i + 1)}
+    assert np.allclose(evaluate(solution, values), np.linalg.solve(M, b), rtol=1e-12)
+
+
+def test_symbols_need_names():
+    for bad in ("", None, 3):
+        with pytest.raises(dy.InputError, match="name"):
+            symbol(bad)
+    assert not math.isnan(hash(x))

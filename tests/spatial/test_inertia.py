@@ -1,0 +1,144 @@
+"""Inertias: solids, Steiner, rotation, ten parameters, physical consistency."""
+
+import numpy as np
+import pytest
+from random_trees import random_inertia, random_pose, relative_error
+
+import dynamis as dy
+from dynamis.spatial import Inertia, Pose, force_cross, motion_cross, skew, solids
+from dynamis.spatial.mesh import mesh
+
+
+def integrated(inside, size, count=60, seed=0):
+    """Moments of a unit mass by brute force over a fine grid."""
+    axes = [np.linspace(-s, s, count) for s in size]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = points[inside(points)]
+    x2, y2, z2 = (points**2).mean(axis=0)
+    return np.array([y2 + z2, x2 + z2, x2 + y2])
+
+
+@pytest.mark.parametrize(
+    ("solid", "inside", "size"),
+    [
+        (solids.sphere(0.5, mass=1.0), lambda p: (p**2).sum(1) <= 0.25, (0.5, 0.5, 0.5)),
+        (solids.box(1.0, 0.6, 0.4, mass=1.0), lambda p: p[:, 0] < 9, (0.5, 0.3, 0.2)),
+        (solids.cylinder(0.3, 1.0, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.09, (0.3, 0.3, 0.5)),
+        (solids.hollow_cylinder(0.4, 0.2, 1.0, mass=1.0),
+         lambda p: ((p[:, :2] ** 2).sum(1) <= 0.16) & ((p[:, :2] ** 2).sum(1) >= 0.04), (0.4, 0.4, 0.5)),
+        (solids.ellipsoid(0.5, 0.3, 0.2, mass=1.0), lambda p: ((p / [0.5, 0.3, 0.2]) ** 2).sum(1) <= 1.0, (0.5, 0.3, 0.2)),
+        (solids.disc(0.5, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.25, (0.5, 0.5, 0.0)),
+        (solids.rod(1.0, mass=1.0), lambda p: p[:, 0] < 9, (0.0, 0.0, 0.5)),
+    ],
+)  # fmt: skip
+def test_a_solids_moments_are_its_integrals(solid, inside, size):
+    assert np.diag(solid.tensor) == pytest.approx(integrated(inside, size), rel=0.06)
+    assert solid.is_consistent()
+
+
+def test_density_times_volume_is_mass():
+    assert solids.box(1.0, 2.0, 3.0, density=2.0).mass == 12.0
+    assert solids.sphere(1.0, density=1.0).mass == pytest.approx(4 / 3 * np.pi)
+    assert solids.hollow_cylinder(2.0, 1.0, 1.0, density=1.0).mass == pytest.approx(3 * np.pi)
+    assert solids.ellipsoid(1.0, 2.0, 3.0, density=1.0).mass == pytest.approx(8 * np.pi)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: solids.sphere(1.0),
+        lambda: solids.sphere(1.0, mass=1.0, density=1.0),
+        lambda: solids.sphere(-1.0, mass=1.0),
+        lambda: solids.box(1.0, 1.0, np.nan, mass=1.0),
+        lambda: solids.cylinder(1.0, 1.0, mass=np.inf),
+        lambda: solids.hollow_cylinder(0.1, 0.2, 1.0, mass=1.0),
+    ],
+)
+def test_an_impossible_solid_is_refused(call):
+    with pytest.raises(dy.InputError):
+        call()
+
+
+def test_moving_an_inertia_is_rotation_and_steiner():
+    rng = np.random.default_rng(0)
+    m, c, I = 2.0, rng.uniform(-1, 1, 3), solids.box(1.0, 2.0, 3.0, mass=2.0).tensor
+    pose = random_pose(rng)
+    moved = Inertia.about_com(m, c, I).seen_from(pose)
+    com = pose.R @ c + pose.p
+    assert moved.com == pytest.approx(com)
+    about_origin = pose.R @ I @ pose.R.T + m * (com @ com * np.eye(3) - np.outer(com, com))
+    assert relative_error(moved.tensor, about_origin) < 1e-14
+    assert relative_error(moved.seen_from(pose.inverse()).tensor_about_com, I) < 1e-13
+
+
+def test_energy_and_momentum_do_not_depend_on_the_frame():
+    rng = np.random.default_rng(1)
+    inertia, pose, V = random_inertia(rng), random_pose(rng), rng.standard_normal(6)
+    outer, V_outer = inertia.seen_from(pose), pose.twist_outward(V)
+    assert V @ inertia.apply(V) == pytest.approx(V_outer @ outer.apply(V_outer))
+    assert relative_error(pose.wrench_outward(inertia.apply(V)), outer.apply(V_outer)) < 1e-14
+    assert relative_error(inertia.matrix() @ V, inertia.apply(V)) < 1e-15
+
+
+def test_ten_parameters_are_the_inertia_and_add_up():
+    rng = np.random.default_rng(2)
+    a, b = random_inertia(rng), random_inertia(rng)
+    assert relative_error(Inertia.from_parameters(a.parameters).matrix(), a.matrix()) == 0.0
+    assert relative_error((a + b).parameters, a.parameters + b.parameters) < 1e-15
+
+
+def test_the_pseudo_inertia_is_positive_exactly_for_real_bodies():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        real = random_inertia(rng)
+        assert real.is_consistent()
+        assert np.linalg.eigvalsh(real.pseudo_inertia)[0] > -1e-12
+    assert not Inertia.about_com(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])).is_consistent()
+    assert not Inertia.about_com(-1.0, np.zeros(3), np.diag([1.0, 1.0, 1.0])).is_consistent()
+    assert not Inertia.about_com(1.0, np.zeros(3), np.diag([-1.0, 1.0, 1.0])).is_consistent()
+
+
+def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        A = rng.standard_normal((3, 3))
+        wrong = Inertia.about_com(rng.uniform(0.1, 5.0), rng.uniform(-1, 1, 3), A + A.T)
+        right = wrong.nearest_consistent()
+        assert right.is_consistent(0.0 if np.linalg.eigvalsh(right.pseudo_inertia)[0] > 0 else 1e-12)
+        assert right.mass == wrong.mass
+        assert right.com == pytest.approx(wrong.com)
+    good = random_inertia(rng)
+    assert relative_error(good.nearest_consistent().matrix(), good.matrix()) < 1e-12
+
+
+def test_poses_move_twists_and_wrenches_so_that_power_stays():
+    rng = np.random.default_rng(5)
+    X, V, W = random_pose(rng), rng.standard_normal(6), rng.standard_normal(6)
+    assert X.twist_outward(V) @ X.wrench_outward(W) == pytest.approx(V @ W)
+    assert relative_error(X.twist_inward(X.twist_outward(V)), V) < 1e-14
+    assert relative_error(X.wrench_inward(X.wrench_outward(W)), W) < 1e-14
+    assert relative_error(X.Ad() @ V, X.twist_outward(V)) < 1e-15
+    assert relative_error((X @ X.inverse()).matrix(), np.eye(4)) < 1e-15
+    assert motion_cross(V, V) == pytest.approx(np.zeros(6))
+    U = rng.standard_normal(6)
+    assert motion_cross(V, U) @ W == pytest.approx(-(U @ force_cross(V, W)))
+    assert skew(V[:3]) @ U[:3] == pytest.approx(np.cross(V[:3], U[:3]))
+
+
+def test_a_mesh_box_weighs_like_a_box():
+    trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+    surface = trimesh.creation.box((1.0, 0.6, 0.4))
+    assert relative_error(mesh(surface, mass=2.0).tensor, solids.box(1.0, 0.6, 0.4, mass=2.0).tensor) < 1e-12
+    surface.apply_translation((1.0, 2.0, 3.0))
+    moved = solids.box(0.5, 0.3, 0.2, density=100.0).seen_from(Pose.translation([0.5, 1.0, 1.5]))
+    assert relative_error(mesh(surface, density=100.0, scale=0.5).matrix(), moved.matrix()) < 1e-12
+
+
+def test_an_open_mesh_is_refused(tmp_path):
+    trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+    surface = trimesh.creation.box((1.0, 1.0, 1.0))
+    surface.update_faces(np.arange(len(surface.faces)) > 1)
+    path = tmp_path / "open.stl"
+    surface.export(path)
+    with pytest.raises(dy.InputError, match="watertight"):
+        mesh(path, mass=1.0)
