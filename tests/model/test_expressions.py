@@ -33,6 +33,7 @@ def test_what_is_not_finite_arithmetic_is_refused_in_words(text):
         parse_expression(text, {"a": 2.0})
     assert 10 < len(str(caught.value)) < 300
     assert str(caught.value).isprintable()
+    assert "(34," not in str(caught.value)  # an errno is not a sentence
 
 
 BOMBS = {

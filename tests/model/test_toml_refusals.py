@@ -46,6 +46,7 @@ WRONG_TYPES = {
     "shapes": ("viscous = 0.1", 'shapes = "box"', "shapes"),
     "mass bool": ('mass = "m"', "mass = true", "mass"),
     "mass list": ('mass = "m"', "mass = [2]", "mass"),
+    "mass of thousands": ('mass = "m"', "mass = [" + "1, " * 3000 + "]", "mass"),
     "com number": ('com = ["l/2", 0, 0]', "com = 1", "com"),
     "com two": ('com = ["l/2", 0, 0]', "com = [1, 2]", "com"),
     "com string": ('com = ["l/2", 0, 0]', 'com = "1 2 3"', "com"),
@@ -98,6 +99,13 @@ def test_an_unknown_key_is_refused_with_the_near_names(two_links, refused, old, 
     message = str(refused(two_links(old, new), "robot.toml"))
     assert "did you mean" in message
     assert hint in message
+
+
+@pytest.mark.parametrize("solid", ['kind = "sphere"', 'kind = "sphere", radius = 1, colour = 2', 'kind = "point", density = 3'])
+def test_a_wrong_solid_is_refused_in_words_of_the_file_not_of_python(refused, solid):
+    message = str(refused(f"[[link]]\nmass = 1\nsolid = {{ {solid} }}\n", "robot.toml"))
+    assert "argument" not in message
+    assert "()" not in message
 
 
 @pytest.mark.parametrize("name", ["θ", "a b", "1a", "a-b", "", "a.b", "l\\u0000", "import os;"])

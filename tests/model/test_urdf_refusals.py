@@ -140,6 +140,13 @@ def test_errors_of_structure_and_of_numbers_are_reported_together(arm, save):
     assert {p.code for p in report} == {"negative-mass", "duplicate-name"}
 
 
+def test_errors_of_reading_do_not_hide_errors_of_structure(arm, save):
+    report = dy.check(
+        save(arm('mass value="2"', 'mass value="x"', '<link name="tool"/>', '<link name="tool"/><link name="tool"/>'))
+    )
+    assert {p.code for p in report} == {"number", "duplicate-name"}
+
+
 def test_a_spring_on_a_joint_without_single_position_is_found_by_check(arm, refused):
     message = str(refused(arm('type="prismatic"', 'type="floating"', '<axis xyz="1 0 0"/>', '<dynamis stiffness="3"/>')))
     assert "'elbow'" in message

@@ -1,0 +1,77 @@
+"""Jacobians against differences of poses, for every orientation and joint type."""
+
+import numpy as np
+import pytest
+from random_trees import random_robot, random_states, relative_error
+
+import dynamis as dy
+from dynamis.algorithms.jacobian import orientation_coordinates
+from dynamis.spatial.rotation import about_axis
+
+H = 1e-6
+
+
+def difference(f, robot, q, v):
+    return (f(robot.integrate(q, H * v)) - f(robot.integrate(q, -H * v))) / (2 * H)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_velocity_is_the_rate_of_the_pose_and_the_jacobian_gives_it(seed):
+    rng = np.random.default_rng(seed)
+    robot = random_robot(rng, bodies=6)
+    q, v, a = (x[0] for x in random_states(rng, robot, 1))
+    for frame in robot.link_names[::2]:
+        X_dot = difference(lambda q, frame=frame: robot.pose(q, frame), robot, q, v)
+        R = robot.pose(q, frame)[:3, :3]
+        S = X_dot[:3, :3] @ R.T
+        twist = np.array([*X_dot[:3, 3], S[2, 1], S[0, 2], S[1, 0]])
+        assert robot.velocity(q, v, frame) == pytest.approx(twist, abs=1e-8)
+        assert robot.jacobian(q, frame) @ v == pytest.approx(robot.velocity(q, v, frame), abs=1e-12)
+        J_dot = difference(lambda q, frame=frame: robot.jacobian(q, frame), robot, q, v)
+        assert robot.jacobian_dot(q, v, frame) == pytest.approx(J_dot, abs=1e-7)
+        both = robot.jacobian(q, frame) @ a + robot.jacobian_dot(q, v, frame) @ v
+        assert robot.acceleration(q, v, a, frame) == pytest.approx(both, abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["rpy", "zyx", "xyz", "zyz", "zxz", "rotation_vector"])
+def test_analytic_jacobians_are_the_rates_of_their_coordinates(kind):
+    robot = dy.load("panda")
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        q, v = robot.random(rng), rng.uniform(-1, 1, robot.n)
+
+        def coordinates(q):
+            X = robot.pose(q)
+            return np.concatenate([X[:3, 3], orientation_coordinates(X[:3, :3], kind)])
+
+        rate = difference(coordinates, robot, q, v)
+        scale = max(1.0, np.abs(rate).max())
+        assert robot.analytic_jacobian(q, orientation=kind) @ v == pytest.approx(rate, abs=1e-6 * scale)
+
+
+@pytest.mark.parametrize("axes", ["zyz", "zxz", "zyx", "xyz"])
+def test_euler_angles_turn_about_moving_axes_in_their_order(axes):
+    basis = dict(zip("xyz", np.eye(3), strict=True))
+    angles = np.array([0.3, 0.7, -0.4])
+    R = np.eye(3)
+    for letter, angle in zip(axes, angles, strict=True):
+        R = R @ about_axis(basis[letter], angle)
+    assert orientation_coordinates(R, axes) == pytest.approx(angles)
+
+
+def test_the_same_coordinate_order_whatever_the_order_of_the_file():
+    """A permuted file is the same robot: joint by joint, name by name."""
+    rng = np.random.default_rng(2)
+    robot = random_robot(rng, bodies=8, floating=False, kinds=("revolute", "prismatic"))
+    q, v, a = (x[0] for x in random_states(rng, robot, 1))
+    tau = dict(zip(robot.joint_names, robot.inverse_dynamics(q, v, a), strict=True))
+    for _ in range(5):
+        d = robot.description
+        rng.shuffle(d.links)
+        rng.shuffle(d.joints)
+        other = dy.Robot(d)
+        order = [robot.joint_names.index(name) for name in other.joint_names]
+        again = dict(zip(other.joint_names, other.inverse_dynamics(q[order], v[order], a[order]), strict=True))
+        assert again == pytest.approx(tau, rel=1e-12)
+        M = other.mass_matrix(q[order])
+        assert relative_error(M, robot.mass_matrix(q)[np.ix_(order, order)]) < 1e-12

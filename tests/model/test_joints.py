@@ -1,0 +1,124 @@
+"""Joint types: what q means, what v means, and how to move between configurations."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES, stages
+from dynamis.spatial import Pose
+
+MOVING = [kind for kind in JOINT_TYPES if kind != "fixed"]
+
+
+def one_joint(kind, axis=(0.3, -0.5, 0.8)):
+    fields = {"axis2": np.array([0.9, 0.1, 0.2])} if kind == "universal" else {"pitch": 0.2} if kind == "helical" else {}
+    inertia = dy.solids.box(0.3, 0.2, 0.1, mass=2.0)
+    d = dy.Description("one joint").add_link("base").add_link("body", "base", kind, axis=axis, inertia=inertia, **fields)
+    return dy.Robot(d)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_every_type_has_its_degrees_of_freedom(kind):
+    robot = one_joint(kind)
+    assert robot.n == DEGREES_OF_FREEDOM[kind]
+    assert robot.nq == robot.n + (kind in ("spherical", "free"))
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_at_its_neutral_configuration_a_joint_has_not_moved(kind):
+    robot = one_joint(kind)
+    assert robot.pose(robot.neutral(), "body") == pytest.approx(np.eye(4), abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_integrate_and_difference_are_inverse(kind):
+    robot = one_joint(kind)
+    rng = np.random.default_rng(0)
+    q, dv = robot.random(rng, 40), rng.uniform(-1.5, 1.5, (40, robot.n))
+    assert robot.difference(q, robot.integrate(q, dv)) == pytest.approx(dv, abs=1e-12)
+    other = robot.random(rng, 40)
+    for a, b in zip(q, other, strict=True):
+        assert robot.pose(robot.integrate(a, robot.difference(a, b)), "body") == pytest.approx(robot.pose(b, "body"), abs=1e-11)
+    assert robot.difference(q, q) == pytest.approx(np.zeros_like(dv), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_a_constant_velocity_integrates_to_the_same_place_in_one_step_or_many(kind):
+    robot = one_joint(kind)
+    rng = np.random.default_rng(1)
+    q, v = robot.random(rng), rng.uniform(-1, 1, robot.n)
+    many = q
+    for _ in range(100):
+        many = robot.integrate(many, v / 100)
+    assert robot.pose(many, "body") == pytest.approx(robot.pose(robot.integrate(q, v), "body"), abs=1e-12)
+    if kind in ("spherical", "free"):
+        assert np.linalg.norm(many[-4:]) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_what_the_numbers_of_each_type_mean():
+    z = (0.0, 0.0, 1.0)
+    turn = lambda t: np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])  # noqa: E731
+    assert one_joint("revolute", z).pose([0.4], "body")[:2, :2] == pytest.approx(turn(0.4))
+    assert one_joint("continuous", z).pose([7.0], "body")[:2, :2] == pytest.approx(turn(7.0))
+    assert one_joint("prismatic", z).pose([0.4], "body")[:3, 3] == pytest.approx([0, 0, 0.4])
+    screw = one_joint("helical", z).pose([0.5], "body")
+    assert screw[2, 3] == pytest.approx(0.1)
+    assert screw[:2, :2] == pytest.approx(turn(0.5))
+    cylinder = one_joint("cylindrical", z).pose([0.3, 0.5], "body")
+    assert cylinder[2, 3] == pytest.approx(0.3)
+    assert cylinder[:2, :2] == pytest.approx(turn(0.5))
+    plane = one_joint("planar", z).pose([0.1, 0.2, 0.3], "body")
+    assert plane[:3, 3] == pytest.approx([0.1, 0.2, 0.0])
+    assert plane[:2, :2] == pytest.approx(turn(0.3))
+    half = np.sqrt(0.5)
+    assert one_joint("spherical").pose([0, 0, half, half], "body")[:2, :2] == pytest.approx(turn(np.pi / 2), abs=1e-15)
+    free = one_joint("free").pose([1, 2, 3, 0, 0, half, half], "body")
+    assert free[:3, 3] == pytest.approx([1, 2, 3])
+
+
+@pytest.mark.parametrize("normal", [(1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (0.6, 0.0, 0.8)])
+def test_a_planar_joint_stays_in_the_plane_of_its_normal(normal):
+    robot = one_joint("planar", normal)
+    for q in robot.random(0, 5):
+        X = robot.pose(q, "body")
+        assert X[:3, 3] @ normal == pytest.approx(0.0, abs=1e-15)
+        assert X[:3, :3] @ normal == pytest.approx(normal)
+        assert np.linalg.norm(X[:3, 3]) == pytest.approx(np.hypot(q[0], q[1]))
+
+
+def test_a_follower_moves_by_ratio_and_offset_and_has_no_coordinate():
+    from dynamis.model.description import Mimic
+
+    bar = dy.solids.rod(1.0, mass=1.0)
+    d = dy.Description("gripper").add_link("palm").add_link("left", "palm", "revolute", inertia=bar)
+    d.add_link("right", "palm", "revolute", inertia=bar, mimic=Mimic("left_joint", -2.0, 0.5))
+    robot = dy.Robot(d)
+    assert robot.n == 1
+    assert robot.joint_names == ("left_joint",)
+    angle = np.arctan2(*robot.pose([0.3], "right")[[1, 0], 0])
+    assert angle == pytest.approx(-2.0 * 0.3 + 0.5)
+    single = bar.tensor[2, 2]
+    assert robot.mass_matrix([0.3]) == pytest.approx(np.array([[single * (1.0 + 4.0)]]))
+
+
+def test_random_configurations_respect_limits():
+    robot = dy.load("panda")
+    q = robot.random(0, 500)
+    assert (q >= robot.limits["lower"]).all()
+    assert (q <= robot.limits["upper"]).all()
+    assert np.array_equal(robot.random(3), robot.random(3))
+
+
+def test_the_switch_knows_no_other_types():
+    with pytest.raises(AssertionError, match="gimbal"):
+        stages("gimbal", np.array([0.0, 0.0, 1.0]))
+
+
+def test_joint_axes_along_coordinates_leave_no_rounding_in_the_model():
+    d = dy.Description("turned").add_link("base")
+    from dynamis.spatial import from_rpy
+
+    d.add_link("body", "base", "revolute", origin=Pose(from_rpy((np.pi / 2, -np.pi / 2, np.pi)), np.zeros(3)),
+               inertia=dy.solids.sphere(0.1, mass=1.0))  # fmt: skip
+    R = dy.Robot(d).model.moving[0][1].placement.R
+    assert set(R.flat) <= {0.0, 1.0, -1.0}
