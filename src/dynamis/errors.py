@@ -68,6 +68,8 @@ class ModelWarning(UserWarning):
 
 def printable(name: str, limit: int = 80) -> str:
     """A name quoted for a message: control characters escaped, length bounded."""
+    if len(name) <= limit and name.isprintable():
+        return f"'{name}'"
     text = name if len(name) <= limit else name[: limit - 1] + "…"
     return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
 

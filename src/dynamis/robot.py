@@ -23,14 +23,14 @@ from dynamis.algorithms import (
 )
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
 from dynamis.model.load import load_description
 from dynamis.model.model import Frame, Model
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
-from dynamis.scalar import Node, Program, symbol
+from dynamis.scalar import Node, Program, as_scalar, symbol
 from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
@@ -71,6 +71,8 @@ class Robot:
     """
 
     def __init__(self, description: Description, *, _checked: bool = False) -> None:
+        if not isinstance(description, Description):
+            raise InputError(f"Robot takes a Description, got {type(description).__name__}; dynamis.load reads names and files")
         # a description fresh from a file is nobody else's: no need to copy or check it again
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
@@ -134,7 +136,7 @@ class Robot:
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.model.symbolic else ""
-        return f"<{kind}Robot '{self.name}': {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
+        return f"<{kind}Robot {printable(self.name)}: {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
 
     def replace(
         self, *, gravity: Any = None, payload: Inertia | None = None, payload_frame: str | None = None, friction: Any = None
@@ -152,11 +154,17 @@ class Robot:
         if gravity is not None:
             d.gravity = self._vector(gravity, 3, "gravity")
         if payload is not None:
+            if not isinstance(payload, Inertia):
+                raise InputError(
+                    f"payload= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
+                )
             d.attach_payload(payload, self.model.frame(payload_frame).name)
         if friction is not None:
             if isinstance(friction, Mapping):
                 for name, changes in friction.items():
                     drive = d.joint(name).drive
+                    if not isinstance(changes, Mapping):
+                        raise InputError("friction= takes a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
                     for key, value in changes.items():
                         if key not in vars(Drive()):
                             raise InputError(f"a joint has no {key!r}; it has {', '.join(vars(Drive()))}")
@@ -172,9 +180,15 @@ class Robot:
         """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links."""
         target = Path(path)
         if target.suffix not in (".urdf", ".toml"):
-            raise InputError(f"{target.name!r}: name the file .urdf or .toml")
+            raise InputError(f"{printable(target.name)}: name the file .urdf or .toml")
+        if target.suffix == ".urdf" and form != "link":
+            raise InputError(f"form {form!r} goes with a .toml file; URDF has its own way to place links")
         text = write_urdf(self._description) if target.suffix == ".urdf" else write_toml(self._description, form)
-        target.write_text(text, encoding="utf-8")
+        try:
+            target.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error.__class__.__name__
+            raise InputError(f"{printable(str(target))} cannot be written: {reason}") from None
 
     # configurations
 
@@ -359,7 +373,7 @@ class Robot:
     def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True, /, **inputs: tuple[Any, int]) -> Array:
         """One state runs the algorithm itself; many run its traced graph, all at once."""
         arrays = {name: self._vector(value, size, name) for name, (value, size) in inputs.items()}
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        batch = self._batch(arrays)
         symbolic = self.model.symbolic or any(a.dtype == object for a in arrays.values())
         dtype = float if symbolic else np.result_type(*arrays.values())
         if symbolic or not batch:
@@ -380,26 +394,40 @@ class Robot:
         return np.broadcast_to(result, (*batch, *program.shape)) if not columns else result
 
     def _over_states(self, function: Callable[..., Array], size: int, **inputs: tuple[Any, int]) -> Array:
-        arrays = [self._vector(value, length, name) for name, (value, length) in inputs.items()]
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for a in arrays]
-        result = np.array([function(*states) for states in zip(*rows, strict=True)]).reshape(*batch, size)
-        return result.astype(np.result_type(*arrays))
+        arrays = {name: self._vector(value, length, name) for name, (value, length) in inputs.items()}
+        batch = self._batch(arrays)
+        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for a in arrays.values()]
+        result = np.array([function(*states) for states in zip(*rows, strict=True)]).reshape((*batch, size))
+        return result.astype(np.result_type(*arrays.values()))
+
+    @staticmethod
+    def _batch(arrays: dict[str, Array]) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        except ValueError:
+            shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+            raise InputError(f"the leading axes do not broadcast: {shapes}") from None
 
     def _vector(self, value: Any, size: int, name: str) -> Array:
         try:
             array = np.asarray(value)
-            if array.dtype != object and array.dtype not in (np.float32, np.float64):
-                array = array.astype(float)
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
+            raise InputError(f"{name} must be an array of numbers of one shape, got a ragged {type(value).__name__}") from None
         if array.dtype == object:
             array = self._of_scalars(array, name)
+        elif array.dtype.kind not in "biuf":
+            raise InputError(f"{name} must be an array of real numbers, got {array.dtype.name} entries")
+        elif array.dtype not in (np.float32, np.float64):
+            array = array.astype(float)
         if array.ndim == 0 or array.shape[-1] != size:
             known = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques"}.get(name, "numbers")
             raise InputError(
-                f"{name} has shape {array.shape}; its last axis must hold the {size} {known} of robot '{self.name}'"
-                + (f" ({', '.join(self.coordinate_names[:8])}{', …' if self.n > 8 else ''})" if size == self.n else "")
+                f"{name} has shape {array.shape}; its last axis must hold the {size} {known} of robot {printable(self.name)}"
+                + (
+                    f" ({', '.join(map(printable, self.coordinate_names[:8]))}{', …' if self.n > 8 else ''})"
+                    if size == self.n
+                    else ""
+                )
             )
         if array.dtype != object and not np.isfinite(array).all():
             where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -408,12 +436,16 @@ class Robot:
 
     @staticmethod
     def _of_scalars(array: Array, name: str) -> Array:
-        if any(isinstance(x, Node) for x in array.flat):
-            return array
         try:
-            return array.astype(float)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be an array of numbers of one shape, got {array!r}") from None
+            scalars = [as_scalar(x, name) for x in array.flat]
+        except OverflowError:
+            raise InputError(f"{name} holds a number too large for floating point") from None
+        if not any(isinstance(x, Node) for x in scalars):
+            return np.array(scalars).reshape(array.shape)
+        for x in scalars:
+            if not isinstance(x, Node) and not np.isfinite(x):
+                raise InputError(f"{name} holds {x}; every entry must be a finite number or a symbol")
+        return np.array(scalars, dtype=object).reshape(array.shape)
 
     @staticmethod
     def _is_local(axes: str) -> bool:

@@ -42,7 +42,7 @@ def test_the_symbols_are_half_the_sum_of_three_derivatives_of_the_inertia_matrix
 def test_the_transposed_product_is_the_rate_of_momentum_that_is_not_force(name):
     robot = dy.load(name, base="floating") if name == "go2" else dy.load(name)
     if robot.model.symbolic:
-        values = {s: 1.0 + 0.1 * k for k, s in enumerate("l m_s m_D I_x I_y I_z I_Ox I_Oy I_Oz".split())}
+        values = {s: 1.0 + 0.1 * k for k, s in enumerate(["l", "m_s", "m_D", "I_x", "I_y", "I_z", "I_Ox", "I_Oy", "I_Oz"])}
         robot = dy.load(name, parameters=values)
     rng = np.random.default_rng(0)
     q, v, a = (x[0] for x in random_states(rng, robot, 1))

@@ -218,7 +218,7 @@ def test_hostile_names_reach_the_terminal_as_harmless_text(run, tmp_path, name):
         assert result.exit_code == 0
         assert not {"\x1b", "\x00", "\u202e"} & set(result.output) or "--json" in command
         if "--json" in command:
-            json.loads(result.output)
+            json.loads(result.stdout)
 
 
 def test_the_library_is_listed_with_what_each_robot_is(run):

@@ -58,7 +58,7 @@ WRONG_TYPES = {
     "coulomb three": ("viscous = 0.1", "coulomb = [0.1, 0.2, 0.3]", "coulomb"),
     "parameter": ("l = 0.5", "l = [1]", "'l'"),
     "mimic": ("viscous = 0.1", 'mimic = "shoulder"', "mimic"),
-    "solid kind": ('kind = "box"', 'kind = "bax"', "'box'"),
+    "solid kind": ('kind = "box"', 'kind = "bax"', "bax"),
     "solid key": ('kind = "box", x', 'kind = "box", X', "solid"),
     "solid negative": ("x = 0.5", "x = -0.5", "negative"),
     "zero axis": ("viscous = 0.1", "axis = [0, 0, 0]", "axis"),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses, twists
 from dynamis.algorithms.newton_euler import BodyWrenches
-from dynamis.errors import InputError, SingularError
+from dynamis.errors import InputError, SingularError, printable
 from dynamis.model.model import Model
 from dynamis.scalar import Node, solve_positive
 from dynamis.spatial import Pose, force_cross, motion_cross
@@ -62,7 +62,7 @@ def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | N
 def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, wrenches: BodyWrenches) -> Articulated:
     if model.coupled:
         raise InputError(
-            f"robot '{model.name}' has joints that follow others (mimic), which tie branches together; "
+            f"robot {printable(model.name)} has joints that follow others (mimic), which tie branches together; "
             "the articulated-body recursion needs independent joints: use forward_dynamics"
         )
     inertias = [model.base] + [body.inertia for _, body in model.moving]
@@ -92,7 +92,7 @@ def _solve(m_hat: Array, b: Array, name: str) -> Array:
         m = m_hat[0, 0]
         if not isinstance(m, Node) and not m > 0.0:
             raise SingularError(
-                f"the joint that carries '{name}' moves no inertia; give the links beyond it mass and inertia, "
+                f"the joint that carries {printable(name)} moves no inertia; give the links beyond it mass and inertia, "
                 "or the joint a rotor inertia"
             )
         return b / m

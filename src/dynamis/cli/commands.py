@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dynamis.errors import DynamisError
+from dynamis.errors import DynamisError, ModelWarning
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -23,12 +24,19 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = _say_warning
+                warnings.simplefilter("always", ModelWarning)
+                return command(*args, **kwargs)
         except DynamisError as error:
             click.secho(f"dynamis: {error}", fg="red", err=True)
             sys.exit(2)
 
     return wrapper
+
+
+def _say_warning(message: Any, *_: Any, **__: Any) -> None:
+    click.secho(f"dynamis: {message}", fg="yellow", err=True)
 
 
 @click.group(context_settings=CONTEXT)

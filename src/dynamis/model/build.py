@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, ModelError
-from dynamis.model.description import Description, Joint, Limits
+from dynamis.errors import ModelError
+from dynamis.model.description import Description, Fresh, Joint, Limits
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, stages
 from dynamis.model.model import Body, Coordinate, Frame, Model
@@ -19,7 +20,6 @@ from dynamis.model.structure import check_structure
 from dynamis.scalar import sqrt
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.spatial.rotation import IDENTITY
 
 Array = npt.NDArray[Any]
 
@@ -50,29 +50,39 @@ def with_floating_base(description: Description) -> Description:
     result = description.copy()
     carried = {joint.child for joint in result.joints}
     root = next(link.name for link in result.links if link.name not in carried)
-    taken = {link.name for link in result.links}
-    world = next(name for name in ("world", "inertial_frame", "world_frame", "W") if name not in taken)
-    joint = next(n for n in ("floating_base", "free_base", "root_free") if n not in {j.name for j in result.joints})
+    world = Fresh(link.name for link in result.links).name("world")
+    joint = Fresh(joint.name for joint in result.joints).name("floating_base")
     result.add_link(world)
     result.joints.insert(0, Joint(joint, "free", world, root))
     return result
 
 
-def snap(x: Array, scale: float = 1.0) -> Array:
-    """Remove rounding noise: what is within 1e-14 of 0 or ±1 (times the scale) becomes exactly that."""
+def snap(x: Array) -> Array:
+    """Remove rounding noise from directions: what is within 1e-14 of 0 or ±1 becomes exactly that."""
     if x.dtype == object:
-        return np.array([snap(np.array(e), scale).item() if isinstance(e, float) else e for e in x.flat]).reshape(x.shape)
-    nearest = np.rint(x / scale) * scale if scale else x
-    small = (np.abs(x - nearest) <= NOISE * scale) & (np.abs(nearest) <= scale)
-    return np.where(small, nearest, x) + 0.0  # + 0.0 turns −0 into 0
+        return np.array([snap(np.array(e)).item() if isinstance(e, float) else e for e in x.flat]).reshape(x.shape)
+    nearest = np.rint(x)
+    return np.where(np.abs(x - nearest) <= NOISE, nearest, x) + 0.0  # + 0.0 turns −0 into 0
 
 
 def snap_pose(pose: Pose) -> Pose:
-    if pose.is_identity():
-        return pose
-    R = pose.R if pose.R is IDENTITY else snap(pose.R)
-    p = pose.p if pose.p.dtype == object else np.where(np.abs(pose.p) < NOISE, 0.0, pose.p)
-    return Pose(R, p)
+    return snap_poses([pose])[0]
+
+
+def snap_poses(poses: list[Pose]) -> list[Pose]:
+    """The poses without rounding noise, all at once."""
+    result = list(poses)
+    plain = [k for k, X in enumerate(poses) if not X.is_identity() and object not in (X.R.dtype, X.p.dtype)]
+    if plain:
+        R = snap(np.stack([poses[k].R for k in plain]))
+        p = np.stack([poses[k].p for k in plain])
+        p = np.where(np.abs(p) < NOISE, 0.0, p)
+        for k, turned, moved in zip(plain, R, p, strict=True):
+            result[k] = Pose(turned, moved)
+    for k, X in enumerate(poses):
+        if X.R.dtype == object:
+            result[k] = Pose(snap(X.R), X.p)
+    return result
 
 
 def unit(axis: Array) -> Array:
@@ -110,6 +120,7 @@ class _Builder:
 
     def model(self) -> Model:
         self._walk()
+        self._remove_noise()
         return self._freeze()
 
     def _walk(self) -> None:
@@ -139,7 +150,7 @@ class _Builder:
             for out in reversed(leaving.get(name, ())):
                 place = out.origin if pose.is_identity() else pose @ out.origin
                 place = place @ out.tail if out.type == "fixed" else place
-                stack.append((out.child, out, body, snap_pose(place), depth + 1))
+                stack.append((out.child, out, body, place, depth + 1))
 
     def _add_bodies(self, joint: Joint, parent: int, place: Pose) -> tuple[int, Pose]:
         axis2 = unit(joint.axis2) if joint.axis2 is not None else None
@@ -149,11 +160,31 @@ class _Builder:
             placement = place if k == 0 else stage.step
             self.drafts.append(_Draft(name, parent, placement, stage.motion, joint, stage.suffix))
             parent = len(self.drafts) - 1
-        return parent, snap_pose(joint.tail)
+        return parent, joint.tail
+
+    def _remove_noise(self) -> None:
+        drafts = [d for d in self.drafts if d is not None]
+        for draft, pose in zip(drafts, snap_poses([d.placement for d in drafts]), strict=True):
+            draft.placement = pose
+        frames = list(self.frames.values())
+        for frame, pose in zip(frames, snap_poses([f.pose for f in frames]), strict=True):
+            if pose is not frame.pose:
+                self.frames[frame.name] = Frame(frame.name, frame.body, pose)
+        plain = [d for d in drafts if object not in (d.inertia.tensor.dtype, d.inertia.first_moment.dtype)]
+        if plain:
+            tensors = np.stack([d.inertia.tensor for d in plain])
+            tensors = 0.5 * (tensors + tensors.swapaxes(1, 2))
+            moments = np.stack([d.inertia.first_moment for d in plain])
+            sizes = np.abs(tensors).max(axis=(1, 2), keepdims=True)
+            masses = np.array([d.inertia.mass for d in plain])[:, None]
+            tensors = np.where(np.abs(tensors) <= NOISE * sizes, 0.0, tensors)
+            moments = np.where(np.abs(moments) <= NOISE * masses, 0.0, moments)
+            for draft, tensor, moment in zip(plain, tensors, moments, strict=True):
+                draft.inertia = Inertia(draft.inertia.mass, moment, tensor)
 
     def _freeze(self) -> Model:
         drafts = [d for d in self.drafts if d is not None]
-        leaders = {j.name: j for j in self.description.joints}
+        leader = _leaders(self.description)
         first_q: dict[str, int] = {}
         first_v: dict[str, int] = {}
         nq = nv = 0
@@ -168,19 +199,14 @@ class _Builder:
         physics = _Physics(nv)
         bodies: list[Body | None] = [None]
         for draft in drafts:
-            joint, ratio, offset = draft.joint, 1.0, 0.0
-            while joint.mimic is not None:  # follow the chain to the joint that has a coordinate
-                offset = offset + ratio * joint.mimic.offset
-                ratio = ratio * joint.mimic.ratio
-                joint = leaders[joint.mimic.joint]
-            key = joint.name + draft.suffix
+            name, ratio, offset = leader(draft.joint)
+            key = name + draft.suffix
             q0, v0 = first_q[key], first_v[key]
             dof = tuple(range(v0, v0 + draft.motion.nv))
             S = draft.motion.S if ratio == 1.0 else ratio * draft.motion.S
-            inertia = _without_noise(draft.inertia)
             q_index = slice(q0, q0 + draft.motion.nq)
             bodies.append(
-                Body(draft.name, draft.parent, draft.placement, draft.motion, S, inertia, q_index, dof, ratio, offset)
+                Body(draft.name, draft.parent, draft.placement, draft.motion, S, draft.inertia, q_index, dof, ratio, offset)
             )
             physics.add(draft.joint, dof, ratio, offset)
         return Model(
@@ -208,15 +234,26 @@ class _Builder:
         return max(on_last, key=lambda name: self.depth[name]) if on_last else None
 
 
-def _without_noise(inertia: Inertia) -> Inertia:
-    if object in (inertia.tensor.dtype, inertia.first_moment.dtype):
-        return inertia
-    tensor = 0.5 * (inertia.tensor + inertia.tensor.T)
-    size = np.abs(tensor)
-    tensor[size <= NOISE * size.max()] = 0.0
-    moment = inertia.first_moment.copy()
-    moment[np.abs(moment) <= NOISE * inertia.mass] = 0.0
-    return Inertia(inertia.mass, moment, tensor)
+def _leaders(description: Description) -> Callable[[Joint], tuple[str, float, float]]:
+    """joint → (the joint whose coordinate it has, ratio, offset), chains of followers resolved once."""
+    joints = {joint.name: joint for joint in description.joints}
+    known: dict[str, tuple[str, float, float]] = {}
+
+    def leader(joint: Joint) -> tuple[str, float, float]:
+        chain = [joint]
+        while chain[-1].name not in known and chain[-1].mimic is not None:
+            chain.append(joints[chain[-1].mimic.joint])
+        for item in reversed(chain):
+            if item.name in known:
+                continue
+            if item.mimic is None:
+                known[item.name] = (item.name, 1.0, 0.0)
+            else:  # q = r q₁ + o with q₁ = r₁ q₀ + o₁
+                name, ratio, offset = known[item.mimic.joint]
+                known[item.name] = (name, item.mimic.ratio * ratio, item.mimic.ratio * offset + item.mimic.offset)
+        return known[joint.name]
+
+    return leader
 
 
 def _coordinates(draft: _Draft, nq: int) -> list[Coordinate]:
@@ -247,8 +284,6 @@ class _Physics:
 
     def add(self, joint: Joint, dof: tuple[int, ...], ratio: float, offset: float) -> None:
         drive = joint.drive
-        if len(dof) > 1 and (not _plain_zero(drive.stiffness)):
-            raise InputError(f"joint '{joint.name}': a {joint.type} joint has no single position, so it can have no spring")
         for k in dof:
             v = self.values
             v["viscous"][k] += ratio * ratio * drive.viscous

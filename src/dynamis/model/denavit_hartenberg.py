@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import ConversionError, InputError
+from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
-from dynamis.model.description import Description, Joint, Link, MassProperties
+from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model
 from dynamis.spatial.pose import Pose
@@ -55,24 +55,24 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:
-    name = description.name
+    name = printable(description.name)
     if model.symbolic:
-        raise ConversionError(f"robot '{name}' has symbols: the table is computed from numbers, so give them values first")
+        raise ConversionError(f"robot {name} has symbols: the table is computed from numbers, so give them values first")
     if model.coupled:
-        raise ConversionError(
-            f"robot '{name}' has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling"
-        )
+        raise ConversionError(f"robot {name} has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling")
     joints = [description.joint(joint) for joint in model.joint_names]
     if not joints:
-        raise ConversionError(f"robot '{name}' has no moving joint")
+        raise ConversionError(f"robot {name} has no moving joint")
     for joint in joints:
         if joint.type not in ("revolute", "continuous", "prismatic"):
             raise ConversionError(
-                f"joint '{joint.name}' is {joint.type}: a Denavit–Hartenberg table holds turning and sliding joints only"
+                f"joint {printable(joint.name)} is {joint.type}: a Denavit–Hartenberg table holds only turning and sliding"
             )
     for i, body in model.moving:
         if body.parent != i - 1:
-            raise ConversionError(f"robot '{name}' branches at link '{body.name}': a Denavit–Hartenberg table holds one chain")
+            raise ConversionError(
+                f"robot {name} branches at link {printable(body.name)}: a Denavit–Hartenberg table holds one chain"
+            )
     return joints
 
 
@@ -147,11 +147,12 @@ def _assemble(
     carried = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in carried)
     result.links.append(Link(root.name, MassProperties.of(model.base)))
-    result.add_link("dh_base", root.name, joint_name="dh_base_mount", origin=frames[0])
+    fresh = Fresh([*model.frames, *model.joint_names])
+    last = fresh.name("dh_base")
+    result.add_link(last, root.name, joint_name=fresh.name(f"{last}_mount"), origin=frames[0])
     rows: list[DHRow] = []
-    last = "dh_base"
     for i, joint in enumerate(joints, 1):
-        row = DHRow(joint.name, f"{joint.child}_dh", joint.type, *row_of(frames[i - 1].inverse() @ frames[i]))
+        row = DHRow(joint.name, fresh.name(f"{joint.child}_dh"), joint.type, *row_of(frames[i - 1].inverse() @ frames[i]))
         origin, tail = place(joint.type, row.a, row.alpha, row.d, row.theta)
         body = model.bodies[i]
         assert body is not None
@@ -167,5 +168,5 @@ def _assemble(
             holder = root.name if frame.body == 0 else rows[frame.body - 1].link
             at = Pose.identity() if frame.body == 0 else frames[frame.body]
             pose = snap_pose(at.inverse() @ X_W[frame.body] @ frame.pose)
-            result.add_link(frame.name, holder, joint_name=f"{frame.name}_mount", origin=pose)
+            result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
     return result, rows

@@ -8,6 +8,7 @@ algorithms use.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,6 +128,20 @@ class Joint:
     line: int | None = None
 
 
+class Fresh:
+    """Names that are not taken yet: ``fresh.name("tool")`` is tool, tool_2, tool_3, …"""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def name(self, wish: str) -> str:
+        found, k = wish, 2
+        while found in self._taken:
+            found, k = f"{wish}_{k}", k + 1
+        self._taken.add(found)
+        return found
+
+
 @dataclass
 class Description:
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
@@ -186,11 +201,9 @@ class Description:
         """Fix a body to a link's frame. Returns self."""
         if link not in [item.name for item in self.links]:
             raise unknown_name("link", link, [item.name for item in self.links])
-        taken = {item.name for item in self.links} | {item.name for item in self.joints}
-        unique, k = name, 2
-        while unique in taken or f"{unique}_joint" in taken:
-            unique, k = f"{name}_{k}", k + 1
-        return self.add_link(unique, link, inertia=inertia)
+        fresh = Fresh([*(link.name for link in self.links), *(joint.name for joint in self.joints)])
+        unique = fresh.name(name)
+        return self.add_link(unique, link, joint_name=fresh.name(f"{unique}_joint"), inertia=inertia)
 
 
 def _find(items: Any, name: str, kind: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynamis.errors import ModelError, ModelWarning
+from dynamis.errors import FormatError, ModelError, ModelWarning
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,12 @@ class Report:
         """Say every warning through Python's own ``warnings``."""
         for problem in self.warnings:
             warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+
+
+def format_error(file: str, line: int | None, found: str, allowed: str, repair: str, where: str = "file") -> FormatError:
+    """The error for a file that cannot be read at all, with its one finding."""
+    problem = Problem("error", "format", where, found, allowed, repair, "", file, line)
+    return FormatError(str(problem), [problem])
 
 
 def _several(problems: Iterable[Problem], shown: int = 8) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import ConversionError, InputError
+from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.build import snap, snap_pose, unit
 from dynamis.model.description import Joint
 from dynamis.scalar import Node
@@ -54,23 +54,36 @@ def joint_from_modified_dh(_kind: str, a: Any, alpha: Any, d: Any, theta: Any) -
     return _rx(alpha) @ _tx(a) @ _rz(theta) @ _tz(d), Pose.identity()
 
 
-def joint_from_screw(home: Pose, screw: Array, kind: str = "revolute") -> tuple[str, Pose, Array, Any, Pose]:
-    """(type, origin, axis, pitch, tail) of the joint home · exp(X q), X = (v, ω) in the link's frame."""
-    v, w = screw[:3], screw[3:]
-    if kind == "fixed":
+def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple[str, Pose, Array, Any, Pose]:
+    """(type, origin, axis, pitch, tail) of the joint home · exp(X q), X = (v, ω) in the link's frame.
+
+    ``said`` is the type a file gives beside the screw; it must be what the screw is.
+    """
+    if said == "fixed":
         return "fixed", home, Z_AXIS, 0.0, Pose.identity()
-    turns = any(isinstance(x, Node) or x != 0.0 for x in w)
-    if not turns:
-        if not any(isinstance(x, Node) or x != 0.0 for x in v):
+    v, w = screw[:3], screw[3:]
+    if not _some(w):
+        if not _some(v):
             raise InputError("the screw is zero; give (vx, vy, vz, wx, wy, wz)")
         _require_unit(v, "linear part of a sliding screw")
+        _require_type(said, ("prismatic",))
         return "prismatic", home, unit(v), 0.0, Pose.identity()
     _require_unit(w, "angular part of a screw")
     pitch = np.dot(w, v)
     point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
     plain = not isinstance(pitch, Node) and abs(pitch) < 1e-14
-    name = ("continuous" if kind == "continuous" else "revolute") if plain else "helical"
+    _require_type(said, ("revolute", "continuous") if plain else ("helical",))
+    name = (said or "revolute") if plain else "helical"
     return name, home @ Pose.translation(point), unit(w), 0.0 if plain else pitch, Pose.translation(-point)
+
+
+def _some(values: Array) -> bool:
+    return any(isinstance(x, Node) or x != 0.0 for x in values)
+
+
+def _require_type(said: str | None, allowed: tuple[str, ...]) -> None:
+    if said is not None and said not in allowed:
+        raise InputError(f"the screw is a {allowed[0]} joint's, but the type says {said}; correct one of them")
 
 
 def _require_unit(direction: Array, what: str) -> None:
@@ -82,7 +95,7 @@ def screw_of(joint: Joint) -> tuple[Pose, Array]:
     """(g(0), X) of a joint with one degree of freedom: the exponential form."""
     if joint.type not in ("revolute", "continuous", "prismatic", "helical"):
         raise ConversionError(
-            f"joint '{joint.name}' is {joint.type}: the local product of exponentials holds joints with one degree of freedom"
+            f"joint {printable(joint.name)} is {joint.type}: a product of exponentials holds joints with one degree of freedom"
         )
     axis = unit(joint.axis)
     zero = np.zeros(3)

@@ -10,9 +10,9 @@ from typing import Any
 from dynamis.errors import FormatError, InputError, ModelError, printable, unknown_name
 from dynamis.model.build import examine
 from dynamis.model.description import Description
-from dynamis.model.diagnostics import Problem, Report
+from dynamis.model.diagnostics import Report
 from dynamis.model.library import library_names, library_path
-from dynamis.model.readers.toml import read_toml
+from dynamis.model.readers.toml import MAX_BYTES, read_toml
 from dynamis.model.readers.urdf import read_urdf
 
 SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".toml": "toml"}
@@ -26,14 +26,18 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r} is not a path or a robot's name")
     path = Path(text)
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{printable(text)} is not a path that can be opened: {error.__class__.__name__}") from None
     if path.suffix.lower() in SUFFIXES or os.sep in text:
-        if not path.is_file():
-            what = "is a folder" if path.is_dir() else "does not exist"
+        if not is_file:
+            what = "is a folder" if is_folder else "does not exist"
             raise FormatError(f"the file {printable(text)} {what}; give a .urdf or .toml file, or a robot's name")
         return path, False
     known = library_path(text)
     if known is None:
-        if path.is_file():
+        if is_file:
             raise FormatError(f"{printable(text)} has no ending Dynamis reads; name it .urdf or .toml")
         raise unknown_name("robot", text, library_names())
     return known, True
@@ -49,7 +53,8 @@ def read(source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None
     if parameters and kind != "toml":
         raise InputError("parameters= goes with .toml robots, whose files declare them; edit the description of a URDF")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)  # the reader says what is too large; no need to hold more of it
     except OSError as error:
         raise FormatError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
     try:
@@ -58,11 +63,10 @@ def read(source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None
         else:
             description = read_urdf(data, report.source, report)
     except FormatError as error:
-        report.problems.append(Problem("error", "format", "file", str(error), "", ""))
+        report.problems.extend(error.problems)
         return None, report
-    if report.ok:
-        examine(description, report)
-        report.problems.sort(key=lambda p: p.line or 0)
+    examine(description, report)
+    report.problems.sort(key=lambda p: p.line or 0)
     return description, report
 
 
@@ -72,7 +76,7 @@ def load_description(
     """The description of a file or library robot; raises for errors, warns about what is doubtful."""
     description, report = read(source, parameters=parameters)
     if description is None:
-        raise FormatError(report.problems[-1].found, report.problems)
+        raise FormatError(str(report.problems[-1]), report.problems)
     report.raise_errors(ModelError, strict=strict)
     if find(source)[1]:
         return description  # what is doubtful in the library's published numbers is said in its entry

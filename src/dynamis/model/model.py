@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.joints import Primitive
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
@@ -141,8 +141,8 @@ class Model:
         """The frame of this name; without one, the tip of a serial arm."""
         if name is None:
             if self.tip is None:
-                some = ", ".join(list(self.frames)[-6:])
-                raise InputError(f"robot '{self.name}' has no single tip: name a frame, such as {some}")
+                some = ", ".join(map(printable, list(self.frames)[-6:]))
+                raise InputError(f"robot {printable(self.name)} has no single tip: name a frame, such as {some}")
             name = self.tip
         try:
             return self.frames[name]

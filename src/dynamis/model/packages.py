@@ -21,6 +21,13 @@ def resolve_mesh(
     itself called NAME); a relative name in the model's own folder. Whatever leads out of these folders, by ``..``, by an
     absolute path, by a link or by another scheme, is refused.
     """
+    try:
+        return _resolve(name, model_folder, package_folders)
+    except (OSError, RuntimeError, UnicodeError) as error:
+        raise InputError(f"the mesh name {printable(name)} cannot be followed: {error.__class__.__name__}") from None
+
+
+def _resolve(name: str, model_folder: str | os.PathLike[str], package_folders: Iterable[str | os.PathLike[str]]) -> Path:
     roots = [Path(os.fspath(folder)).resolve() for folder in package_folders]
     package = re.fullmatch(r"package://([^/\\]+)/(.+)", name)
     scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", name)
@@ -40,5 +47,7 @@ def resolve_mesh(
             if path.stat().st_size > MAX_MESH_BYTES:
                 raise InputError(f"the mesh {printable(name)} is larger than {MAX_MESH_BYTES // 2**20} MiB")
             return path
+    if not package:
+        raise InputError(f"the mesh {printable(name)} was not found in the model's folder {candidates[0][0]}")
     where = ", ".join(str(root) for root in roots) or "no package folder was declared"
     raise InputError(f"the mesh {printable(name)} was not found ({where}); declare the folder that holds its package")

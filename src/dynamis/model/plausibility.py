@@ -87,7 +87,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
                     "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         value = getattr(joint.drive, name)
-        if _numbers(value) and value < 0.0:
+        if not isinstance(value, Node) and value < 0.0:
             report.warn("negative-drive", where, f"{name.replace('_', ' ')} is {value:g}", "0 or more", "change the sign",
                         "used as written", line)  # fmt: skip
     if joint.mimic is not None and joint.type == "fixed":
@@ -95,7 +95,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
                     "remove <mimic>", "it stays fixed", line)  # fmt: skip
     elif joint.mimic is not None:
         m = joint.mimic
-        report.warn("mimic", where, f"it follows joint {printable(m.joint)}: q = {m.ratio:g} · q({m.joint}) + {m.offset:g}",
+        report.warn("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
                     "", "", "it has no coordinate of its own", line)  # fmt: skip
 
 
@@ -119,5 +119,5 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
         if joint.type != "fixed" and not weighs[joint.child] and not rotor and joint.mimic is None:
             where = f"joint {printable(joint.name)}"
             report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
-                        "a link with mass, or a rotor inertia", "give the link an <inertial>, or make the joint fixed",
+                        "a link with mass, or a rotor inertia", "give the link a mass and an inertia, or make the joint fixed",
                         "inverse dynamics works; forward dynamics will find the mass matrix singular", joint.line)  # fmt: skip

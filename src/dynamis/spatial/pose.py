@@ -24,7 +24,8 @@ class Pose(NamedTuple):
 
     @staticmethod
     def identity() -> Pose:
-        return Pose(IDENTITY, np.zeros(3))
+        """No displacement; always the same object, whose arrays are read-only."""
+        return _HERE
 
     @staticmethod
     def translation(p: Any) -> Pose:
@@ -74,9 +75,15 @@ class Pose(NamedTuple):
         return np.block([[self.R, skew(self.p) @ self.R], [np.zeros((3, 3)), self.R]])
 
     def is_identity(self) -> bool:
+        if self is _HERE:
+            return True
         if self.R is IDENTITY and self.p.dtype != object:
             return not self.p.any()
         return bool(object not in (self.R.dtype, self.p.dtype) and (self.R == IDENTITY).all() and (self.p == 0).all())
+
+
+_HERE = Pose(IDENTITY, np.zeros(3))
+_HERE.p.setflags(write=False)
 
 
 def ad(V: Array) -> Array:

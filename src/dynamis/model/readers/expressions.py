@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -9,40 +10,51 @@ from typing import Any
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.readers.numbers import parse_number
-from dynamis.scalar import Node, acos, asin, atan2, cos, exp, log, maximum, minimum, sign, sin, sqrt, tanh
+from dynamis.scalar import Node, topological
+from dynamis.scalar.node import binary, unary
 
 _TOKEN = re.compile(r"\s*(?:([0-9.]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z0-9_']*)|(\*\*|[-+*/^(),]))")
 PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
 MAX_LENGTH = 10_000
 MAX_DEPTH = 60
 
+_ONE = ("abs", "acos", "asin", "cos", "exp", "log", "sign", "sin", "sqrt", "tanh")
 FUNCTIONS: dict[str, tuple[int, Any]] = {
-    "abs": (1, abs), "acos": (1, acos), "asin": (1, asin), "atan2": (2, atan2), "cos": (1, cos), "exp": (1, exp),
-    "log": (1, log), "max": (2, maximum), "min": (2, minimum), "sign": (1, sign), "sin": (1, sin), "sqrt": (1, sqrt),
-    "tan": (1, lambda x: sin(x) / cos(x)), "tanh": (1, tanh),
-}  # fmt: skip
+    **{name: (1, functools.partial(unary, name)) for name in _ONE},
+    "atan2": (2, functools.partial(binary, "atan2")),
+    "max": (2, functools.partial(binary, "max")),
+    "min": (2, functools.partial(binary, "min")),
+    "tan": (1, lambda x: unary("sin", x) / unary("cos", x)),
+}
 CONSTANTS = {"pi": math.pi}
 
 
-def parse_expression(text: str, names: Mapping[str, Any]) -> Any:
+def parse_expression(text: str, names: Mapping[str, Any], *, hints: bool = True) -> Any:
     """The value of an expression: a float, or a node where a name stands for a symbol.
+
+    ``hints`` may be switched off where a file has so many mistakes that looking for near names takes long.
 
     >>> parse_expression("pi/2 - 2^2 * a", {"a": 0.25})
     0.5707963267948966
     """
-    value = _Parser(text, names).whole()
-    if not isinstance(value, Node):
-        value = float(value)
-        if not math.isfinite(value):
-            raise InputError(f"{printable(text)} is {value}, not a finite number")
+    value = _Parser(text, names, hints).whole()
+    for number in _numbers(value):
+        if not math.isfinite(number):
+            raise InputError(f"{printable(text)} contains or gives {number}, not finite numbers")
     return value
 
 
+def _numbers(value: Any) -> list[float]:
+    if not isinstance(value, Node):
+        return [value]
+    return [arg for node in topological([value]) if node.op != "symbol" for arg in node.args if not isinstance(arg, Node)]
+
+
 class _Parser:
-    def __init__(self, text: str, names: Mapping[str, Any]) -> None:
+    def __init__(self, text: str, names: Mapping[str, Any], hints: bool) -> None:
         if len(text) > MAX_LENGTH:
             raise InputError(f"an expression of {len(text)} characters; at most {MAX_LENGTH} are allowed")
-        self.text, self.names, self.depth = text, names, 0
+        self.text, self.names, self.hints, self.depth = text, names, hints, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0
         while position < len(text.rstrip()):
@@ -68,30 +80,38 @@ class _Parser:
     def whole(self) -> Any:
         try:
             value = self.sum()
-        except (ZeroDivisionError, OverflowError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise self.wrong(str(error)) from None
+        except ZeroDivisionError:
+            raise self.wrong("there is a division by zero") from None
+        except OverflowError:
+            raise self.wrong("a number becomes too large") from None
         if self.tokens[self.at][0] != "end":
             raise self.wrong(f"{printable(self.tokens[self.at][1])} is not expected here")
         return value
 
     def sum(self) -> Any:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.wrong(f"parentheses are nested deeper than {MAX_DEPTH}")
+        self.deeper()
         value = self.product()
         while sign_ := self.take("+", "-"):
             right = self.product()
-            value = value + right if sign_ == "+" else value - right
+            value = self.finite(value + right if sign_ == "+" else value - right)
         self.depth -= 1
         return value
+
+    def finite(self, value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.wrong("a number becomes too large")
+        return value
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.wrong(f"parentheses or powers are nested deeper than {MAX_DEPTH}")
 
     def product(self) -> Any:
         value = self.factor()
         while sign_ := self.take("*", "/"):
             right = self.factor()
-            value = value * right if sign_ == "*" else value / right
+            value = self.finite(value * right if sign_ == "*" else value / right)
         return value
 
     def factor(self) -> Any:
@@ -100,7 +120,9 @@ class _Parser:
             negative ^= sign_ == "-"
         value = self.atom()
         if self.take("^", "**"):
+            self.deeper()
             exponent = self.factor()
+            self.depth -= 1
             if isinstance(exponent, Node):
                 raise self.wrong("an exponent must be a number")
             value = value**exponent
@@ -123,6 +145,8 @@ class _Parser:
                 return self.names[token]
             if token in CONSTANTS:
                 return CONSTANTS[token]
+            if not self.hints:
+                raise self.wrong(f"no parameter {printable(token)}")
             raise self.wrong(str(unknown_name("parameter", token, [*self.names, *CONSTANTS])))
         if token == "(":  # noqa: S105  # a parenthesis, not a password
             value = self.sum()
@@ -140,8 +164,7 @@ class _Parser:
         self.close()
         if len(values) != count:
             raise self.wrong(f"{name} takes {count} value(s), got {len(values)}")
-        value = function(*values)
-        return value if isinstance(value, Node) else float(value)
+        return function(*values)
 
     def close(self) -> None:
         if not self.take(")"):

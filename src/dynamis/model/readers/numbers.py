@@ -6,7 +6,8 @@ import math
 import re
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_LISTS = {n: re.compile(r"\s*" + r"\s+".join([_NUMBER] * n) + r"\s*") for n in (1, 3, 4)}
+_GAP = "[ \\t\\r\\n]"
+_LISTS = {n: re.compile(_GAP + "*" + (_GAP + "+").join([_NUMBER] * n) + _GAP + "*") for n in (1, 3, 4)}
 PLAIN = "finite decimal numbers such as 1.5 or 2e-3"
 
 

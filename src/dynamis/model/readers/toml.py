@@ -7,72 +7,81 @@ arithmetic expression of the names declared under ``[parameters]``, some of whic
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from dynamis.errors import DynamisError, FormatError, InputError, printable, unknown_name
+from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
-from dynamis.model.diagnostics import Report
+from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
-from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
-from dynamis.scalar import Node, symbol
+from dynamis.model.readers.expressions import PARAMETER_NAME
+from dynamis.model.readers.toml_table import Table, brief
+from dynamis.scalar import symbol
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.spatial.rotation import IDENTITY, from_rpy
+from dynamis.spatial.rotation import from_rpy
 
 MAX_BYTES = 16 * 2**20
+MAX_ROWS = 50_000
 
 SOLIDS: dict[str, Callable[..., Inertia]] = {
     "point": solids.point_mass, "sphere": solids.sphere, "box": solids.box, "cylinder": solids.cylinder,
     "hollow_cylinder": solids.hollow_cylinder, "rod": solids.rod, "disc": solids.disc, "ellipsoid": solids.ellipsoid,
 }  # fmt: skip
+SHAPE_SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}
 
 _MASS = {"mass", "com", "inertia", "solid", "shapes"}
-_JOINT = {"joint", "type", "limits", "mimic", *vars(Drive())}
+_JOINT = {"link", "parent", "joint", "type", "limits", "mimic", *vars(Drive())} | _MASS
 _KEYS = {
     "robot": {"name", "about", "source", "gravity"},
     "base": {"name"} | _MASS,
-    "link": {"link", "parent", "xyz", "rpy", "axis", "axis2", "pitch", "tail"} | _MASS | _JOINT,
-    "dh": {"link", "parent", "a", "alpha", "d", "theta"} | _MASS | _JOINT,
-    "mdh": {"link", "parent", "a", "alpha", "d", "theta"} | _MASS | _JOINT,
-    "poe": {"link", "parent", "xyz", "rpy", "screw"} | _MASS | _JOINT,
+    "link": {"xyz", "rpy", "axis", "axis2", "pitch", "tail"} | _JOINT,
+    "dh": {"a", "alpha", "d", "theta"} | _JOINT,
+    "mdh": {"a", "alpha", "d", "theta"} | _JOINT,
+    "poe": {"xyz", "rpy", "screw"} | _JOINT,
     "frame": {"link", "parent", "joint", "xyz", "rpy"},
 }
+_ROWS = ("link", "dh", "mdh", "poe", "frame")
 
 
 def read_toml(data: bytes, file: str, report: Report, values: Mapping[str, Any] | None = None) -> Description:
     """The description a robot file holds; ``values`` replace parameters by name."""
+    if values is not None and not isinstance(values, Mapping):
+        raise InputError(f"parameters= takes a mapping such as {{'m_1': 2.0}}, got {type(values).__name__}")
     if len(data) > MAX_BYTES:
-        raise FormatError(f"{file}: the file has {len(data)} bytes, more than the {MAX_BYTES} a robot may have")
+        raise format_error(
+            file, None, f"the file has more than {MAX_BYTES} bytes", f"at most {MAX_BYTES}", "give a robot's file"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{file}: not UTF-8 at byte {error.start}; save the file as UTF-8") from None
+        raise format_error(file, None, f"not UTF-8 at byte {error.start}", "UTF-8", "save the file as UTF-8") from None
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = re.search(r"at line (\d+)", str(error))
-        place = f"{file}:{line[1]}" if line else file
-        raise FormatError(f"{place}: not TOML: {error}; correct the syntax there") from None
+        number = int(line[1]) if line else None
+        raise format_error(file, number, f"not TOML: {brief(str(error))}", "TOML", "correct the syntax there") from None
+    if not document:
+        raise format_error(file, None, "the file is empty", "a robot", "write a robot into it, or give another file")
     return _Reader(document, text, file, report, values or {}).description()
 
 
 class _Reader:
     def __init__(self, document: dict[str, Any], text: str, file: str, report: Report, values: Mapping[str, Any]) -> None:
         self.document, self.file, self.report, self.values = document, file, report, values
+        self.names: dict[str, Any] = {}
+        self.moving = 0
         self.lines: dict[str, list[int]] = {}
         for number, line in enumerate(text.splitlines(), 1):
             header = re.match(r"\s*\[\[?\s*([A-Za-z_]+)\s*\]", line)
             if header:
                 self.lines.setdefault(header[1], []).append(number)
-        self.names: dict[str, Any] = {}
 
     def line(self, section: str, k: int = 0) -> int | None:
         lines = self.lines.get(section, [])
@@ -80,214 +89,170 @@ class _Reader:
 
     def description(self) -> Description:
         known = {*_KEYS, "parameters"}
-        for key in self.document:
+        for key in list(self.document)[:50]:
             if key not in known:
-                self.wrong("unknown-section", "file", str(unknown_name("section", key, known)), self.line(key))
-        robot = self.table("robot")
+                found, allowed = str(unknown_name("section", key, known)), ", ".join(sorted(known))
+                self.report.error("unknown-section", "file", found, allowed, "correct or remove it", self.line(key))
+        robot = self.section("robot")
         self.read_parameters()
-        d = Description(str(robot.get("name") or "robot"), file=self.file)
-        d.about, d.source = str(robot.get("about", "")), str(robot.get("source", ""))
+        d = Description(robot.text("name", "robot") or "robot", file=self.file)
+        d.about, d.source = robot.text("about", ""), robot.text("source", "")
         if "gravity" in robot:
-            d.gravity = self.vector(robot["gravity"], "robot", "gravity", self.line("robot"))
-        base = self.table("base")
-        root = Link(str(base.get("name", "base")), line=self.line("base"))
-        self.read_mass(base, root, "base")
+            d.gravity = robot.vector("gravity")
+        base = self.section("base")
+        root = Link(base.text("name", "base"), line=base.line)
+        self.read_mass(base, root)
         d.links.append(root)
         last = root.name
-        for section in ("dh", "mdh", "poe", "link", "frame"):
-            rows = self.document.get(section, [])
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                self.wrong("section", "file", f"[{section}] must be written [[{section}]], once for each", self.line(section))
-                continue
-            for k, row in enumerate(rows):
-                last = self.read_row(section, k, row, d, last)
+        for section, row in self.rows():
+            name = self.read_row(section, row, d, last)
+            last = last if section == "frame" else name
         return d
 
-    def table(self, section: str) -> dict[str, Any]:
-        table = self.document.get(section, {})
-        if not isinstance(table, dict):
-            self.wrong("section", "file", f"[[{section}]] must be written [{section}], once", self.line(section))
-            return {}
-        self.check_keys(section, table, f"[{section}]", self.line(section))
+    def section(self, name: str) -> Table:
+        entries = self.document.get(name, {})
+        table = Table(entries if isinstance(entries, dict) else {}, f"[{name}]", self.line(name), self.names, self.report)
+        if not isinstance(entries, dict):
+            table.wrong("section", f"{name} = {brief(entries)}", f"[{name}], once", f"write [{name}]")
+        if name in _KEYS:
+            table.only(_KEYS[name])
         return table
 
     def read_parameters(self) -> None:
-        table = self.document.get("parameters", {})
-        if not isinstance(table, dict):
-            self.wrong("section", "file", "[[parameters]] must be written [parameters]", self.line("parameters"))
-            return
+        table = self.section("parameters")
         for name in self.values:
             if name not in table:
-                raise unknown_name(f"parameter of {self.file}", name, table)
-        for name, value in table.items():
-            where, line = f"parameter {printable(name)}", self.line("parameters")
-            if not PARAMETER_NAME.fullmatch(name):
-                self.wrong("parameter-name", where, "the name is not letters, digits and _", line)
-                continue
-            if name in self.values:
-                self.names[name] = self.scalar(self.values[name], where, "value", line)
-            elif value == "symbol":
-                self.names[name] = symbol(name)
+                if not table.entries:
+                    raise InputError(f"{self.file} declares no parameters, so {name!r} has no meaning there")
+                raise unknown_name(f"parameter of {self.file}", name, table.entries)
+        for name, value in table.entries.items():
+            entry = Table({}, f"parameter {printable(name)}", table.line, self.names, self.report)
+            if not PARAMETER_NAME.fullmatch(name) or name == "pi":
+                entry.wrong("parameter-name", f"the name is {printable(name)}", "letters, digits and _, not pi", "rename it")
+            elif name in self.values:
+                self.names[name] = entry.scalar(self.values[name], "value")
             else:
-                self.names[name] = self.scalar(value, where, "value", line)
+                self.names[name] = symbol(name) if value == "symbol" else entry.scalar(value, "value")
 
-    def read_row(self, section: str, k: int, row: dict[str, Any], d: Description, last: str) -> str:
-        line = self.line(section, k)
-        name = str(row.get("link", f"link{len(d.links)}"))
-        where = f"[[{section}]] {printable(name)}"
-        self.check_keys(section, row, where, line)
-        link = Link(name, line=line)
-        self.read_mass(row, link, where)
+    def rows(self) -> list[tuple[str, Table]]:
+        """The links' tables in the order of the file, whatever their kinds."""
+        found: list[tuple[int, str, Table]] = []
+        for section in _ROWS:
+            entries = self.document.get(section, [])
+            if not isinstance(entries, list) or not all(isinstance(row, dict) for row in entries):
+                table = Table({}, f"[[{section}]]", self.line(section), self.names, self.report)
+                table.wrong("section", f"{section} = {brief(entries)}", f"[[{section}]], once for each", f"write [[{section}]]")
+                continue
+            for k, row in enumerate(entries):
+                line = self.line(section, k)
+                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report)))
+        if len(found) > MAX_ROWS:
+            raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")
+        return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
+
+    def read_row(self, section: str, row: Table, d: Description, last: str) -> str:
+        name = row.text("link", f"link{len(d.links)}")
+        row.where = f"[[{section}]] {printable(name)}"
+        row.only(_KEYS[section])
+        link = Link(name, line=row.line)
+        self.read_mass(row, link)
         d.links.append(link)
-        parent = str(row.get("parent", last))
-        default_type = "fixed" if section == "frame" else "revolute"
-        kind = str(row.get("type", default_type))
+        kind = row.text("type", "fixed" if section == "frame" else "revolute")
         if kind not in JOINT_TYPES:
-            self.report.error(
-                "joint-type", where, f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), "correct the type", line
-            )
+            row.wrong("joint-type", f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), "correct the type")
             kind = "fixed"
-        number = sum(j.type != "fixed" for j in d.joints) + 1
-        joint_name = str(row.get("joint", f"joint{number}" if kind != "fixed" else f"{name}_mount"))
-        joint = Joint(joint_name, kind, parent, name, line=line)
-        self.place(section, row, joint, where, line)
-        self.read_physics(row, joint, where, line)
+        self.moving += kind != "fixed"
+        default = f"{name}_mount" if kind == "fixed" else f"joint{self.moving}"
+        joint = Joint(row.text("joint", default), kind, row.text("parent", last), name, line=row.line)
+        self.place(section, row, joint)
+        self.read_physics(row, joint)
         d.joints.append(joint)
-        return last if section == "frame" else name
+        return name
 
-    def place(self, section: str, row: dict[str, Any], joint: Joint, where: str, line: int | None) -> None:
+    def place(self, section: str, row: Table, joint: Joint) -> None:
         if section in ("dh", "mdh"):
-            a, alpha, d, theta = (self.scalar(row.get(key, 0.0), where, key, line) for key in ("a", "alpha", "d", "theta"))
             if joint.type not in ("revolute", "continuous", "prismatic", "fixed"):
-                self.wrong("joint-type", where, f"a {joint.type} joint has no Denavit–Hartenberg form; use [[link]]", line)
+                row.wrong("joint-type", f"the type is {joint.type}", "revolute, continuous, prismatic or fixed", "use [[link]]")
                 return
             form = joint_from_dh if section == "dh" else joint_from_modified_dh
-            joint.origin, joint.tail = form(joint.type, a, alpha, d, theta)
+            joint.origin, joint.tail = form(joint.type, *(row.number(key) for key in ("a", "alpha", "d", "theta")))
         elif section == "poe":
-            home = self.pose(row, where, line)
-            screw = self.vector(row.get("screw", [0, 0, 0, 0, 0, 1]), where, "screw", line, 6)
-            try:
-                joint.type, joint.origin, joint.axis, joint.pitch, joint.tail = joint_from_screw(home, screw, joint.type)
-            except InputError as error:
-                self.wrong("screw", where, str(error), line)
+            home, screw = row.pose(), row.vector("screw", 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+            said = joint.type if "type" in row else None
+            made = row.attempt("screw", lambda: joint_from_screw(home, screw, said), "(vx, vy, vz, wx, wy, wz) of unit length")
+            if made is not None:
+                joint.type, joint.origin, joint.axis, joint.pitch, joint.tail = made
         else:
-            joint.origin = self.pose(row, where, line)
-            joint.axis = self.vector(row.get("axis", [0, 0, 1]), where, "axis", line)
-            if "axis2" in row:
-                joint.axis2 = self.vector(row["axis2"], where, "axis2", line)
-            joint.pitch = self.scalar(row.get("pitch", 0.0), where, "pitch", line)
-            if "tail" in row:
-                joint.tail = self.pose(self.subtable(row, "tail", {"xyz", "rpy"}, where, line), where, line)
+            joint.origin = row.pose()
+            joint.axis = row.vector("axis", 3, [0.0, 0.0, 1.0])
+            joint.axis2 = row.vector("axis2") if "axis2" in row else None
+            joint.pitch = row.number("pitch")
+            joint.tail = row.table("tail", {"xyz", "rpy"}).pose() if "tail" in row else Pose.identity()
 
-    def read_physics(self, row: dict[str, Any], joint: Joint, where: str, line: int | None) -> None:
+    def read_physics(self, row: Table, joint: Joint) -> None:
         for key in vars(Drive()):
-            if key == "coulomb" and isinstance(row.get(key), list):
-                plus, minus = self.vector(row[key], where, key, line, 2)
+            if key == "coulomb" and isinstance(row.entries.get(key), list):
+                plus, minus = row.vector(key, 2)
                 joint.drive.coulomb, joint.drive.coulomb_bias = (plus + minus) / 2.0, (plus - minus) / 2.0
             elif key in row:
-                setattr(joint.drive, key, self.scalar(row[key], where, key, line))
+                setattr(joint.drive, key, row.number(key))
         if "limits" in row:
-            table = self.subtable(row, "limits", set(vars(Limits())), where, line)
-            joint.limits = Limits(**{key: self.real(value, where, key, line) for key, value in table.items()})
+            limits = row.table("limits", set(vars(Limits())))
+            joint.limits = Limits(**{key: limits.real(key, 0.0) for key in limits.entries})
         if "mimic" in row:
-            table = self.subtable(row, "mimic", {"joint", "ratio", "offset"}, where, line)
-            ratio, offset = (self.real(table.get(key, v), where, key, line) for key, v in (("ratio", 1.0), ("offset", 0.0)))
-            joint.mimic = Mimic(str(table.get("joint", "")), ratio, offset)
+            mimic = row.table("mimic", {"joint", "ratio", "offset"})
+            if "joint" not in mimic:
+                mimic.wrong("mimic", "mimic names no joint", "mimic = { joint, ratio, offset }", "add joint = …")
+                return
+            joint.mimic = Mimic(mimic.text("joint", ""), mimic.real("ratio", 1.0), mimic.real("offset", 0.0))
 
-    def read_mass(self, row: dict[str, Any], link: Link, where: str) -> None:
-        line = link.line
-        com = self.vector(row["com"], where, "com", line) if "com" in row else np.zeros(3)
+    def read_mass(self, row: Table, link: Link) -> None:
+        com = row.vector("com")
         if "solid" in row:
-            inertia = self.read_solid(row, where, line)
+            inertia = self.read_solid(row)
             if inertia is not None:
-                link.mass_properties = MassProperties(inertia.mass, com, inertia.tensor, line)
+                link.mass_properties = MassProperties(inertia.mass, com, inertia.tensor, row.line)
         elif "mass" in row or "inertia" in row:
-            mass = self.scalar(row.get("mass", 0.0), where, "mass", line)
-            given = self.subtable(row, "inertia", {"xx", "yy", "zz", "xy", "xz", "yz"}, where, line)
-            I = {
-                key: self.scalar(given.get(key, 0.0), where, f"inertia.{key}", line)
-                for key in ("xx", "yy", "zz", "xy", "xz", "yz")
-            }
-            tensor = np.array([[I["xx"], I["xy"], I["xz"]], [I["xy"], I["yy"], I["yz"]], [I["xz"], I["yz"], I["zz"]]])
-            link.mass_properties = MassProperties(mass, com, tensor, line)
-        for table in row.get("shapes", []) if isinstance(row.get("shapes", []), list) else []:
-            self.read_shape(table, link, where, line)
+            given = row.table("inertia", {"xx", "yy", "zz", "xy", "xz", "yz"})
+            parameters = [given.number(key) for key in ("xx", "xy", "yy", "xz", "yz", "zz")]
+            tensor = Inertia.from_parameters([0.0, 0.0, 0.0, 0.0, *parameters]).tensor
+            link.mass_properties = MassProperties(row.number("mass"), com, tensor, row.line)
+        for shape in row.tables("shapes", {"kind", "size", "xyz", "rpy", "role", "mesh", "rgba"}):
+            self.read_shape(shape, link)
 
-    def read_solid(self, row: dict[str, Any], where: str, line: int | None) -> Inertia | None:
-        solid = row["solid"]
-        if not isinstance(solid, dict) or solid.get("kind") not in SOLIDS:
-            kind = solid.get("kind", "") if isinstance(solid, dict) else solid
-            self.wrong("solid", where, str(unknown_name("solid", kind, SOLIDS)), line)
+    def read_solid(self, row: Table) -> Inertia | None:
+        entries = row.entries["solid"]
+        kind = entries.get("kind", "") if isinstance(entries, dict) else ""
+        if not isinstance(kind, str) or kind not in SOLIDS:
+            shown = brief(kind) if isinstance(entries, dict) else brief(entries)
+            row.wrong("solid", f"the solid's kind is {shown}", ", ".join(SOLIDS), "name the kind of solid")
             return None
-        numbers = {k: self.scalar(v, where, f"solid.{k}", line) for k, v in solid.items() if k not in ("kind", "rpy")}
+        make = SOLIDS[kind]
+        lengths = [name for name in inspect.signature(make).parameters if name not in ("mass", "density")]
+        solid = row.table("solid", {"kind", "rpy", "density", *lengths})
+        missing = [name for name in lengths if name not in solid]
+        if missing:
+            row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length")
+            return None
+        numbers = {name: solid.number(name) for name in (*lengths, "density") if name in solid}
         if "mass" in row:
-            numbers["mass"] = self.scalar(row["mass"], where, "mass", line)
-        try:
-            inertia = SOLIDS[solid["kind"]](**numbers)
-        except (TypeError, DynamisError) as error:
-            self.wrong("solid", where, f"solid {solid['kind']}: {error}", line)
+            numbers["mass"] = row.number("mass")
+        if "density" in numbers and "density" not in inspect.signature(make).parameters:
+            row.wrong("solid", f"a {kind} has no volume, so no density", "mass", "give its mass instead")
             return None
-        if "rpy" in solid:
-            R = from_rpy(self.vector(solid["rpy"], where, "solid.rpy", line))
-            inertia = inertia.seen_from(Pose.rotation(R))
+        inertia: Inertia | None = row.attempt(
+            "solid", lambda: make(**{"mass": None, **numbers}), "mass, or density in the solid"
+        )
+        if inertia is not None and "rpy" in solid:
+            inertia = inertia.seen_from(Pose.rotation(from_rpy(solid.vector("rpy"))))
         return inertia
 
-    def read_shape(self, table: Any, link: Link, where: str, line: int | None) -> None:
-        if not isinstance(table, dict) or table.get("kind") not in ("box", "cylinder", "capsule", "sphere", "mesh"):
-            self.wrong("shape", where, "a shape needs kind = box, cylinder, capsule, sphere or mesh", line)
+    def read_shape(self, shape: Table, link: Link) -> None:
+        kind, role = shape.text("kind", ""), shape.text("role", "visual")
+        if kind not in SHAPE_SIZES or role not in ("visual", "collision"):
+            allowed = f"kind = {', '.join(SHAPE_SIZES)}; role = visual or collision"
+            shape.wrong("shape", f"a shape of kind {printable(kind)} and role {printable(role)}", allowed)
             return
-        count = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}[table["kind"]]
-        size = self.vector(table.get("size", [1.0] * count), where, "shape size", line, count)
-        role, mesh = str(table.get("role", "visual")), str(table.get("mesh", ""))
-        rgba = tuple(float(x) for x in table["rgba"]) if "rgba" in table else None
-        link.shapes.append(Shape(role, table["kind"], tuple(float(x) for x in size), self.pose(table, where, line), mesh, rgba))
-
-    def pose(self, row: dict[str, Any], where: str, line: int | None) -> Pose:
-        p = self.vector(row["xyz"], where, "xyz", line) if "xyz" in row else np.zeros(3)
-        R = from_rpy(self.vector(row["rpy"], where, "rpy", line)) if "rpy" in row else IDENTITY
-        return Pose(R, p)
-
-    def subtable(self, row: dict[str, Any], key: str, known: set[str], where: str, line: int | None) -> dict[str, Any]:
-        table = row.get(key, {})
-        if not isinstance(table, dict):
-            self.wrong("table", where, f"{key} must be a table {{{', '.join(sorted(known))}}}", line)
-            return {}
-        for name in table:
-            if name not in known:
-                self.wrong("unknown-key", where, str(unknown_name(f"key in {key}", name, known)), line)
-        return {name: value for name, value in table.items() if name in known}
-
-    def vector(self, value: Any, where: str, what: str, line: int | None, count: int = 3) -> npt.NDArray[Any]:
-        if not isinstance(value, list) or len(value) != count:
-            self.wrong("numbers", where, f"{what} is {value!r}, not a list of {count} numbers", line)
-            return np.zeros(count)
-        return np.array([self.scalar(x, where, what, line) for x in value])
-
-    def real(self, value: Any, where: str, what: str, line: int | None) -> float:
-        number = self.scalar(value, where, what, line)
-        if isinstance(number, Node):
-            self.wrong("numbers", where, f"{what} must be a number, not a symbol", line)
-            return 1.0
-        return number
-
-    def scalar(self, value: Any, where: str, what: str, line: int | None) -> Any:
-        if isinstance(value, Node):
-            return value
-        if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
-            return float(value)
-        if isinstance(value, str):
-            try:
-                return parse_expression(value, self.names)
-            except DynamisError as error:
-                self.wrong("expression", where, f"{what}: {error}", line)
-                return 1.0
-        self.wrong("number", where, f"{what} is {value!r}, not a finite number or an expression", line)
-        return 1.0
-
-    def check_keys(self, section: str, table: dict[str, Any], where: str, line: int | None) -> None:
-        for key in table:
-            if key not in _KEYS[section]:
-                self.wrong("unknown-key", where, str(unknown_name("key", key, sorted(_KEYS[section]))), line)
-
-    def wrong(self, code: str, where: str, found: str, line: int | None) -> None:
-        self.report.error(code, where, found, "", "see docs/robot-files.md for the format", line)
+        size = shape.reals("size", SHAPE_SIZES[kind], [1.0] * SHAPE_SIZES[kind])
+        rgba = shape.reals("rgba", 4, [1.0] * 4) if "rgba" in shape else None
+        link.shapes.append(Shape(role, kind, size, shape.pose(), shape.text("mesh", ""), rgba))

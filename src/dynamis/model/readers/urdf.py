@@ -7,13 +7,14 @@ skip, hold what URDF has no place for: gravity, rotors, springs. Every other tag
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import FormatError, printable
+from dynamis.errors import printable
 from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
-from dynamis.model.diagnostics import Report
+from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.numbers import PLAIN, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Element, parse_xml
 from dynamis.spatial.pose import Pose
@@ -49,25 +50,26 @@ def read_urdf(data: bytes, file: str, report: Report) -> Description:
 
 
 def _check_root(root: Element, file: str, data: bytes) -> None:
-    if root.tag == "mujoco":
-        raise FormatError(f"{file}:{root.line}: this is an MJCF model, not URDF; save it as URDF first")
-    if root.tag == "sdf":
-        raise FormatError(f"{file}:{root.line}: this is an SDF model, not URDF; convert it to URDF first")
+    for tag, name in (("mujoco", "an MJCF"), ("sdf", "an SDF")):
+        if root.tag == tag:
+            raise format_error(file, root.line, f"this is {name} model", "URDF", "save or convert it as URDF first")
     if root.tag != "robot":
-        found = printable(root.tag)
-        raise FormatError(f"{file}:{root.line}: the root element is {found}, a URDF document starts with <robot>")
-    # the bytes tell quickly that there is no xacro; where they may, the tree tells (a comment does not count)
-    if any(mark in data for mark in (b"<xacro:", b"${", b"$(")) and _uses_xacro(root):
-        raise FormatError(
-            f"{file}:{root.line}: this is a xacro macro file, not URDF; expand it first: xacro {file} > robot.urdf"
-        )
+        found = f"the root element is {printable(root.tag)}"
+        raise format_error(file, root.line, found, "<robot>", "give a URDF document")
+    # the bytes tell quickly that there is no xacro; where they may not, the tree does (a comment does not count)
+    if (b"\0" in data or any(mark in data for mark in (b"<xacro:", b"${", b"$("))) and _uses_xacro(root):
+        repair = "expand it first: xacro FILE > robot.urdf"
+        raise format_error(file, root.line, "this is a xacro macro file", "URDF without macros", repair)
+
+
+_MACRO = re.compile(r"\$\{|\$\((find|arg|env|optenv|eval|anon|dirname|cwd)\b")
 
 
 def _uses_xacro(root: Element) -> bool:
     stack = [root]
     while stack:
         element = stack.pop()
-        if element.tag.startswith("xacro:") or any("${" in v or "$(" in v for v in element.attributes.values()):
+        if element.tag.startswith("xacro:") or any(_MACRO.search(value) for value in element.attributes.values()):
             return True
         stack.extend(element.children)
     return False
@@ -118,12 +120,13 @@ class _Reader:
         joint.axis = np.array([1.0, 0.0, 0.0])
         if axis is not None:
             joint.axis = self.vector(axis, "xyz", where, None)
-        self.limits(element, joint, where)
+        more = self.only(element, "dynamis", where)
+        unlimited = more.attributes.get("unlimited", "").split() if more is not None else []
+        self.limits(element, joint, where, unlimited)
         dynamics = self.only(element, "dynamics", where)
         if dynamics is not None:
             joint.drive.viscous = self.number(dynamics, "damping", where, 0.0)
             joint.drive.coulomb = self.number(dynamics, "friction", where, 0.0)
-        more = self.only(element, "dynamis", where)
         if more is not None:
             for key in vars(Drive()):
                 if key in more.attributes:
@@ -136,7 +139,7 @@ class _Reader:
             joint.mimic = Mimic(mimic.attributes.get("joint", ""), ratio, offset)
         return joint
 
-    def limits(self, element: Element, joint: Joint, where: str) -> None:
+    def limits(self, element: Element, joint: Joint, where: str, unlimited: list[str]) -> None:
         limit = self.only(element, "limit", where)
         if limit is None:
             if joint.type in ("revolute", "prismatic"):
@@ -144,12 +147,13 @@ class _Reader:
                 self.report.warn("no-limits", where, f"a {joint.type} joint without <limit>", allowed,
                                  "give its limits, or make it continuous", "it has no limits", element.line)  # fmt: skip
             return
-        joint.limits = Limits(
-            self.number(limit, "lower", where, 0.0) if joint.type != "continuous" else -np.inf,
-            self.number(limit, "upper", where, 0.0) if joint.type != "continuous" else np.inf,
-            self.number(limit, "velocity", where, np.inf),
-            self.number(limit, "effort", where, np.inf),
-        )
+        defaults = {"lower": 0.0, "upper": 0.0, "velocity": np.inf, "effort": np.inf}
+        found = {key: self.number(limit, key, where, value) for key, value in defaults.items()}
+        # what our writer could not leave out for other readers' sake
+        found |= {key: -np.inf if key == "lower" else np.inf for key in unlimited if key in found}
+        if joint.type == "continuous":
+            found |= {"lower": -np.inf, "upper": np.inf}
+        joint.limits = Limits(**found)
 
     def shape(self, element: Element, role: str, link: Link, where: str) -> None:
         """Shapes never enter the dynamics, so a bad one is left out with a warning instead of refused."""

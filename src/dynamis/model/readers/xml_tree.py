@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from dynamis.errors import FormatError, printable
+from dynamis.errors import printable
+from dynamis.model.diagnostics import format_error
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 64
@@ -30,13 +31,11 @@ class Element:
 def parse_xml(data: bytes, file: str) -> Element:
     """The root element of a document."""
     if len(data) > MAX_BYTES:
-        raise FormatError(f"{file}: the file has {len(data)} bytes, more than the {MAX_BYTES} a robot may have")
+        found = f"the file has more than {MAX_BYTES} bytes"
+        raise format_error(file, None, found, f"at most {MAX_BYTES}", "give a robot's file")
     if not data.strip(b" \t\r\n\0"):
-        raise FormatError(f"{file}: the file is empty; write a robot into it or give another file")
-    try:
-        parser = expat.ParserCreate()
-    except Exception as error:  # pragma: no cover - expat could not start at all
-        raise FormatError(f"{file}: no XML parser: {error}") from None
+        raise format_error(file, None, "the file is empty", "a robot", "write a robot into it, or give another file")
+    parser = expat.ParserCreate()
     stack: list[Element] = []
     roots: list[Element] = []
     count = 0
@@ -46,9 +45,9 @@ def parse_xml(data: bytes, file: str) -> Element:
         count += 1
         line = parser.CurrentLineNumber
         if len(stack) >= MAX_DEPTH:
-            raise FormatError(f"{file}:{line}: elements are nested deeper than {MAX_DEPTH}; no robot description is")
+            raise format_error(file, line, "elements are nested too deep", f"{MAX_DEPTH} levels", "give a robot's file")
         if count > MAX_ELEMENTS:
-            raise FormatError(f"{file}:{line}: more than {MAX_ELEMENTS} elements; no robot description has so many")
+            raise format_error(file, line, f"there are more than {MAX_ELEMENTS} elements", "fewer", "give a robot's file")
         element = Element(tag, attributes, line)
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
@@ -57,10 +56,9 @@ def parse_xml(data: bytes, file: str) -> Element:
         stack.pop()
 
     def refuse_doctype(name: str, *_: object) -> None:
-        raise FormatError(
-            f"{file}:{parser.CurrentLineNumber}: a document type declaration <!DOCTYPE {printable(name)}> is not allowed "
-            "(it can define entities that expand without end or read other files); remove it"
-        )
+        found = f"a document type declaration <!DOCTYPE {printable(name)}>"
+        allowed = "none: it can define entities that expand without end or read other files"
+        raise format_error(file, parser.CurrentLineNumber, found, allowed, "remove it")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -70,9 +68,10 @@ def parse_xml(data: bytes, file: str) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         reason = expat.errors.messages.get(error.code, str(error))
-        raise FormatError(f"{file}:{error.lineno}: not well-formed XML: {reason}; {_cure(reason)}") from None
+        raise format_error(file, error.lineno, f"not well-formed XML: {reason}", "XML", _cure(reason)) from None
     except (ValueError, LookupError) as error:
-        raise FormatError(f"{file}: the encoding cannot be read ({error}); save the file as UTF-8") from None
+        found = f"the encoding cannot be read ({error})"
+        raise format_error(file, None, found, "UTF-8", "save the file as UTF-8") from None
     return roots[0]
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import ConversionError
-from dynamis.model.description import Description, Drive, Joint, Link, MassProperties, Shape
+from dynamis.errors import ConversionError, printable
+from dynamis.model.description import Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
 from dynamis.model.readers.urdf import URDF_TYPES
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
 
+LARGE = 1e9
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _NAMES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 
@@ -24,20 +28,20 @@ def write_urdf(description: Description) -> str:
     Cylindrical and universal joints become two joints with a massless link between them; a link whose frame is not on
     its joint's axis is mounted on it by a fixed joint. Symbols, helical and spherical joints have no URDF form.
     """
+    fresh = Fresh([*(link.name for link in description.links), *(joint.name for joint in description.joints)])
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_text(description.name)}>"]
     if tuple(_number(g, "gravity") for g in description.gravity) != ("0", "0", "-9.81"):
         lines.append(f'  <dynamis gravity="{_numbers(description.gravity, "gravity")}"/>')
     for link in description.links:
         lines += _link(link)
     for joint in description.joints:
-        lines += _joint(joint)
+        lines += _joint(joint, fresh)
     return "\n".join([*lines, "</robot>", ""])
 
 
 def _text(value: str) -> str:
-    for character in value:
-        if ord(character) < 32 and character not in "\t\n\r":
-            raise ConversionError(f"the name {value!r} has a control character, which XML cannot hold; rename it")
+    if _FORBIDDEN.search(value):
+        raise ConversionError(f"the name {printable(value)} has a character XML cannot hold; rename it")
     return '"' + "".join(_ESCAPES.get(character, character) for character in value) + '"'
 
 
@@ -64,9 +68,9 @@ def _origin(pose: Pose, what: str, indent: str) -> list[str]:
 
 def _link(link: Link) -> list[str]:
     head = f"  <link name={_text(link.name)}"
-    inner = _inertial(link.mass_properties, f"link '{link.name}'") if link.mass_properties is not None else []
+    inner = _inertial(link.mass_properties, f"link {printable(link.name)}") if link.mass_properties is not None else []
     for shape in link.shapes:
-        inner += _shape(shape, f"link '{link.name}'")
+        inner += _shape(shape, f"link {printable(link.name)}")
     return [head + ">", *inner, "  </link>"] if inner else [head + "/>"]
 
 
@@ -101,72 +105,78 @@ def _shape(shape: Shape, what: str) -> list[str]:
     return [f"    <{shape.role}>", *_origin(shape.origin, what, "      "), *body, *colour, f"    </{shape.role}>"]
 
 
-def _joint(joint: Joint) -> list[str]:
-    what = f"joint '{joint.name}'"
-    if joint.type in ("helical", "spherical"):
-        raise ConversionError(f"{what} is {joint.type}: URDF has no such joint; write TOML instead")
-    if joint.type == "fixed":
-        place = joint.origin @ joint.tail
-        return _one_joint(joint.name, "fixed", joint.parent, joint.child, place, None, [], what)
+def _joint(joint: Joint, fresh: Fresh) -> list[str]:
     lines: list[str] = []
-    tail = not joint.tail.is_identity()
-    final = f"{joint.name}/axis" if tail else joint.child
-    if joint.type in ("cylindrical", "universal"):
-        axis2 = joint.axis2 if joint.axis2 is not None else joint.axis
-        parts = stages(joint.type, joint.axis, axis2)
-        middle = joint.name + parts[0].suffix + "/link"
-        first, second = ("prismatic", "continuous") if joint.type == "cylindrical" else ("continuous", "continuous")
-        lines += [f"  <link name={_text(middle)}/>"]
-        lines += _one_joint(
-            joint.name + parts[0].suffix, first, joint.parent, middle, joint.origin, joint.axis, _extras(joint, what), what
-        )
-        lines += _one_joint(
-            joint.name + parts[1].suffix, second, middle, final, Pose.identity(), axis2, _extras(joint, what), what
-        )
-    else:
-        axis = None if joint.type == "free" else joint.axis
-        lines += _one_joint(joint.name, _NAMES[joint.type], joint.parent, final, joint.origin, axis, _extras(joint, what), what)
-    if tail:
-        lines += [f"  <link name={_text(final)}/>"]
-        lines += _one_joint(joint.name + "/tail", "fixed", final, joint.child, joint.tail, None, [], what)
+    for part in _simple_joints(joint, fresh):
+        if part.child != joint.child:
+            lines.append(f"  <link name={_text(part.child)}/>")
+        lines += _one_joint(part)
     return lines
 
 
-def _one_joint(
-    name: str, kind: str, parent: str, child: str, origin: Pose, axis: Any, extras: list[str], what: str
-) -> list[str]:
-    lines = [f'  <joint name={_text(name)} type="{kind}">']
-    lines += _origin(origin, what, "    ")
-    lines += [f"    <parent link={_text(parent)}/>", f"    <child link={_text(child)}/>"]
-    if axis is not None:
-        lines.append(f'    <axis xyz="{_numbers(axis, what)}"/>')
-    return [*lines, *extras, "  </joint>"]
+def _simple_joints(joint: Joint, fresh: Fresh) -> list[Joint]:
+    """The joint as a sequence of joints URDF knows, without tails, with massless links between them."""
+    if joint.type in ("helical", "spherical"):
+        raise ConversionError(f"joint {printable(joint.name)} is {joint.type}: URDF has no such joint; write TOML instead")
+    if joint.type == "fixed":
+        place = joint.origin @ joint.tail
+        return [Joint(joint.name, "fixed", joint.parent, joint.child, place)]
+    kinds = {"cylindrical": ("prismatic", "continuous"), "universal": ("continuous", "continuous")}.get(
+        joint.type, (joint.type,)
+    )
+    suffixes = [""] if len(kinds) == 1 else [stage.suffix for stage in stages(joint.type, joint.axis, joint.axis2)]
+    axes = (joint.axis, joint.axis2 if joint.axis2 is not None else joint.axis)
+    parts: list[Joint] = []
+    parent, place = joint.parent, joint.origin
+    for kind, suffix, axis in zip(kinds, suffixes, axes, strict=False):
+        child = joint.child if suffix == suffixes[-1] else fresh.name(f"{joint.name}{suffix}/link")
+        limits = joint.limits if len(kinds) == 1 else replace(joint.limits, lower=-np.inf, upper=np.inf)
+        name = joint.name if not suffix else fresh.name(joint.name + suffix)
+        parts.append(Joint(name, kind, parent, child, place, axis, limits=limits, drive=joint.drive, mimic=joint.mimic))
+        parent, place = child, Pose.identity()
+    if not joint.tail.is_identity():
+        parts[-1].child = fresh.name(f"{joint.name}/axis")
+        parts.append(Joint(fresh.name(f"{joint.name}/tail"), "fixed", parts[-1].child, joint.child, joint.tail))
+    return parts
 
 
-def _extras(joint: Joint, what: str) -> list[str]:
+def _one_joint(joint: Joint) -> list[str]:
+    what = f"joint {printable(joint.name)}"
+    lines = [f'  <joint name={_text(joint.name)} type="{_NAMES[joint.type]}">']
+    lines += _origin(joint.origin, what, "    ")
+    lines += [f"    <parent link={_text(joint.parent)}/>", f"    <child link={_text(joint.child)}/>"]
+    if joint.type not in ("fixed", "free"):
+        lines.append(f'    <axis xyz="{_numbers(joint.axis, what)}"/>')
+    if joint.type != "fixed":
+        lines += _physics(joint, what)
+    return [*lines, "  </joint>"]
+
+
+def _physics(joint: Joint, what: str) -> list[str]:
     lines = []
-    limits, drive = joint.limits, joint.drive
-    # an infinite limit has no URDF number: the largest float stands for it where the attribute is required
-    finite = {key: value for key, value in vars(limits).items() if np.isfinite(value)}
-    if joint.type in ("revolute", "prismatic", "cylindrical") or finite:
-        big = {"lower": -1e9, "upper": 1e9} if joint.type in ("prismatic", "cylindrical", "revolute") else {}
-        shown = {**big, **finite}
-        lines.append("    <limit " + " ".join(f'{k}="{_number(v, what)}"' for k, v in shown.items()) + "/>")
-    if not (_is_zero(drive.viscous) and _is_zero(drive.coulomb)):
+    limits, drive = vars(joint.limits), joint.drive
+    extra: dict[str, str] = {}
+    if joint.type in ("revolute", "prismatic") or np.isfinite(list(limits.values())).any():
+        # other readers require every number, so a large one stands for none, and our own mark says so
+        shown = {key: value if np.isfinite(value) else -LARGE if key == "lower" else LARGE for key, value in limits.items()}
+        if joint.type not in ("revolute", "prismatic"):
+            shown = {key: shown[key] for key in ("velocity", "effort")}
+        lines.append("    <limit " + " ".join(f'{key}="{_number(value, what)}"' for key, value in shown.items()) + "/>")
+        none = [key for key in shown if not np.isfinite(limits[key])]
+        extra |= {"unlimited": " ".join(none)} if none else {}
+    if not (_same(drive.viscous, 0.0) and _same(drive.coulomb, 0.0)):
         lines.append(f'    <dynamics damping="{_number(drive.viscous, what)}" friction="{_number(drive.coulomb, what)}"/>')
     plain = Drive()
-    more = {k: v for k, v in vars(drive).items() if k not in ("viscous", "coulomb") and not _same(v, getattr(plain, k))}
-    if more:
-        lines.append("    <dynamis " + " ".join(f'{k}="{_number(v, what)}"' for k, v in more.items()) + "/>")
+    for key, value in vars(drive).items():
+        if key not in ("viscous", "coulomb") and not _same(value, getattr(plain, key)):
+            extra[key] = _number(value, what)
+    if extra:
+        lines.append("    <dynamis " + " ".join(f'{key}="{value}"' for key, value in extra.items()) + "/>")
     if joint.mimic is not None:
         m = joint.mimic
         ratio, offset = _number(m.ratio, what), _number(m.offset, what)
         lines.append(f'    <mimic joint={_text(m.joint)} multiplier="{ratio}" offset="{offset}"/>')
     return lines
-
-
-def _is_zero(x: Any) -> bool:
-    return _same(x, 0.0)
 
 
 def _same(x: Any, y: float) -> bool:

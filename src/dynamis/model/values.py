@@ -1,0 +1,207 @@
+"""Whether the numbers of a description are usable: of the right kind and size, finite, rotations that rotate.
+
+What can be read as meant (a list for a vector, a NumPy integer for a mass) is put into its proper form.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.model.description import Description, Drive, Joint, Limits, Link, Mimic
+from dynamis.model.diagnostics import Report
+from dynamis.model.joints import USES_AXIS
+from dynamis.scalar import Node
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import IDENTITY
+
+Array = npt.NDArray[Any]
+
+LARGEST = 1e50  # beyond it products of a few numbers overflow; no robot comes near
+
+
+def check_values(description: Description, report: Report) -> None:
+    """Put numbers into their proper form; add an error for every one that has none."""
+    before = len(report)
+    sweep = _Sweep(report)
+    description.gravity = sweep.array(description.gravity, (3,), ("robot", "", None), "gravity")
+    for link in description.links:
+        _link(link, sweep)
+    for joint in description.joints:
+        _joint(joint, sweep)
+    sweep.finish()
+    if len(report) == before:
+        for joint in description.joints:
+            _axes(joint, report)
+
+
+class _Sweep:
+    """Collects numbers with their owners and looks at all of them at once, which spares long chains much time."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.numbers: list[float] = []
+        self.number_owners: list[tuple[Any, str]] = []
+        self.arrays: list[Array] = []
+        self.array_owners: list[tuple[Any, str]] = []
+        self.rotations: list[Array] = []
+        self.rotation_owners: list[Any] = []
+
+    def wrong(self, owner: Any, what: str, value: Any, allowed: str) -> None:
+        kind, name, line = owner
+        shown = printable(repr(value), 70)[1:-1]
+        where = f"{kind} {printable(name)}" if name else kind
+        self.report.error("not-finite", where, f"{what} is {shown}", allowed, "correct the value", line)
+
+    def number(self, value: Any, owner: Any, what: str, infinite: bool = False) -> Any:
+        if isinstance(value, Node) and not infinite:
+            return value
+        if not isinstance(value, float):
+            if not isinstance(value, numbers.Real) or isinstance(value, bool):
+                self.wrong(owner, what, value, "a number")
+                return 0.0
+            value = float(value)
+        if not (infinite and math.isinf(value)):
+            self.numbers.append(value)
+            self.number_owners.append((owner, what))
+        return value
+
+    def array(self, value: Any, shape: tuple[int, ...], owner: Any, what: str) -> Array:
+        if not (type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape):
+            converted = _as_array(value, shape)
+            if converted is None:
+                self.wrong(owner, what, value, " × ".join(map(str, shape)) + " numbers")
+                return np.zeros(shape)
+            value = converted
+        if value.dtype == object:
+            for x in value.flat:
+                self.number(x, owner, what)
+        else:
+            self.arrays.append(value.ravel())
+            self.array_owners.append((owner, what))
+        return value
+
+    def pose(self, value: Any, owner: Any, what: str) -> Pose:
+        if not isinstance(value, tuple) or len(value) != 2:
+            self.wrong(owner, what, value, "a Pose (R, p)")
+            return Pose.identity()
+        R = IDENTITY if value[0] is IDENTITY else self.array(value[0], (3, 3), owner, f"rotation of {what}")
+        if R is not IDENTITY and R.dtype != object:
+            self.rotations.append(R)
+            self.rotation_owners.append((owner, what))
+        return Pose(R, self.array(value[1], (3,), owner, what))
+
+    def finish(self) -> None:
+        values = np.array(self.numbers)
+        for k in np.flatnonzero(~(np.abs(values) <= LARGEST)):
+            owner, what = self.number_owners[k]
+            self.wrong(owner, what, self.numbers[k], f"finite numbers up to {LARGEST:g}")
+        flat = np.concatenate(self.arrays) if self.arrays else np.zeros(0)
+        bad = ~(np.abs(flat) <= LARGEST)
+        if bad.any():
+            ends = np.cumsum([len(a) for a in self.arrays])
+            for k in sorted(set(np.searchsorted(ends, np.flatnonzero(bad), side="right").tolist())):
+                owner, what = self.array_owners[k]
+                self.wrong(owner, what, self.arrays[k].tolist(), f"finite numbers up to {LARGEST:g}")
+        elif self.rotations:
+            R = np.stack(self.rotations)
+            error = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
+            for k in np.flatnonzero((error > 1e-6) | (np.linalg.det(R) < 0.0)):
+                owner, what = self.rotation_owners[k]
+                self.wrong(owner, f"rotation of {what}", R[k].round(4).tolist(), "a rotation matrix")
+
+
+def _as_array(value: Any, shape: tuple[int, ...]) -> Array | None:
+    try:
+        array = np.array(value)
+        if array.dtype == object:
+            plain = all(isinstance(x, Node | numbers.Real) and not isinstance(x, bool) for x in array.flat)
+            symbolic = any(isinstance(x, Node) for x in array.flat)
+            array = array if symbolic else array.astype(float)
+        else:
+            plain = array.dtype.kind in "iuf"
+            array = array.astype(float) if plain else array
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if plain and array.shape == shape else None
+
+
+def _link(link: Link, sweep: _Sweep) -> None:
+    mass = link.mass_properties
+    if mass is None:
+        return
+    owner = ("link", link.name, mass.line or link.line)
+    mass.mass = sweep.number(mass.mass, owner, "mass")
+    mass.com = sweep.array(mass.com, (3,), owner, "centre of mass")
+    mass.tensor = sweep.array(mass.tensor, (3, 3), owner, "inertia tensor")
+    if not isinstance(mass.mass, Node) and mass.mass < 0.0:
+        where, repair = f"link {printable(link.name)}", "give the true mass, or 0 for a frame"
+        sweep.report.error("negative-mass", where, f"the mass is {mass.mass:g} kg", "0 or more", repair, owner[2])
+
+
+def _joint(joint: Joint, sweep: _Sweep) -> None:
+    owner = ("joint", joint.name, joint.line)
+    joint.origin = sweep.pose(joint.origin, owner, "origin")
+    joint.tail = sweep.pose(joint.tail, owner, "tail")
+    joint.pitch = sweep.number(joint.pitch, owner, "pitch")
+    if joint.type in USES_AXIS:
+        joint.axis = sweep.array(joint.axis, (3,), owner, "axis")
+    if joint.axis2 is not None:
+        joint.axis2 = sweep.array(joint.axis2, (3,), owner, "second axis")
+    for holder, kind, infinite in ((joint.drive, Drive, False), (joint.limits, Limits, True)):
+        if not isinstance(holder, kind):
+            sweep.wrong(owner, kind.__name__.lower(), holder, f"a {kind.__name__}")
+            continue
+        values = vars(holder).values()
+        if all(type(value) is float for value in values) and (
+            all(value == value for value in values) if infinite else sum(map(abs, values)) <= LARGEST  # noqa: PLR0124
+        ):
+            continue  # nearly always: plain numbers, nan is the one that differs from itself
+        for key, value in vars(holder).items():
+            setattr(holder, key, sweep.number(value, owner, key.replace("_", " "), infinite))
+    if joint.mimic is not None:
+        if not isinstance(joint.mimic, Mimic) or not isinstance(joint.mimic.joint, str):
+            sweep.wrong(owner, "mimic", joint.mimic, "a Mimic (joint, ratio, offset)")
+            return
+        for key in ("ratio", "offset"):
+            value = getattr(joint.mimic, key)
+            if isinstance(value, Node):
+                sweep.wrong(owner, f"mimic {key}", value, "a number, not a symbol")
+            setattr(joint.mimic, key, sweep.number(value, owner, f"mimic {key}"))
+
+
+def _axes(joint: Joint, report: Report) -> None:
+    where = f"joint {printable(joint.name)}" if joint.type in USES_AXIS else ""
+    good = True
+    if joint.type in USES_AXIS:
+        good = _direction(joint.axis, where, "axis", joint, report)
+    if joint.type == "universal":
+        if joint.axis2 is None:
+            report.error("missing-axis", where, "a universal joint has no second axis", "two axes", "give axis2", joint.line)
+        elif _direction(joint.axis2, where, "second axis", joint, report) and good:
+            a, b = joint.axis, joint.axis2
+            plain = object not in (a.dtype, b.dtype)
+            if plain and np.linalg.norm(np.cross(a, b)) < 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):
+                found, repair = "its two axes are parallel", "make them different directions"
+                report.error("parallel-axes", where, found, "two directions", repair, joint.line)
+    stiffness = joint.drive.stiffness
+    if joint.type in ("spherical", "free") and (isinstance(stiffness, Node) or stiffness != 0.0):
+        found = f"a {joint.type} joint has a spring, but no single position"
+        where = f"joint {printable(joint.name)}"
+        report.error("spring", where, found, "springs on joints with positions", "remove its stiffness", joint.line)
+
+
+def _direction(axis: Array, where: str, what: str, joint: Joint, report: Report) -> bool:
+    if axis.dtype == object:
+        return True
+    if math.hypot(*axis) < 1e-12:
+        found = f"the {what} is ({axis[0]:g}, {axis[1]:g}, {axis[2]:g})"
+        repair = "give the joint's direction"
+        report.error("zero-axis", where, found, "a direction that is not zero", repair, joint.line)
+        return False
+    return True
