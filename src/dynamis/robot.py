@@ -21,6 +21,7 @@ from dynamis.algorithms import (
     regressor,
     statics,
 )
+from dynamis.algorithms.articulated_body import Articulated, articulated_inertias
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.errors import InputError, printable
@@ -367,6 +368,28 @@ class Robot:
 
         frames, extra = self._wrench_inputs(wrenches, axes)
         return self._evaluate(("static", tuple(f.name for f in frames), axes), f, q=(q, self.nq), **extra)
+
+    def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:
+        """(τ, f, N) at one configuration at rest: holding torques, and force and moment each joint exerts on its body.
+
+        Rows of f and N are bodies, in world axes at the body's origin; row 0 is what the ground exerts.
+        """
+        frames, extra = self._wrench_inputs(wrenches, axes)
+        given = [self._vector(value, size, name) for name, (value, size) in extra.items()]
+        state = self._vector(q, self.nq, "q")
+        return statics.static_forces(self.model, state, self._on_bodies(state, frames, given, axes))
+
+    def articulated_inertias(self, q: Any, v: Any = None, tau: Any = None) -> Articulated:
+        """The inward pass of the articulated-body algorithm at one state: M̂, b̂, m̂, M̄ and b̄ of every body.
+
+        >>> import dynamis as dy
+        >>> dy.load("nine_body_tree").articulated_inertias([0.0] * 9).M_hat[1].shape
+        (6, 6)
+        """
+        rest = np.zeros(self.n)
+        state = [self._vector(q, self.nq, "q")]
+        state += [rest if x is None else self._vector(x, self.n, name) for name, x in (("v", v), ("tau", tau))]
+        return articulated_inertias(self.model, *state)
 
     # how all of the above is evaluated
 
