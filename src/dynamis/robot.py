@@ -387,9 +387,9 @@ class Robot:
         (6, 6)
         """
         rest = np.zeros(self.n)
-        state = [self._vector(q, self.nq, "q")]
-        state += [rest if x is None else self._vector(x, self.n, name) for name, x in (("v", v), ("tau", tau))]
-        return articulated_inertias(self.model, *state)
+        at = self._vector(q, self.nq, "q")
+        rates, forces = (rest if x is None else self._vector(x, self.n, name) for name, x in (("v", v), ("tau", tau)))
+        return articulated_inertias(self.model, at, rates, forces)
 
     # how all of the above is evaluated
 
