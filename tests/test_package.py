@@ -11,7 +11,7 @@ import dynamis
 
 SOURCE = Path(dynamis.__file__).parent
 # each layer may import from those before it, and from itself
-LAYERS = ["errors", "version", "scalar", "spatial", "model", "algorithms", "robot", "cli"]
+LAYERS = ["errors", "version", "scalar", "spatial", "model", "algorithms", "compiler", "robot", "cli"]
 
 
 def imports(path):
@@ -55,7 +55,7 @@ import logging, numpy, sys, warnings
 before = list(warnings.filters), logging.getLogger().handlers[:]
 import dynamis, dynamis.robot
 assert before == (list(warnings.filters), logging.getLogger().handlers[:])
-extras = {'scipy', 'sympy', 'matplotlib', 'trimesh', 'llvmlite', 'pinocchio', 'mujoco', 'casadi', 'jax', 'torch', 'click', 'rich'}
+extras = {'scipy', 'sympy', 'matplotlib', 'trimesh', 'pinocchio', 'mujoco', 'casadi', 'jax', 'torch', 'click', 'rich'}
 print(sorted(extras & set(sys.modules)))
 """
     assert run(code) == "[]\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,18 +25,24 @@ from dynamis.algorithms import (
 from dynamis.algorithms.articulated_body import Articulated, articulated_inertias
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
+from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, printable
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
 from dynamis.model.load import load_description
-from dynamis.model.model import Frame, Model
+from dynamis.model.model import Frame, Model, fingerprint
+from dynamis.model.regroup import regroup
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
-from dynamis.scalar import Node, Program, as_scalar, symbol
+from dynamis.scalar import Node, as_scalar
 from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
+
+# straight-line code grows with the robot, and with its square for matrices; beyond this the plain algorithms run
+COMPILED_UP_TO = 80  # degrees of freedom
+RECURSION_PAYS_FROM = 16  # degrees of freedom in a row
 
 
 def load(
@@ -77,7 +84,7 @@ class Robot:
         # a description fresh from a file is nobody else's: no need to copy or check it again
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
-        self._programs: dict[Any, Program] = {}
+        self._kernels: dict[Any, Kernel] = {}
 
     # what it is
 
@@ -248,7 +255,7 @@ class Robot:
             return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
 
         frames, extra = self._wrench_inputs(wrenches, axes)
-        return self._evaluate(("id", tuple(f.name for f in frames), axes, id(base) if base else 0), f, base is None,
+        return self._evaluate(("id", tuple(f.name for f in frames), axes), f, base is None,
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
@@ -258,8 +265,13 @@ class Robot:
         def f(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
             return dynamics.forward_dynamics(m, q, v, tau, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
 
+        def through_mass_matrix(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
+            return dynamics.forward_dynamics_through_mass_matrix(m, q, v, tau, self._on_bodies(q, frames, w, axes))
+
         frames, extra = self._wrench_inputs(wrenches, axes)
-        return self._evaluate(("fd", tuple(f.name for f in frames), axes, id(base) if base else 0), f, base is None,
+        # the recursion pays only on long chains; where both are tried, the cheaper is kept
+        alternatives = (through_mass_matrix, f) if self._longest_chain > RECURSION_PAYS_FROM else (through_mass_matrix,)
+        return self._evaluate(("fd", tuple(f.name for f in frames), axes), f, base is None, alternatives,
                               q=(q, self.nq), v=(v, self.n), tau=(tau, self.n), **extra)  # fmt: skip
 
     def mass_matrix(self, q: Any) -> Array:
@@ -393,34 +405,72 @@ class Robot:
 
     # how all of the above is evaluated
 
-    def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True, /, **inputs: tuple[Any, int]) -> Array:
-        """One state runs the algorithm itself; many run its traced graph, all at once."""
+    def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True,
+                  alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
+        """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative."""
         arrays = {name: self._vector(value, size, name) for name, (value, size) in inputs.items()}
         batch = self._batch(arrays)
-        symbolic = self.model.symbolic or any(a.dtype == object for a in arrays.values())
-        dtype = float if symbolic else np.result_type(*arrays.values())
-        if symbolic or not batch:
+        if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
             if batch:
                 raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
-            exact = [a if a.dtype == object else a.astype(float) for a in arrays.values()]
-            result = np.asarray(algorithm(self.model, *exact))
-            result = result if symbolic else result.astype(dtype)
+            result = np.asarray(algorithm(self.model, *arrays.values()))
             return result if result.ndim else result[()]  # one number, not an array around it
-        program = self._programs.get(key)
-        if program is None:
-            nodes = [np.array([symbol(f"{name}[{k}]") for k in range(a.shape[-1])], dtype=object) for name, a in arrays.items()]
-            program = Program([x for vector in nodes for x in vector], algorithm(self.model, *nodes))
-            if keep:
-                self._programs[key] = program
-        columns = [a[..., k] for a in arrays.values() for k in range(a.shape[-1])]
-        result = program(*columns)
-        return np.broadcast_to(result, (*batch, *program.shape)) if not columns else result
+        if not keep or not 0 < self.n <= COMPILED_UP_TO:
+            return self._over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
+        sizes = {name: a.shape[-1] for name, a in arrays.items()}
+        kernel = self._kernel(key, alternatives or (algorithm,), sizes)
+        try:
+            result = kernel(*arrays.values())
+        except InputError:  # the trace divided by a plain zero; the algorithm itself knows what that means
+            return self._over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
+        if not np.isfinite(result).all():
+            self._explain_failure(algorithm, arrays, batch, result)
+        return result
 
-    def _over_states(self, function: Callable[..., Array], size: int, **inputs: tuple[Any, int]) -> Array:
+    @functools.cached_property
+    def _longest_chain(self) -> int:
+        """Degrees of freedom on the way from the base to the farthest tip."""
+        chain = [0] * len(self.model.bodies)
+        for i, body in self.model.moving:
+            chain[i] = chain[body.parent] + len(body.dof)
+        return max(chain)
+
+    def _kernel(self, key: Any, algorithms: Sequence[Callable[..., Any]], sizes: dict[str, int]) -> Kernel:
+        found = self._kernels.get(key)
+        if found is None:
+            name = key if isinstance(key, str) else key[0]
+            # the same torques from fewer numbers, where only they are asked for
+            model = self._sparse if name in ("id", "fd", "crba", "coriolis", "Mdot", "CTv", "gravity", "bias") else self.model
+            identity = f"{fingerprint(model)} {key!r}"
+            arguments = [(f"{argument}", size) for argument, size in sizes.items()]
+            found = self._kernels[key] = Kernel(
+                [functools.partial(algorithm, model) for algorithm in algorithms], arguments, name, identity
+            )
+        return found
+
+    @functools.cached_property
+    def _sparse(self) -> Model:
+        return regroup(self.model)
+
+    def _explain_failure(
+        self, algorithm: Callable[..., Any], arrays: dict[str, Array], batch: tuple[int, ...], result: Array
+    ) -> None:
+        """A result that is not finite: the plain algorithm at the first such state says why, if there is a reason."""
+        flat = result.reshape(int(np.prod(batch)), -1)
+        bad = int(np.flatnonzero(~np.isfinite(flat).all(axis=1))[0])
+        where = np.unravel_index(bad, batch) if batch else ()
+        state = [np.broadcast_to(a, (*batch, a.shape[-1]))[where].astype(float) for a in arrays.values()]
+        with np.errstate(all="ignore"):
+            algorithm(self.model, *state)
+
+    def _over_states(self, function: Callable[..., Array], size: int | None, **inputs: tuple[Any, int]) -> Array:
         arrays = {name: self._vector(value, length, name) for name, (value, length) in inputs.items()}
         batch = self._batch(arrays)
-        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for a in arrays.values()]
-        result = np.array([function(*states) for states in zip(*rows, strict=True)]).reshape((*batch, size))
+        count = int(np.prod(batch))
+        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]
+        values = [function(*states) for states in zip(*rows, strict=True)]
+        shape = (size,) if size is not None else (values or [function(*(np.zeros(a.shape[-1]) for a in rows))])[0].shape
+        result = np.array(values).reshape((*batch, *shape))
         return result.astype(np.result_type(*arrays.values()))
 
     @staticmethod

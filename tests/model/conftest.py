@@ -83,6 +83,8 @@ parent = "fore"
 xyz = ["l", 0, 0]
 """
 
+HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+
 
 @pytest.fixture
 def arm():
@@ -127,7 +129,7 @@ def refused(save):
         with pytest.raises(dy.ModelError) as caught:
             dy.load(path)
         report = dy.check(path)
-        assert time.perf_counter() - start < 4.0
+        assert time.perf_counter() - start < HANGS
         assert not report.ok
         assert str(caught.value).startswith(str(path))
         assert caught.value.problems

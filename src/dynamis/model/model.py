@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -156,3 +157,23 @@ class Model:
             result.fill(0.0)
             return result
         return np.zeros(shape)
+
+
+def fingerprint(model: Model) -> str:
+    """A digest of every number of a model: equal models, and only they, have equal ones."""
+    digest = hashlib.sha256()
+
+    def add(*things: Any) -> None:
+        for thing in things:
+            plain = isinstance(thing, np.ndarray) and thing.dtype != object
+            digest.update(thing.tobytes() if plain else repr(thing).encode())
+            digest.update(b"\0")
+
+    add(model.gravity, model.viscous, model.coulomb, model.coulomb_bias, model.rotor, model.stiffness, model.rest, model.nq)
+    add(model.base.parameters, [c.q_index for c in model.coordinates])
+    for frame in model.frames.values():
+        add(frame.name, frame.body, *frame.pose)
+    for _, b in model.moving:
+        add(b.parent, *b.placement, type(b.motion).__name__, b.motion.S, b.S, b.inertia.parameters)
+        add(b.q_index, b.dof, b.ratio, b.offset)
+    return digest.hexdigest()

@@ -28,6 +28,21 @@ def steiner(mass: Any, offset: Array) -> Array:
     return np.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
 
 
+def congruence(R: Array, T: Array) -> Array:
+    """R T Rᵀ of a symmetric T: only one half is computed."""
+    return mirrored((R @ T), R)
+
+
+def mirrored(A: Array, B: Array | None = None) -> Array:
+    """The symmetric matrix whose upper half is that of A Bᵀ (of A, without B)."""
+    n = len(A)
+    result = np.empty((n, n), dtype=object if object in (A.dtype, A.dtype if B is None else B.dtype) else float)
+    for i in range(n):
+        for j in range(i, n):
+            result[i, j] = result[j, i] = A[i, j] if B is None else np.dot(A[i], B[j])
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class Inertia:
     """A rigid body's inertia about the origin of a frame, in that frame's axes.
@@ -81,9 +96,10 @@ class Inertia:
         """The same body in the coordinates of A, given in B with ``pose`` = B in A: rotation, then Steiner."""
         R, p = pose
         h = R @ self.first_moment
-        ph = np.outer(p, h)
-        shift = 2.0 * np.dot(p, h) * IDENTITY - ph - ph.T
-        return Inertia(self.mass, h + self.mass * p, R @ self.tensor @ R.T + shift + steiner(self.mass, p))
+        moved = h + self.mass * p
+        # Steiner's shift of the tensor, m and h together: S(h) S(p)ᵀ + S(p) S(h + m p)ᵀ
+        shift = skew(h) @ skew(p).T + skew(p) @ skew(moved).T
+        return Inertia(self.mass, moved, congruence(R, self.tensor) + mirrored(shift))
 
     def apply(self, V: Array) -> Array:
         """The momentum (linear, angular) of the body moving with twist V: the product of its 6 × 6 matrix with V."""

@@ -1,0 +1,91 @@
+"""Machine code kept on disk: plain object code with a header, never anything that executes on loading but itself.
+
+The folder is private to its owner; a file is written beside its place and renamed into it; what does not carry the right
+key and digest is treated as absent. ``DYNAMIS_CACHE`` names another folder, ``DYNAMIS_NO_CACHE=1`` switches it off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"dynamis object code 1\n"
+LARGEST = 256 * 2**20
+
+
+def folder() -> Path | None:
+    """The cache folder, made if need be; None where there is none or it is not private."""
+    if os.environ.get("DYNAMIS_NO_CACHE"):
+        return None
+    named = os.environ.get("DYNAMIS_CACHE")
+    base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dynamis"
+    try:
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = base.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISDIR(found.st_mode):
+        return None
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+        return None  # somebody else could have put code there
+    return base
+
+
+def load(key: str) -> tuple[dict[str, Any], bytes] | None:
+    """(what was stored beside it, object code) of a key, or None where there is none that is whole."""
+    base = folder()
+    if base is None:
+        return None
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(base / f"{key}.o", flags)
+        with open(descriptor, "rb") as file:  # noqa: PTH123  # from a descriptor that followed no link
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            data = file.read(LARGEST)
+    except OSError:
+        return None
+    return _unpack(key, data)
+
+
+def _unpack(key: str, data: bytes) -> tuple[dict[str, Any], bytes] | None:
+    if not data.startswith(MAGIC):
+        return None
+    head, _, rest = data[len(MAGIC) :].partition(b"\n")
+    note, _, code = rest.partition(b"\n")
+    if head != _seal(key, note, code):
+        return None
+    try:
+        return json.loads(note), code
+    except ValueError:
+        return None
+
+
+def _seal(key: str, note: bytes, code: bytes) -> bytes:
+    digest = hashlib.sha256(b"\0".join([key.encode(), str(len(code)).encode(), note, code]))
+    return digest.hexdigest().encode()
+
+
+def store(key: str, note: dict[str, Any], code: bytes) -> None:
+    """Keep object code; a full or read-only disk is no error."""
+    base = folder()
+    if base is None:
+        return
+    text = json.dumps(note, separators=(",", ":"), sort_keys=True).encode()
+    data = MAGIC + _seal(key, text, code) + b"\n" + text + b"\n" + code
+    name = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=base, prefix=".new-", delete=False) as file:  # made with mode 0600
+            name = file.name
+            file.write(data)
+        os.replace(name, base / f"{key}.o")  # noqa: PTH105  # the one call that is atomic everywhere
+    except OSError:
+        if name is not None:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()

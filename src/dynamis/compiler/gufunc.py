@@ -1,0 +1,58 @@
+"""Machine code as a NumPy generalised ufunc, through NumPy's own C interface.
+
+Broadcasting, ``out=``, casting and error messages are then NumPy's. The loop's address stands in an array that NumPy
+reads at every call, so better code can take its place while the ufunc is in use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dynamis.compiler.code import Code
+
+_CREATE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions
+_TYPES = {"float": 11, "double": 12}
+
+
+@cache
+def _create() -> Any:
+    capsule = np._core._multiarray_umath._UFUNC_API  # type: ignore[attr-defined]  # NumPy does not declare it
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    address = ctypes.c_void_p
+    kind = ctypes.PYFUNCTYPE(
+        ctypes.py_object, address, address, address, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+        ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
+    )  # fmt: skip
+    return kind(table[_CREATE])
+
+
+def signature(code: Code) -> str:
+    """Core dimensions as plain numbers, which NumPy then checks."""
+    arguments = ",".join(f"({size})" for _, size in code.arguments)
+    results = ",".join("(" + ",".join(map(str, shape)) + ")" for _, shape in code.results)
+    return f"{arguments}->{results}"
+
+
+class Gufunc:
+    """A ufunc whose loop can be exchanged; ``function`` is what to call."""
+
+    def __init__(self, code: Code, precision: str, address: int) -> None:
+        count = len(code.arguments) + len(code.results)
+        self._loops = (ctypes.c_void_p * 1)(address)
+        self._data = (ctypes.c_void_p * 1)(None)
+        self._types = (ctypes.c_char * count)(*[_TYPES[precision]] * count)
+        # NumPy keeps these addresses, so they must live as long as the ufunc
+        self._name, self._doc, self._signature = code.name.encode(), b"", signature(code).encode()
+        self.function = _create()(
+            ctypes.addressof(self._loops), ctypes.addressof(self._data), ctypes.addressof(self._types), 1,
+            len(code.arguments), len(code.results), -1, self._name, self._doc, 0, self._signature,
+        )  # fmt: skip
+
+    def exchange(self, address: int) -> None:
+        self._loops[0] = address

@@ -1,0 +1,72 @@
+"""LLVM IR to machine code in this process."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from dynamis.compiler.llvm_text import Target
+
+_lock = threading.Lock()  # LLVM's parser and code generator are used by one thread at a time
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def processor() -> tuple[str, str, str]:
+    """(triple, name, features) of this machine."""
+    _initialise()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def versions() -> str:
+    return f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
+def host_target(precision: str) -> Target:
+    """Vectors of this machine's width."""
+    triple, _, features = processor()
+    width = 128
+    if triple.startswith(("x86_64", "i686")):
+        words = set(features.split(","))
+        width = 512 if "+avx512f" in words else 256 if "+avx" in words else 128
+    lanes = width // (64 if precision == "double" else 32)
+    return Target(precision, lanes, paired_constants=triple.startswith(("aarch64", "arm")))
+
+
+def _machine(level: int) -> Any:
+    triple, name, features = processor()
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small", jit=True)
+
+
+def assemble(text: str, level: int) -> bytes:
+    """Object code; level 0 is quick to make, 2 is quick to run."""
+    with _lock:
+        module = llvm.parse_assembly(text)
+        return bytes(_machine(level).emit_object(module))
+
+
+def assembly(text: str, level: int = 2) -> str:
+    """The same as text a person can read."""
+    with _lock:
+        return str(_machine(level).emit_assembly(llvm.parse_assembly(text)))
+
+
+class Loaded:
+    """Object code in memory, ready to call for as long as this object lives."""
+
+    def __init__(self, data: bytes) -> None:
+        with _lock:
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
+            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
+            self._engine.finalize_object()
+            self.address: int = self._engine.get_function_address("loop")

@@ -1,0 +1,41 @@
+"""Coefficients of the vector sine and cosine: three-part reduction by π/2, then polynomials on [−π/4, π/4].
+
+The polynomials are the minimax ones of the Cephes library (S. Moshier). Their error and that of the reduction stay within
+2 units in the last place up to 1e5 rad; larger angles are first brought into range by the C library.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    largest: float
+    two_over_pi: float
+    half_pi: tuple[float, ...]  # parts that add up to π/2, each exact when multiplied by a small integer
+    sine: tuple[float, ...]  # highest power first
+    cosine: tuple[float, ...]
+
+
+DOUBLE = Coefficients(
+    largest=1e5,
+    two_over_pi=2.0 / math.pi,
+    half_pi=(1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+    sine=(
+        1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
+        8.33333333332211858878e-3, -1.66666666666666307295e-1,
+    ),
+    cosine=(
+        -1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+        -1.38888888888730564116e-3, 4.16666666666665929218e-2,
+    ),
+)  # fmt: skip
+SINGLE = Coefficients(
+    largest=1e5,
+    two_over_pi=0.6366197466850281,
+    half_pi=(1.5703125, 4.837512969970703e-4, 7.549789948768648e-8),
+    sine=(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1),
+    cosine=(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
+)
