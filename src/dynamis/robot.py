@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +27,8 @@ from dynamis.algorithms.articulated_body import Articulated, articulated_inertia
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, SingularError, printable
+from dynamis.inputs import Inputs, broadcast_batch, moving_base
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
 from dynamis.model.load import load_description
@@ -34,7 +36,6 @@ from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.regroup import regroup
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
-from dynamis.scalar import Node, as_scalar
 from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
@@ -84,6 +85,7 @@ class Robot:
         # a description fresh from a file is nobody else's: no need to copy or check it again
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
+        self._inputs = Inputs(self.model)
         self._kernels: dict[Any, Kernel] = {}
 
     # what it is
@@ -160,7 +162,7 @@ class Robot:
         """
         d = self._description.copy()
         if gravity is not None:
-            d.gravity = self._vector(gravity, 3, "gravity")
+            d.gravity = self._inputs.vector(gravity, 3, "gravity")
         if payload is not None:
             if not isinstance(payload, Inertia):
                 raise InputError(
@@ -177,7 +179,7 @@ class Robot:
                         if key not in vars(Drive()):
                             raise InputError(f"a joint has no {key!r}; it has {', '.join(vars(Drive()))}")
                         setattr(drive, key, value)
-            elif not friction:
+            elif isinstance(friction, int | float) and not friction:
                 for joint in d.joints:
                     joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
             else:
@@ -209,9 +211,13 @@ class Robot:
 
     def random(self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None) -> Array:
         """Random configurations, within the limits where there are any; ``rng`` may be a seed."""
-        generator = np.random.default_rng(rng)
-        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
-        q = np.empty((int(np.prod(shape)), self.nq))
+        try:
+            generator = np.random.default_rng(rng)
+            sizes = () if size is None else size if isinstance(size, Sequence) else (size,)
+            shape = tuple(map(operator.index, sizes))
+            q = np.empty((int(np.prod(shape)), self.nq))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"random takes a generator or a seed, and a size of whole numbers: {error}") from None
         limits = self.limits
         for row in q:
             for _, body in self._own_bodies():
@@ -251,8 +257,10 @@ class Robot:
         ``base`` moves the base: its pose, twist and acceleration.
         """
 
+        moved = moving_base(base)
+
         def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
-            return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
+            return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes, moved), moved)
 
         frames, extra = self._wrench_inputs(wrenches, axes)
         return self._evaluate(("id", tuple(f.name for f in frames), axes), f, base is None,
@@ -262,8 +270,10 @@ class Robot:
                          base: MovingBase | None = None) -> Array:  # fmt: skip
         """The acceleration that τ and the wrenches produce."""
 
+        moved = moving_base(base)
+
         def f(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
-            return dynamics.forward_dynamics(m, q, v, tau, self._on_bodies(q, frames, w, axes), base or kinematics.REST)
+            return dynamics.forward_dynamics(m, q, v, tau, self._on_bodies(q, frames, w, axes, moved), moved)
 
         def through_mass_matrix(m: Model, q: Array, v: Array, tau: Array, *w: Array) -> Array:
             return dynamics.forward_dynamics_through_mass_matrix(m, q, v, tau, self._on_bodies(q, frames, w, axes))
@@ -387,8 +397,8 @@ class Robot:
         Rows of f and N are bodies, in world axes at the body's origin; row 0 is what the ground exerts.
         """
         frames, extra = self._wrench_inputs(wrenches, axes)
-        given = [self._vector(value, size, name) for name, (value, size) in extra.items()]
-        state = self._vector(q, self.nq, "q")
+        given = [self._inputs.one_state(value, size, name) for name, (value, size) in extra.items()]
+        state = self._inputs.one_state(q, self.nq, "q")
         return statics.static_forces(self.model, state, self._on_bodies(state, frames, given, axes))
 
     def articulated_inertias(self, q: Any, v: Any = None, tau: Any = None) -> Articulated:
@@ -399,8 +409,8 @@ class Robot:
         (6, 6)
         """
         rest = np.zeros(self.n)
-        at = self._vector(q, self.nq, "q")
-        rates, forces = (rest if x is None else self._vector(x, self.n, name) for name, x in (("v", v), ("tau", tau)))
+        at = self._inputs.one_state(q, self.nq, "q")
+        rates, forces = (rest if x is None else self._inputs.one_state(x, self.n, name) for name, x in (("v", v), ("tau", tau)))
         return articulated_inertias(self.model, at, rates, forces)
 
     # how all of the above is evaluated
@@ -408,8 +418,8 @@ class Robot:
     def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True,
                   alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
         """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative."""
-        arrays = {name: self._vector(value, size, name) for name, (value, size) in inputs.items()}
-        batch = self._batch(arrays)
+        arrays = {name: self._inputs.vector(value, size, name) for name, (value, size) in inputs.items()}
+        batch = broadcast_batch(arrays)
         if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
             if batch:
                 raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
@@ -462,63 +472,23 @@ class Robot:
         state = [np.broadcast_to(a, (*batch, a.shape[-1]))[where].astype(float) for a in arrays.values()]
         with np.errstate(all="ignore"):
             algorithm(self.model, *state)
+        place = f" (state {list(map(int, where))} of the batch)" if batch else ""
+        raise SingularError(
+            f"the result is not finite at this configuration{place}: "
+            "the mass matrix or the chosen coordinates are singular there"
+        )
 
     def _over_states(self, function: Callable[..., Array], size: int | None, **inputs: tuple[Any, int]) -> Array:
-        arrays = {name: self._vector(value, length, name) for name, (value, length) in inputs.items()}
-        batch = self._batch(arrays)
+        arrays = {name: self._inputs.vector(value, length, name) for name, (value, length) in inputs.items()}
+        if any(a.dtype == object for a in arrays.values()):
+            raise InputError("this function takes numbers, not symbols")
+        batch = broadcast_batch(arrays)
         count = int(np.prod(batch))
         rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]
         values = [function(*states) for states in zip(*rows, strict=True)]
         shape = (size,) if size is not None else (values or [function(*(np.zeros(a.shape[-1]) for a in rows))])[0].shape
         result = np.array(values).reshape((*batch, *shape))
         return result.astype(np.result_type(*arrays.values()))
-
-    @staticmethod
-    def _batch(arrays: dict[str, Array]) -> tuple[int, ...]:
-        try:
-            return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-        except ValueError:
-            shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-            raise InputError(f"the leading axes do not broadcast: {shapes}") from None
-
-    def _vector(self, value: Any, size: int, name: str) -> Array:
-        try:
-            array = np.asarray(value)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be an array of numbers of one shape, got a ragged {type(value).__name__}") from None
-        if array.dtype == object:
-            array = self._of_scalars(array, name)
-        elif array.dtype.kind not in "biuf":
-            raise InputError(f"{name} must be an array of real numbers, got {array.dtype.name} entries")
-        elif array.dtype not in (np.float32, np.float64):
-            array = array.astype(float)
-        if array.ndim == 0 or array.shape[-1] != size:
-            known = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques"}.get(name, "numbers")
-            raise InputError(
-                f"{name} has shape {array.shape}; its last axis must hold the {size} {known} of robot {printable(self.name)}"
-                + (
-                    f" ({', '.join(map(printable, self.coordinate_names[:8]))}{', …' if self.n > 8 else ''})"
-                    if size == self.n
-                    else ""
-                )
-            )
-        if array.dtype != object and not np.isfinite(array).all():
-            where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-            raise InputError(f"{name}{list(where)} is {array[where]}; every entry must be a finite number")
-        return array
-
-    @staticmethod
-    def _of_scalars(array: Array, name: str) -> Array:
-        try:
-            scalars = [as_scalar(x, name) for x in array.flat]
-        except OverflowError:
-            raise InputError(f"{name} holds a number too large for floating point") from None
-        if not any(isinstance(x, Node) for x in scalars):
-            return np.array(scalars).reshape(array.shape)
-        for x in scalars:
-            if not isinstance(x, Node) and not np.isfinite(x):
-                raise InputError(f"{name} holds {x}; every entry must be a finite number or a symbol")
-        return np.array(scalars, dtype=object).reshape(array.shape)
 
     @staticmethod
     def _is_local(axes: str) -> bool:
@@ -533,8 +503,10 @@ class Robot:
         frames = [self.model.frame(name) for name in wrenches or {}]
         return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
 
-    def _on_bodies(self, q: Array, frames: list[Frame], wrenches: Sequence[Array], axes: str) -> dict[int, Array]:
-        return contact.body_wrenches(self.model, q, list(zip(frames, wrenches, strict=True)), axes)
+    def _on_bodies(
+        self, q: Array, frames: list[Frame], wrenches: Sequence[Array], axes: str, base: MovingBase = kinematics.REST
+    ) -> dict[int, Array]:
+        return contact.body_wrenches(self.model, q, list(zip(frames, wrenches, strict=True)), axes == "world", base)
 
 
 def _in_axes(X: Array, J: Array) -> Array:

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.kinematics import chain_pose
+from dynamis.algorithms.kinematics import REST, MovingBase, chain_pose
 from dynamis.model.model import Frame, Model
-from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
 
 
-def body_wrenches(model: Model, q: Array, given: list[tuple[Frame, Array]], axes: str = "world") -> dict[int, Array]:
-    """Wrenches at frames' origins, in world axes ("world") or the frames' own ("local"), summed per body in its frame.
+def body_wrenches(
+    model: Model, q: Array, given: list[tuple[Frame, Array]], in_world_axes: bool = True, base: MovingBase = REST
+) -> dict[int, Array]:
+    """Wrenches at frames' origins, in world axes or the frames' own, summed per body in its frame.
 
     A wrench on the base or on anything fixed to it moves no joint and is left out.
     """
@@ -24,8 +25,8 @@ def body_wrenches(model: Model, q: Array, given: list[tuple[Frame, Array]], axes
         if frame.body == 0:
             continue
         local = wrench
-        if axes == "world":
-            R = (chain_pose(model, q, frame.body) @ Pose(frame.pose.R, np.zeros(3))).R
+        if in_world_axes:
+            R = base.pose.R @ chain_pose(model, q, frame.body).R @ frame.pose.R
             local = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
         on_body = frame.pose.wrench_outward(local)
         result[frame.body] = result[frame.body] + on_body if frame.body in result else on_body

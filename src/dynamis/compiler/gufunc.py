@@ -46,7 +46,7 @@ class Gufunc:
         count = len(code.arguments) + len(code.results)
         self._loops = (ctypes.c_void_p * 1)(address)
         self._data = (ctypes.c_void_p * 1)(None)
-        self._types = (ctypes.c_char * count)(*[_TYPES[precision]] * count)
+        self._types = ctypes.create_string_buffer(bytes([_TYPES[precision]] * count))
         # NumPy keeps these addresses, so they must live as long as the ufunc
         self._name, self._doc, self._signature = code.name.encode(), b"", signature(code).encode()
         self.function = _create()(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -88,7 +88,7 @@ def snap_poses(poses: list[Pose]) -> list[Pose]:
 def unit(axis: Array) -> Array:
     """The direction of an axis, as a unit vector."""
     if tuple(axis) in _COORDINATE_AXES:
-        return axis
+        return axis.copy()
     if axis.dtype == object:
         return axis / sqrt(np.dot(axis, axis))
     return snap(axis / np.linalg.norm(axis))
@@ -148,7 +148,7 @@ class _Builder:
                 else:
                     draft.inertia = inertia if draft.inertia is _NOTHING else draft.inertia + inertia
             for out in reversed(leaving.get(name, ())):
-                place = out.origin if pose.is_identity() else pose @ out.origin
+                place = Pose(out.origin.R, out.origin.p.copy()) if pose.is_identity() else pose @ out.origin
                 place = place @ out.tail if out.type == "fixed" else place
                 stack.append((out.child, out, body, place, depth + 1))
 
@@ -160,7 +160,7 @@ class _Builder:
             placement = place if k == 0 else stage.step
             self.drafts.append(_Draft(name, parent, placement, stage.motion, joint, stage.suffix))
             parent = len(self.drafts) - 1
-        return parent, joint.tail
+        return parent, joint.tail if joint.tail.is_identity() else Pose(joint.tail.R.copy(), joint.tail.p.copy())
 
     def _remove_noise(self) -> None:
         drafts = [d for d in self.drafts if d is not None]
@@ -185,22 +185,21 @@ class _Builder:
     def _freeze(self) -> Model:
         drafts = [d for d in self.drafts if d is not None]
         leader = _leaders(self.description)
-        first_q: dict[str, int] = {}
-        first_v: dict[str, int] = {}
+        first_q: dict[tuple[str, str], int] = {}
+        first_v: dict[tuple[str, str], int] = {}
         nq = nv = 0
         coordinates: list[Coordinate] = []
         for draft in drafts:
             if draft.joint.mimic is not None:
                 continue
-            first_q.setdefault(draft.joint.name + draft.suffix, nq)
-            first_v.setdefault(draft.joint.name + draft.suffix, nv)
+            first_q[draft.joint.name, draft.suffix], first_v[draft.joint.name, draft.suffix] = nq, nv
             coordinates.extend(_coordinates(draft, nq))
             nq, nv = nq + draft.motion.nq, nv + draft.motion.nv
         physics = _Physics(nv)
         bodies: list[Body | None] = [None]
         for draft in drafts:
             name, ratio, offset = leader(draft.joint)
-            key = name + draft.suffix
+            key = name, draft.suffix
             q0, v0 = first_q[key], first_v[key]
             dof = tuple(range(v0, v0 + draft.motion.nv))
             S = draft.motion.S if ratio == 1.0 else ratio * draft.motion.S
@@ -209,7 +208,10 @@ class _Builder:
                 Body(draft.name, draft.parent, draft.placement, draft.motion, S, draft.inertia, q_index, dof, ratio, offset)
             )
             physics.add(draft.joint, dof, ratio, offset)
-        return Model(
+            if draft.joint.mimic is not None:
+                coordinates[v0] = _within(coordinates[v0], draft.joint.limits, ratio, offset)
+        _make_read_only(bodies, self.frames)
+        model = Model(
             name=self.description.name,
             base=self.base,
             bodies=tuple(bodies),
@@ -220,10 +222,21 @@ class _Builder:
             nq=nq,
             gravity=np.array(self.description.gravity),
             **physics.arrays(),
-            symbolic=_has_symbols(bodies, self.description, physics),
+            symbolic=_has_symbols(bodies, self.frames, self.base, self.description, physics),
             tip=self._tip(bodies),
             coupled=any(d.joint.mimic is not None for d in drafts),
         )
+        for array in (
+            model.gravity,
+            model.viscous,
+            model.coulomb,
+            model.coulomb_bias,
+            model.rotor,
+            model.stiffness,
+            model.rest,
+        ):
+            array.setflags(write=False)
+        return model
 
     def _tip(self, bodies: list[Body | None]) -> str | None:
         parents = [b.parent for b in bodies if b is not None]
@@ -232,6 +245,13 @@ class _Builder:
         last = len(bodies) - 1
         on_last = [f.name for f in self.frames.values() if f.body == last]
         return max(on_last, key=lambda name: self.depth[name]) if on_last else None
+
+
+def _within(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
+    """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
+    low, high = sorted(((follower.lower - offset) / ratio, (follower.upper - offset) / ratio))
+    fastest = min(leader.velocity, follower.velocity / abs(ratio))
+    return replace(leader, lower=max(leader.lower, low), upper=min(leader.upper, high), velocity=fastest)
 
 
 def _leaders(description: Description) -> Callable[[Joint], tuple[str, float, float]]:
@@ -305,9 +325,22 @@ def _plain_zero(x: Any) -> bool:
     return isinstance(x, float | int) and x == 0
 
 
-def _has_symbols(bodies: list[Body | None], description: Description, physics: _Physics) -> bool:
-    arrays = [np.array(description.gravity), *physics.arrays().values()]
+def _make_read_only(bodies: list[Body | None], frames: dict[str, Frame]) -> None:
     for b in bodies:
         if b is not None:
-            arrays += [b.placement.R, b.placement.p, b.S, b.inertia.parameters]
+            for array in (*b.placement, b.S, b.inertia.first_moment, b.inertia.tensor):
+                array.setflags(write=False)
+    for frame in frames.values():
+        for array in frame.pose:
+            array.setflags(write=False)
+
+
+def _has_symbols(
+    bodies: list[Body | None], frames: dict[str, Frame], base: Inertia, description: Description, physics: _Physics
+) -> bool:
+    arrays = [np.array(description.gravity), base.parameters, *physics.arrays().values()]
+    arrays += [array for frame in frames.values() for array in frame.pose]
+    for b in bodies:
+        if b is not None:
+            arrays += [*b.placement, b.S, b.inertia.parameters]
     return any(a.dtype == object for a in arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import ConversionError, InputError, printable
+from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
 from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
@@ -42,7 +43,7 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")
-    model = build(description)
+    model = build(description.copy())
     joints = _serial_joints(description, model)
     X_W = [Pose.identity()]  # bodies at q = 0
     for _, body in model.moving:
@@ -51,7 +52,33 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
     frames = _standard_frames(axes)
     if convention == "modified":
         frames = _modified_frames(frames)
-    return _assemble(description, model, joints, X_W, frames, convention)
+    result, rows = _assemble(description, model, joints, X_W, frames, convention)
+    _verify(model, result)
+    return result, rows
+
+
+def _verify(model: Model, result: Description) -> None:
+    """Axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost."""
+    q = 0.1 + 0.3 * np.arange(model.nq)
+    try:
+        ours, theirs = _placed(model, q), _placed(build(result.copy()), q)
+        close = all(np.abs(a - theirs[key]).max() <= 1e-9 * max(1.0, np.abs(a).max()) for key, a in ours.items())
+    except ModelError:
+        close = False
+    if not close:
+        raise ConversionError(
+            f"robot {printable(model.name)} has axes that are nearly but not quite parallel: their Denavit–Hartenberg "
+            "parameters cannot be held in floating point; make them parallel, or use the forms link or poe"
+        )
+
+
+def _placed(model: Model, q: Array) -> dict[Any, Array]:
+    """Every frame's pose and every body's inertia in the world."""
+    X_W = [Pose.identity()]
+    for _, body in model.moving:
+        X_W.append(X_W[body.parent] @ body.pose(q))
+    poses: dict[Any, Array] = {f.name: (X_W[f.body] @ f.pose).matrix() for f in model.frames.values()}
+    return poses | {i: body.inertia.seen_from(X_W[i]).parameters for i, body in model.moving}
 
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:
@@ -158,9 +185,10 @@ def _assemble(
         assert body is not None
         inertia = body.inertia.seen_from(snap_pose(frames[i].inverse() @ X_W[i]))
         result.links.append(Link(row.link, MassProperties.of(inertia)))
-        result.joints.append(
-            Joint(joint.name, joint.type, last, row.link, origin, Z_AXIS, tail=tail, limits=joint.limits, drive=joint.drive)
-        )
+        placed = copy.deepcopy(joint)
+        placed.parent, placed.child, placed.axis = last, row.link, Z_AXIS.copy()
+        placed.origin, placed.tail = origin, tail
+        result.joints.append(placed)
         rows.append(row)
         last = row.link
     for frame in model.frames.values():

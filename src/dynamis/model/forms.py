@@ -24,6 +24,8 @@ from dynamis.spatial.rotation import about_axis
 Array = npt.NDArray[Any]
 
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+X_AXIS.setflags(write=False)
+Z_AXIS.setflags(write=False)
 
 
 def _rx(angle: Any) -> Pose:
@@ -60,7 +62,7 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     ``said`` is the type a file gives beside the screw; it must be what the screw is.
     """
     if said == "fixed":
-        return "fixed", home, Z_AXIS, 0.0, Pose.identity()
+        return "fixed", home, Z_AXIS.copy(), 0.0, Pose.identity()
     v, w = screw[:3], screw[3:]
     if not _some(w):
         if not _some(v):

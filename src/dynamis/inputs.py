@@ -1,0 +1,112 @@
+"""What users hand in, as arrays the algorithms can rely on, or an error that says what is wrong with it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.kinematics import REST, MovingBase
+from dynamis.errors import InputError, printable
+from dynamis.model.model import Model
+from dynamis.scalar import Node, as_scalar
+from dynamis.spatial import Pose
+
+Array = npt.NDArray[Any]
+
+STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques"}
+QUATERNION_TOLERANCE = 1e-3  # a drift integration may leave; more is a mistake
+
+
+class Inputs:
+    """The checks that need to know the robot."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.coordinate_names = [c.name for c in model.coordinates]
+
+    def vector(self, value: Any, size: int, name: str) -> Array:
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be an array of numbers of one shape, got a ragged {type(value).__name__}") from None
+        if array.dtype == object:
+            array = _of_scalars(array, name)
+        elif array.dtype.kind not in "biuf":
+            raise InputError(f"{name} must be an array of real numbers, got {array.dtype.name} entries")
+        elif array.dtype not in (np.float32, np.float64):
+            array = array.astype(float)
+        if array.ndim == 0 or array.shape[-1] != size:
+            known = STATES.get(name, "numbers")
+            named = name in STATES and size == len(self.coordinate_names)
+            names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
+            whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
+            text = f"{name} has shape {array.shape}; its last axis must hold the {size} {known}{whose}"
+            raise InputError(text + (f" ({names})" if named else ""))
+        if array.dtype != object and name in ("q", "q0", "q1"):
+            self._check_quaternions(array, name)
+        if array.dtype != object and not np.isfinite(array).all():
+            where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"{name}{list(where)} is {array[where]}; every entry must be a finite number")
+        return array
+
+    @functools.cached_property
+    def _quaternions(self) -> list[slice]:
+        bodies = [body for _, body in self.model.moving if body.motion.nq > body.motion.nv]
+        return [slice(body.q_index.stop - 4, body.q_index.stop) for body in bodies]
+
+    def _check_quaternions(self, q: Array, name: str) -> None:
+        for place in self._quaternions:
+            lengths = np.linalg.norm(q[..., place], axis=-1)
+            if lengths.size and np.abs(lengths - 1.0).max() > QUATERNION_TOLERANCE:
+                worst = lengths.flat[int(np.abs(lengths - 1.0).argmax())]
+                raise InputError(
+                    f"{name}[{place.start}:{place.stop}] is a quaternion of length {worst:.6g}; divide it by its length"
+                )
+
+    def one_state(self, value: Any, size: int, name: str) -> Array:
+        array = self.vector(value, size, name)
+        if array.ndim != 1:
+            raise InputError(f"{name} has shape {array.shape}; this function takes one state at a time")
+        return array if array.dtype == object else array.astype(float)
+
+
+def _of_scalars(array: Array, name: str) -> Array:
+    try:
+        scalars = [as_scalar(x, name) for x in array.flat]
+    except OverflowError:
+        raise InputError(f"{name} holds a number too large for floating point") from None
+    if not any(isinstance(x, Node) for x in scalars):
+        return np.array(scalars).reshape(array.shape)
+    for x in scalars:
+        if not isinstance(x, Node) and not np.isfinite(x):
+            raise InputError(f"{name} holds {x}; every entry must be a finite number or a symbol")
+    return np.array(scalars, dtype=object).reshape(array.shape)
+
+
+def broadcast_batch(arrays: dict[str, Array]) -> tuple[int, ...]:
+    """The leading axes the arrays have together."""
+    try:
+        return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise InputError(f"the leading axes do not broadcast: {shapes}") from None
+
+
+def moving_base(base: MovingBase | None) -> MovingBase:
+    """The base's motion with its numbers checked."""
+    if base is None:
+        return REST
+    if not isinstance(base, MovingBase):
+        raise InputError(f"base= takes a MovingBase(pose, twist, acceleration), got {type(base).__name__}")
+    try:
+        pose = Pose(np.array(base.pose[0], dtype=float), np.array(base.pose[1], dtype=float))
+        motion = [np.array(x, dtype=float) for x in (base.twist, base.acceleration)]
+    except (TypeError, ValueError, IndexError):
+        raise InputError("a MovingBase holds a Pose and two arrays of six numbers") from None
+    shapes = (pose.R.shape, pose.p.shape, motion[0].shape, motion[1].shape)
+    if shapes != ((3, 3), (3,), (6,), (6,)) or not all(np.isfinite(x).all() for x in (*pose, *motion)):
+        raise InputError("a MovingBase holds a Pose and two arrays of six finite numbers, at one instant")
+    return MovingBase(pose, *motion)
