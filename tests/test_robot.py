@@ -156,6 +156,10 @@ def test_a_moving_base_is_felt_like_a_joint_below_it():
     tau = fixed.inverse_dynamics(q[7:], v[6:], a[6:], base=base)
     assert relative_error(tau, floating.inverse_dynamics(q, v, a)[6:]) < 1e-12
     assert relative_error(fixed.forward_dynamics(q[7:], v[6:], tau, base=base), a[6:]) < 1e-9
+    # a wrench in world axes stays in world axes, however the base is turned
+    w = {"tool0": rng.uniform(-5, 5, 6)}
+    pushed = fixed.inverse_dynamics(q[7:], v[6:], a[6:], w, base=base)
+    assert relative_error(pushed, floating.inverse_dynamics(q, v, a, w)[6:]) < 1e-12
 
 
 def test_a_payload_weighs_at_its_frame(ur5e):
@@ -243,3 +247,96 @@ def test_a_joint_that_moves_no_mass_is_named():
     with pytest.raises(dy.SingularError, match="ghost"):
         robot.forward_dynamics([0.0], [0.0], [1.0])
     assert robot.inverse_dynamics([0.0], [0.0], [1.0]) == 0.0
+
+
+def test_a_quaternion_of_another_length_is_refused():
+    robot = dy.load("go2", base="floating")
+    q = robot.neutral()
+    q[3:7] = [0.5, 0.5, 0.0, 1.0]
+    with pytest.raises(dy.InputError, match="divide it by its length"):
+        robot.mass_matrix(q)
+
+
+def test_one_state_functions_refuse_batches(ur5e):
+    with pytest.raises(dy.InputError, match="one state"):
+        ur5e.static_forces(np.zeros((4, 6)))
+    with pytest.raises(dy.InputError, match="one state"):
+        ur5e.articulated_inertias(np.zeros((4, 6)))
+
+
+def test_a_model_cannot_be_changed(ur5e):
+    with pytest.raises(ValueError, match="read-only"):
+        ur5e.model.gravity[2] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        ur5e.model.moving[0][1].placement.p[2] = 5.0
+
+
+def test_checking_a_description_does_not_change_it(ur5e):
+    d = ur5e.description
+    d.gravity = "down"
+    assert len(dy.check(d)) == len(dy.check(d)) == 1
+    assert d.gravity == "down"
+
+
+@pytest.mark.parametrize("base", ["floating", 3, dy.MovingBase(dy.Pose.identity(), np.full(6, np.nan), np.zeros(6))])
+def test_a_wrong_base_motion_is_refused(ur5e, base):
+    with pytest.raises(dy.InputError, match="MovingBase"):
+        ur5e.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6), base=base)
+
+
+def test_the_rotation_vector_has_no_singularity_at_rest():
+    robot = dy.load("kuka_iiwa14")
+    J, J_A = robot.jacobian(np.zeros(7)), robot.analytic_jacobian(np.zeros(7), orientation="rotation_vector")
+    assert relative_error(J_A, J) < 1e-12
+
+
+def test_singular_coordinates_are_said_to_be_singular():
+    robot = dy.load("kuka_iiwa14")
+    with pytest.raises(dy.SingularError, match="singular"):
+        robot.analytic_jacobian(np.zeros(7), orientation="zyz")
+
+
+def test_a_stage_and_a_joint_of_the_same_name_keep_their_own_coordinates():
+    bar = dy.solids.box(0.1, 0.2, 0.3, mass=1.0)
+    d = dy.Description("namesakes").add_link("base")
+    d.add_link("a", "base", "universal", joint_name="u", axis=(0, 0, 1), axis2=np.array([1.0, 0, 0]), inertia=bar)
+    d.add_link("b", "a", "revolute", joint_name="u.1", axis=(0, 1, 0), inertia=bar)
+    robot = dy.Robot(d)
+    assert np.linalg.eigvalsh(robot.mass_matrix(np.zeros(3)))[0] > 0.0
+
+
+def test_a_follower_has_the_physics_of_the_same_joint_uncoupled():
+    """Friction, rotor and spring of a follower, seen through q = G q₀ + o."""
+    rng = np.random.default_rng(11)
+    for _ in range(10):
+        coupled = random_robot(rng, bodies=6, floating=False, kinds=("revolute", "prismatic", "helical"))
+        if not coupled.model.coupled:
+            continue
+        d = coupled.description
+        joints = {j.name: j for j in d.joints}
+        for j in d.joints:
+            j.mimic = None
+        plain = dy.Robot(d)
+        G, o = np.zeros((plain.n, coupled.n)), np.zeros(plain.n)
+        for k, name in enumerate(plain.joint_names):
+            ratio, offset, at = 1.0, 0.0, coupled.description.joint(name)
+            while at.mimic is not None:
+                offset, ratio = offset + ratio * at.mimic.offset, ratio * at.mimic.ratio
+                at = coupled.description.joint(at.mimic.joint)
+            G[k, coupled.joint_names.index(at.name)], o[k] = ratio, offset
+        assert len(joints) >= plain.n
+        q, v, a = (x[0] for x in random_states(rng, coupled, 1))
+        tau = G.T @ plain.inverse_dynamics(G @ q + o, G @ v, G @ a)
+        assert relative_error(coupled.inverse_dynamics(q, v, a), tau) < 1e-12
+        assert relative_error(coupled.mass_matrix(q), G.T @ plain.mass_matrix(G @ q + o) @ G) < 1e-12
+
+
+def test_a_follower_narrows_the_limits_of_its_leader():
+    from dynamis.model.description import Limits, Mimic
+
+    bar = dy.solids.rod(1.0, mass=1.0)
+    d = dy.Description("gripper").add_link("palm").add_link("left", "palm", "revolute", inertia=bar, limits=Limits(-2.0, 2.0))
+    d.add_link("right", "palm", "revolute", inertia=bar, limits=Limits(-0.5, 0.5), mimic=Mimic("left_joint", 2.0, 0.1))
+    limits = dy.Robot(d).limits
+    assert limits["lower"] == pytest.approx([-0.3])
+    assert limits["upper"] == pytest.approx([0.2])

@@ -151,7 +151,7 @@ class Robot:
     def replace(
         self, *, gravity: Any = None, payload: Inertia | None = None, payload_frame: str | None = None, friction: Any = None
     ) -> Robot:
-        """A new robot with other gravity, a payload at a frame (the tip unless named), or other friction.
+        """A new robot with other gravity, a payload added at a frame (the tip unless named), or other friction.
 
         ``friction`` is None (keep), 0 or False (none), or a mapping joint name → `Drive` fields to change.
 
@@ -168,7 +168,10 @@ class Robot:
                 raise InputError(
                     f"payload= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
                 )
-            d.attach_payload(payload, self.model.frame(payload_frame).name)
+            plain = Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor))
+            d.attach_payload(plain, self.model.frame(payload_frame).name)
+        elif payload_frame is not None:
+            raise InputError("payload_frame= says where a payload is: give payload= too")
         if friction is not None:
             if isinstance(friction, Mapping):
                 for name, changes in friction.items():
@@ -378,7 +381,7 @@ class Robot:
 
     def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
         """d(p, φ)/dt = J_A v, for φ = "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector" (…, 6, n)."""
-        f = self.model.frame(frame)
+        f, orientation = self.model.frame(frame), str(orientation)
         return self._evaluate(("JA", f.name, orientation), lambda m, q: jacobian.analytic_jacobian(m, q, f, orientation),
                               q=(q, self.nq))  # fmt: skip
 

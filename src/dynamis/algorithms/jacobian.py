@@ -10,10 +10,13 @@ import numpy.typing as npt
 from dynamis.algorithms.kinematics import relative_poses, twists, world_poses
 from dynamis.errors import InputError
 from dynamis.model.model import Frame, Model
-from dynamis.scalar import acos, atan2, cos, sin, sqrt
-from dynamis.spatial import Pose, cross
+from dynamis.scalar import atan2, cos, sin, sqrt, where
+from dynamis.spatial import Pose, about_axis, cross, skew
 
 Array = npt.NDArray[Any]
+
+SINGULAR = 1e-9
+SMALL = 1e-4  # rad: below it the series is exact to rounding
 
 
 def _columns(model: Model, X_W: list[Pose], body: int) -> Any:
@@ -72,8 +75,6 @@ def com_jacobian(model: Model, X_W: list[Pose], i: int) -> tuple[Array, Array]:
 def _euler_map(axes: str, angles: Array) -> Array:
     """T for rotations about moving axes in this order, such as "zyz" or "xyz"."""
     basis = {"x": np.array([1.0, 0.0, 0.0]), "y": np.array([0.0, 1.0, 0.0]), "z": np.array([0.0, 0.0, 1.0])}
-    from dynamis.spatial.rotation import about_axis
-
     R: Array = np.eye(3)
     columns = []
     for letter, angle in zip(axes, angles, strict=True):
@@ -100,10 +101,11 @@ def orientation_coordinates(R: Array, kind: str) -> Array:
         case "rpy":
             return orientation_coordinates(R, "zyx")[::-1]
         case "rotation_vector":
-            u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-            angle = acos((R[0, 0] + R[1, 1] + R[2, 2] - 1.0) / 2.0)
-            return u * (angle / (2.0 * sin(angle)))
-    raise InputError(f"orientation {kind!r} is not known; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
+            u = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])  # axis · sin(angle)
+            s, c = sqrt(np.dot(u, u)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+            small = (s < SMALL) * (c > 0.0)  # angle / sin(angle) tends to 1; at half a turn the vector has no limit
+            return u * where(small, 1.0 + s * s / 6.0, atan2(s, c) / where(small, 1.0, s))
+    raise InputError(f"orientation {str(kind)!r} is not known; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
 
 
 def orientation_rate_map(R: Array, kind: str) -> Array:
@@ -113,12 +115,12 @@ def orientation_rate_map(R: Array, kind: str) -> Array:
         return _euler_map("zyx", phi[::-1])[:, ::-1]
     if kind != "rotation_vector":
         return _euler_map(kind, phi)
-    from dynamis.spatial.rotation import skew
-
-    angle = sqrt(np.dot(phi, phi))
+    square = np.dot(phi, phi)
+    small = square < SMALL * SMALL
+    angle = sqrt(where(small, 1.0, square))
+    a = where(small, 0.5 - square / 24.0, (1.0 - cos(angle)) / (angle * angle))
+    b = where(small, 1.0 / 6.0 - square / 120.0, (angle - sin(angle)) / (angle * angle * angle))
     S = skew(phi)
-    a = (1.0 - cos(angle)) / (angle * angle)
-    b = (angle - sin(angle)) / (angle * angle * angle)
     return np.eye(3) + a * S + b * (S @ S)
 
 
@@ -127,10 +129,8 @@ def analytic_jacobian(model: Model, q: Array, frame: Frame, kind: str) -> Array:
     X_W = world_poses(model, relative_poses(model, q))
     T = orientation_rate_map((X_W[frame.body] @ frame.pose).R, kind)
     J = jacobian(model, q, frame)
-    return np.concatenate([J[:3], inverse3(T) @ J[3:]])
-
-
-def inverse3(T: Array) -> Array:
-    """The inverse of a 3 × 3 matrix of any scalar, by cofactors."""
-    rows = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
-    return rows / np.dot(T[:, 0], rows[0])
+    cofactors = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
+    determinant = np.dot(T[:, 0], cofactors[0])
+    # so near a singularity no digit of the rates is right: say infinite rather than 1e16
+    determinant = where(determinant * determinant < SINGULAR * SINGULAR, 0.0, determinant)
+    return np.concatenate([J[:3], (cofactors / determinant) @ J[3:]])

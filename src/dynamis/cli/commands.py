@@ -129,7 +129,8 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         if out is not None and report.ok:
             for change in changes:
                 click.echo(f"  mended {change}")
-            click.echo(f"{out} written, {len(changes)} change(s)")
+            click.echo(f"{out} written, {len(changes)} change(s); it holds what the model holds: controllers, materials and")
+            click.echo("other tags that the dynamics does not use stay in the original only")
     if out is not None and not report.ok:
         click.secho(f"dynamis: {out} not written: errors are not mended, only doubtful physics is", fg="red", err=True)
     sys.exit(1 if report.errors or (strict and report.problems) else 0)

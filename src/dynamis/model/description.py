@@ -146,14 +146,13 @@ class Fresh:
 class Description:
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
-    Numbers may be symbols; ``parameters`` then holds the values a file gives for some of them.
+    Numbers may be symbols.
     """
 
     name: str = "robot"
     links: list[Link] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     gravity: Array = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
-    parameters: dict[str, float] = field(default_factory=dict)
     about: str = ""
     source: str = ""
     file: str = ""
@@ -187,23 +186,30 @@ class Description:
         >>> [j.name for j in d.joints]
         ['bob_joint']
         """
-        self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
         if parent is None:
             if joint_fields or origin is not None or joint != "fixed":
-                raise InputError(f"link '{name}' has no parent, so it can have no joint")
+                raise InputError(f"link {name!r} has no parent, so it can have no joint")
+            self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
             return self
-        direction = np.array(axis, dtype=float if np.asarray(axis).dtype != object else object)
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise InputError(
+                f"inertia= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(inertia).__name__}"
+            )
+        direction = np.array(axis)
+        if direction.dtype.kind not in "iufO" or direction.shape != (3,):
+            raise InputError(f"axis= takes three numbers, got {axis!r}")
+        direction = direction if direction.dtype == object else direction.astype(float)
+        self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
         place = origin if origin is not None else Pose.identity()
         self.joints.append(Joint(joint_name or f"{name}_joint", joint, parent, name, place, direction, **joint_fields))
         return self
 
-    def attach_payload(self, inertia: Inertia, link: str, name: str = "payload") -> Description:
-        """Fix a body to a link's frame. Returns self."""
-        if link not in [item.name for item in self.links]:
-            raise unknown_name("link", link, [item.name for item in self.links])
-        fresh = Fresh([*(link.name for link in self.links), *(joint.name for joint in self.joints)])
-        unique = fresh.name(name)
-        return self.add_link(unique, link, joint_name=fresh.name(f"{unique}_joint"), inertia=inertia)
+    def attach_payload(self, inertia: Inertia, link: str) -> Description:
+        """Add a body, given in a link's frame, to that link. Returns self."""
+        holder = self.link(link)
+        own = holder.mass_properties
+        holder.mass_properties = MassProperties.of(inertia if own is None else own.inertia + inertia)
+        return self
 
 
 def _find(items: Any, name: str, kind: str) -> Any:

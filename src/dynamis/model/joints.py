@@ -206,7 +206,8 @@ def plane_axes(normal: Array) -> Array:
     x, y, z = normal
     if isinstance(z, float) and z < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
-    k = 1.0 / (1.0 + z)
+    # 1 / (1 + z), without the cancellation where z is near −1
+    k = (1.0 - z) / (x * x + y * y) if isinstance(z, float) and z < 0.0 else 1.0 / (1.0 + z)
     return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
 
 

@@ -91,5 +91,5 @@ def check(source: str | os.PathLike[str] | Description) -> Report:
     True
     """
     if isinstance(source, Description):
-        return examine(source)
+        return examine(source.copy())
     return read(source)[1]

@@ -69,15 +69,25 @@ def _check_joint(joint: Joint, report: Report) -> None:
     if _numbers(joint.origin.p) and max(map(abs, joint.origin.p)) > FAR:
         report.warn("length-unit", where, f"its origin is {np.abs(joint.origin.p).max():.4g} m away", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
-    if joint.type in USES_AXIS and _numbers(joint.axis):
-        length = math.hypot(*joint.axis)
+    for axis, what in ((joint.axis, "axis"), (joint.axis2, "second axis")):
+        if (
+            joint.type not in USES_AXIS
+            or axis is None
+            or not _numbers(axis)
+            or (axis is joint.axis2 and joint.type != "universal")
+        ):
+            continue
+        length = math.hypot(*axis)
         if abs(length - 1.0) > AXIS_TOLERANCE:
-            report.warn("axis-length", where, f"the axis has length {length:.6g}", "length 1", "divide it by its length",
+            report.warn("axis-length", where, f"the {what} has length {length:.6g}", "length 1", "divide it by its length",
                         "only its direction is used", line)  # fmt: skip
     limits = joint.limits
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
                     "lower ≤ upper", "exchange them", "they are exchanged", line)  # fmt: skip
+    if joint.type in ("cylindrical", "universal", "planar") and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
+        report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
+                    "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
     finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
     if joint.type in ("revolute", "universal") and finite and max(finite) > MANY_TURNS:
         report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",
@@ -114,9 +124,17 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
         mass = links[name].mass_properties
         own = mass is not None and not (_numbers(mass.mass, mass.tensor) and mass.mass == 0.0 and not np.any(mass.tensor))
         weighs[name] = own or any(weighs[j.child] for j in carried.get(name, ()))
+    # a leader moves what its followers carry
+    leading = {j.mimic.joint for j in description.joints if j.mimic is not None and weighs[j.child]}
     for joint in description.joints:
         rotor = not _numbers(joint.drive.rotor_inertia) or joint.drive.rotor_inertia > 0.0
-        if joint.type != "fixed" and not weighs[joint.child] and not rotor and joint.mimic is None:
+        if (
+            joint.type != "fixed"
+            and not weighs[joint.child]
+            and not rotor
+            and joint.mimic is None
+            and joint.name not in leading
+        ):
             where = f"joint {printable(joint.name)}"
             report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
                         "a link with mass, or a rotor inertia", "give the link a mass and an inertia, or make the joint fixed",

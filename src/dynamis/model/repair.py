@@ -8,6 +8,7 @@ from dynamis.errors import printable
 from dynamis.model.build import unit
 from dynamis.model.description import Description, MassProperties
 from dynamis.model.joints import USES_AXIS
+from dynamis.scalar import Node
 
 
 def repair(description: Description) -> tuple[Description, list[str]]:
@@ -19,7 +20,7 @@ def repair(description: Description) -> tuple[Description, list[str]]:
     changes: list[str] = []
     for link in result.links:
         mass = link.mass_properties
-        if mass is None or mass.tensor.dtype == object or (isinstance(mass.mass, object) and not isinstance(mass.mass, float)):
+        if mass is None or isinstance(mass.mass, Node) or object in (mass.tensor.dtype, mass.com.dtype):
             continue
         inertia = mass.inertia
         moments = np.linalg.eigvalsh(0.5 * (mass.tensor + mass.tensor.T))

@@ -44,14 +44,14 @@ def _check_names(description: Description, report: Report) -> None:
 
 
 def _check_joints(description: Description, report: Report) -> None:
-    links = {link.name for link in description.links}
+    links = {link.name for link in description.links if isinstance(link.name, str)}
     for joint in description.joints:
         where = f"joint {printable(str(joint.name))}"
         if joint.type not in JOINT_TYPES:
             found = f"the type is {printable(str(joint.type))}"
             report.error("joint-type", where, found, ", ".join(JOINT_TYPES), "correct the type", joint.line)
         for end, name in (("parent", joint.parent), ("child", joint.child)):
-            if name not in links:
+            if not isinstance(name, str) or name not in links:
                 found = f"its {end} link {printable(str(name))} does not exist"
                 repair = "add the link or correct the name"
                 report.error("missing-link", where, found, "a link of this file", repair, joint.line)

@@ -259,7 +259,7 @@ def power(base: Scalar, exponent: Any) -> Scalar:
         return float(base**exponent)
     if is_number(exponent) and exponent == 0.5:
         return unary("sqrt", base)
-    if not is_number(exponent) or int(exponent) != exponent or abs(exponent) > 64:
+    if not is_number(exponent) or not abs(exponent) <= 64 or int(exponent) != exponent:
         raise InputError(f"a symbolic value can be raised to a whole power up to 64 or to 0.5, not to {exponent}")
     result: Scalar = 1.0
     for bit in bin(abs(int(exponent)))[2:]:

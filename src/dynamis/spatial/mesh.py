@@ -28,7 +28,10 @@ def mesh(source: Any, *, mass: float | None = None, density: float | None = None
     for name, value in (("mass", mass), ("density", density), ("scale", scale)):
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
-    surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+    try:
+        surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+    except Exception as error:  # trimesh's readers raise whatever their formats do
+        raise InputError(f"the mesh {source} cannot be read: {error}") from None
     if not surface.is_watertight:
         raise InputError(
             f"the mesh {source if isinstance(source, str | Path) else ''} is not watertight, so it encloses no volume; "

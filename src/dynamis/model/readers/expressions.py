@@ -18,7 +18,7 @@ PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
 MAX_LENGTH = 10_000
 MAX_DEPTH = 60
 
-_ONE = ("abs", "acos", "asin", "cos", "exp", "log", "sign", "sin", "sqrt", "tanh")
+_ONE = ("abs", "acos", "asin", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
 FUNCTIONS: dict[str, tuple[int, Any]] = {
     **{name: (1, functools.partial(unary, name)) for name in _ONE},
     "atan2": (2, functools.partial(binary, "atan2")),

@@ -78,10 +78,13 @@ class _Reader:
         self.names: dict[str, Any] = {}
         self.moving = 0
         self.lines: dict[str, list[int]] = {}
+        quote = ""  # the mark that ends the multi-line text we are in
         for number, line in enumerate(text.splitlines(), 1):
-            header = re.match(r"\s*\[\[?\s*([A-Za-z_]+)\s*\]", line)
-            if header:
+            header = re.match(r"""\s*\[\[?\s*["']?([A-Za-z_]+)["']?\s*\]""", line)
+            if header and not quote:
                 self.lines.setdefault(header[1], []).append(number)
+            for mark in re.findall(r"\"\"\"|\'\'\'", line):
+                quote = mark if not quote else "" if mark == quote else quote
 
     def line(self, section: str, k: int = 0) -> int | None:
         lines = self.lines.get(section, [])
@@ -143,8 +146,9 @@ class _Reader:
                 table = Table({}, f"[[{section}]]", self.line(section), self.names, self.report)
                 table.wrong("section", f"{section} = {brief(entries)}", f"[[{section}]], once for each", f"write [[{section}]]")
                 continue
+            known = len(self.lines.get(section, [])) == len(entries)
             for k, row in enumerate(entries):
-                line = self.line(section, k)
+                line = self.line(section, k) if known else None
                 found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report)))
         if len(found) > MAX_ROWS:
             raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")

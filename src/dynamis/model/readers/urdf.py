@@ -151,7 +151,7 @@ class _Reader:
         found = {key: self.number(limit, key, where, value) for key, value in defaults.items()}
         # what our writer could not leave out for other readers' sake
         found |= {key: -np.inf if key == "lower" else np.inf for key in unlimited if key in found}
-        if joint.type == "continuous":
+        if joint.type not in ("revolute", "prismatic"):
             found |= {"lower": -np.inf, "upper": np.inf}
         joint.limits = Limits(**found)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.errors import ConversionError, InputError
+from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.denavit_hartenberg import to_dh
 from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Shape
 from dynamis.model.forms import screw_of
-from dynamis.model.readers.expressions import PARAMETER_NAME
+from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.scalar import Node, topological
 from dynamis.scalar.node import show
 from dynamis.spatial.pose import Pose
@@ -65,7 +65,7 @@ def _symbols(description: Description) -> list[str]:
     for joint in description.joints:
         poses = (joint.origin, joint.tail)
         values += [x for pose in poses for array in pose for x in array.flat]
-        values += [*joint.axis, joint.pitch, *vars(joint.drive).values()]
+        values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch, *vars(joint.drive).values()]
     for link in description.links:
         if link.mass_properties is not None:
             m = link.mass_properties
@@ -73,7 +73,7 @@ def _symbols(description: Description) -> list[str]:
     nodes = topological([v for v in values if isinstance(v, Node)])
     names = sorted({n.args[0] for n in nodes if n.op == "symbol"})
     for name in names:
-        if not PARAMETER_NAME.fullmatch(name):
+        if not PARAMETER_NAME.fullmatch(name) or name == "pi":
             raise ConversionError(f"the symbol {name!r} cannot be a parameter's name: letters, digits and _ only; rename it")
     return names
 
@@ -84,7 +84,12 @@ def _text(value: str) -> str:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, Node):
-        return _text(show(value, limit=10_000, exact=True))
+        text = show(value, limit=10_000, exact=True)
+        try:
+            parse_expression(text, {n.args[0]: n for n in topological([value]) if n.op == "symbol"})
+        except InputError:
+            raise ConversionError(f"the expression {printable(text)} has no form in a file; give its symbols values") from None
+        return _text(text)
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
 
@@ -103,7 +108,7 @@ def _pose(pose: Pose) -> list[str]:
         return []
     lines = [f"xyz = {_vector(pose.p)}"]
     if pose.R.dtype == object:
-        raise ConversionError("a rotation by a symbolic angle cannot be written; write the robot by its DH table instead")
+        raise ConversionError("a rotation by a symbolic angle cannot be written; give its symbols values first")
     rpy = to_rpy(pose.R)
     return lines + ([f"rpy = {_vector(rpy)}"] if rpy.any() else [])
 
