@@ -145,7 +145,8 @@ class Kernel:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
         threads = thread_count()
         if not batch or threads == 1 or compiled.instructions * int(np.prod(batch)) < WORTH_A_THREAD * threads:
-            return function(*arrays)
+            with np.errstate(all="ignore"):  # whether a result is finite is judged by whoever asked for it
+                return function(*arrays)
         return _in_threads(function, arrays, batch, threads)
 
 
@@ -160,7 +161,8 @@ def _in_threads(function: Any, arrays: Sequence[Array], batch: tuple[int, ...], 
     outs = tuple(np.empty((*batch, *shape), dtype=dtype) for shape in shapes)
 
     def run(where: tuple[slice, ...]) -> None:
-        function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
+        with np.errstate(all="ignore"):
+            function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
 
     list(_workers(threads).map(run, at))
     return outs[0] if len(outs) == 1 else outs

@@ -69,13 +69,10 @@ def _check_joint(joint: Joint, report: Report) -> None:
     if _numbers(joint.origin.p) and max(map(abs, joint.origin.p)) > FAR:
         report.warn("length-unit", where, f"its origin is {np.abs(joint.origin.p).max():.4g} m away", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
-    for axis, what in ((joint.axis, "axis"), (joint.axis2, "second axis")):
-        if (
-            joint.type not in USES_AXIS
-            or axis is None
-            or not _numbers(axis)
-            or (axis is joint.axis2 and joint.type != "universal")
-        ):
+    axes = [(joint.axis, "axis")] if joint.type in USES_AXIS else []
+    axes += [(joint.axis2, "second axis")] if joint.type == "universal" and joint.axis2 is not None else []
+    for axis, what in axes:
+        if not _numbers(axis):
             continue
         length = math.hypot(*axis)
         if abs(length - 1.0) > AXIS_TOLERANCE:
@@ -128,13 +125,8 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
     leading = {j.mimic.joint for j in description.joints if j.mimic is not None and weighs[j.child]}
     for joint in description.joints:
         rotor = not _numbers(joint.drive.rotor_inertia) or joint.drive.rotor_inertia > 0.0
-        if (
-            joint.type != "fixed"
-            and not weighs[joint.child]
-            and not rotor
-            and joint.mimic is None
-            and joint.name not in leading
-        ):
+        moves = joint.type != "fixed" and joint.mimic is None
+        if moves and not weighs[joint.child] and not rotor and joint.name not in leading:
             where = f"joint {printable(joint.name)}"
             report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
                         "a link with mass, or a rotor inertia", "give the link a mass and an inertia, or make the joint fixed",
