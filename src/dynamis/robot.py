@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ from dynamis.algorithms.articulated_body import Articulated, articulated_inertia
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError, SingularError, printable
+from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.inputs import Inputs, broadcast_batch, moving_base
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
@@ -38,6 +39,11 @@ from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
 from dynamis.spatial import Inertia
 
+_KEYS: dict[str, Any] = {
+    "inverse_dynamics": ("id", (), "world"), "forward_dynamics": ("fd", (), "world"), "mass_matrix": "crba",
+    "coriolis_matrix": "coriolis", "gravity": "gravity", "bias": "bias", "regressor": "Y", "kinetic_energy": "T",
+    "potential_energy": "U",
+}  # fmt: skip
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
 
@@ -415,6 +421,50 @@ class Robot:
         at = self._inputs.one_state(q, self.nq, "q")
         rates, forces = (rest if x is None else self._inputs.one_state(x, self.n, name) for name, x in (("v", v), ("tau", tau)))
         return articulated_inertias(self.model, at, rates, forces)
+
+    # compiled functions
+
+    def compile(self, function: Callable[..., Any], /, **sizes: int) -> Kernel:
+        """A function of this robot, written for one state, as compiled code for any batch.
+
+        ``function(robot, q, v, …)`` takes vectors and returns an array; its arguments are named q, v, a, tau, or have
+        their lengths given as keywords. It must not branch on its arguments: use ``dynamis.where``.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("planar_2r_melchiorri")
+        >>> def law(robot, q, v, goal):
+        ...     return 100.0 * (goal - q) - 20.0 * v + robot.gravity(q)
+        >>> control = robot.compile(law, goal=2)
+        >>> control(np.zeros((1000, 2)), np.zeros((1000, 2)), np.ones(2)).shape
+        (1000, 2)
+        """
+        names = list(inspect.signature(function).parameters)[1:]
+        known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
+        for name in names:
+            if name not in known:
+                raise InputError(f"how long is the argument {name!r}? say compile(function, {name}=LENGTH)")
+        label = getattr(function, "__name__", "function")
+        return Kernel([functools.partial(function, self)], [(name, known[name]) for name in names], label)
+
+    def cost(self, name: str) -> dict[str, int]:
+        """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").cost("inverse_dynamics")["total"] < 400
+        True
+        """
+        q, x = self.neutral(), np.zeros(self.n)
+        arguments = {
+            "inverse_dynamics": (q, x, x), "forward_dynamics": (q, x, x), "mass_matrix": (q,), "coriolis_matrix": (q, x),
+            "gravity": (q,), "bias": (q, x), "regressor": (q, x, x), "kinetic_energy": (q, x), "potential_energy": (q,),
+        }  # fmt: skip
+        if name not in arguments:
+            raise unknown_name("function with a cost", name, arguments)
+        if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
+            raise InputError("costs are counted for robots with numbers, and small enough to be compiled")
+        getattr(self, name)(*arguments[name])
+        counts = self._kernels[_KEYS[name]].code.cost()
+        return {**counts, "total": sum(counts.values())}
 
     # how all of the above is evaluated
 

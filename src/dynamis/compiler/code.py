@@ -7,9 +7,11 @@ and fused multiply-adds. Fusing is decided here, once, so that every target and 
 from __future__ import annotations
 
 import hashlib
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,10 +72,24 @@ def _operand(x: Operand) -> str:
 def trace(function: Callable[..., Any], arguments: Sequence[tuple[str, int]], name: str = "kernel") -> Code:
     """Run a function on symbols and record it. It takes one vector an argument and returns an array or several."""
     vectors = [np.array([symbol(f"{arg}[{k}]") for k in range(size)], dtype=object) for arg, size in arguments]
-    returned = function(*vectors)
+    try:
+        returned = function(*vectors)
+    except InputError as error:
+        place = _users_line(error)
+        raise InputError(f"{error}{place}") from None if place else error
     results = returned if isinstance(returned, tuple) else (returned,)
     arrays = [np.asarray(r, dtype=object) for r in results]
     return lower(name, list(arguments), vectors, arrays)
+
+
+def _users_line(error: BaseException) -> str:
+    """Where in the user's own code a trace stopped: the innermost frame outside this package."""
+    ours = str(Path(__file__).parents[1])
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" (in {last.name}, {last.filename}:{last.lineno}: {last.line})"
 
 
 def lower(

@@ -28,6 +28,7 @@ from dynamis.compiler import jit
 from dynamis.compiler.code import Code, trace
 from dynamis.compiler.gufunc import Gufunc
 from dynamis.compiler.llvm_text import render
+from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 
@@ -55,13 +56,16 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compiled:
     """One precision of a kernel, in memory."""
 
     gufunc: Gufunc
     loaded: list[jit.Loaded]  # earlier code stays: a call may still be running in it
     instructions: int
+
+
+_handed_out: list[Compiled] = []
 
 
 class Kernel:
@@ -94,8 +98,14 @@ class Kernel:
         return self._code
 
     def ufunc(self, precision: str = "double") -> Any:
-        """The bare NumPy ufunc: the quickest way to call, with NumPy's own errors."""
-        return self.compiled(precision).gufunc.function
+        """The bare NumPy ufunc: the quickest way to call, with NumPy's own errors.
+
+        NumPy does not know that the ufunc needs our memory, so whatever is handed out here stays until the process ends.
+        """
+        compiled = self.compiled(precision)
+        if compiled not in _handed_out:
+            _handed_out.append(compiled)
+        return compiled.gufunc.function
 
     def compiled(self, precision: str) -> Compiled:
         found = self._compiled.get(precision)
@@ -138,7 +148,14 @@ class Kernel:
         compiled.gufunc.exchange(loaded.address)
         disk.store(key, note, data)
 
-    def __call__(self, *arrays: Array) -> Any:
+    def __call__(self, *values: Any) -> Any:
+        if len(values) != len(self.arguments):
+            names = ", ".join(name for name, _ in self.arguments)
+            raise InputError(f"{self.name} takes {len(self.arguments)} arrays ({names}), got {len(values)}")
+        arrays = [np.asarray(value) for value in values]
+        for (name, size), array in zip(self.arguments, arrays, strict=True):
+            if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
+                raise InputError(f"{name} must hold numbers, {size} on its last axis; got {array.dtype} {array.shape}")
         precision = "float" if all(a.dtype == np.float32 for a in arrays) else "double"
         compiled = self.compiled(precision)
         function = compiled.gufunc.function

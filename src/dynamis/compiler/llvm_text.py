@@ -62,6 +62,7 @@ class _Module:
         self.code, self.target = code, target
         self.coefficients: Coefficients = DOUBLE if target.precision == "double" else SINGLE
         self.constants: dict[float, int] = {}
+        self.addends: dict[float, int] = {}
 
     def text(self) -> str:
         segments = self._segments()
@@ -74,7 +75,10 @@ class _Module:
             table[place] = value
         entries = ", ".join(f"{t.precision} {literal(x, t)}" for x in table)
         head = [f"@table = global [{size} x {t.precision}] [{entries}], align 64"]
-        for name in ("fma", "rint", "sqrt", "fabs", "floor", "minnum", "maxnum"):
+        rows = [", ".join([f"{t.precision} {literal(x, t)}"] * t.lanes) for x in self.addends] or ["poison"]
+        rows = [f"{t.vector} <{row}>" if row != "poison" else f"{t.vector} poison" for row in rows]
+        head.append(f"@addends = global [{len(rows)} x {t.vector}] [{', '.join(rows)}], align 64")
+        for name in ("fma", "sqrt", "fabs", "floor", "minnum", "maxnum"):
             count = {"fma": 3, "minnum": 2, "maxnum": 2}.get(name, 1)
             head.append(f"declare {t.vector} @llvm.{name}.v{t.lanes}f{t.bits}({', '.join([t.vector] * count)})")
         head.append(f"declare i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1>)")
@@ -84,6 +88,9 @@ class _Module:
             head.append(f"declare {t.precision} @{name}{suffix}({', '.join([t.precision] * count)})")
         head.append(_slow_angle(t))
         return "\n".join([*head, *functions, self._body(len(segments), len(frame)), _loop(self.code, t)])
+
+    def addend(self, value: float) -> int:
+        return self.addends.setdefault(value, len(self.addends))
 
     def constant(self, value: float) -> int:
         return self.constants.setdefault(value, len(self.constants))
@@ -426,8 +433,10 @@ class _Function:
 
     def _polynomials(self, x: str) -> tuple[Signed, Signed]:
         t, c = self.t, self.m.coefficients
-        quadrant = self._call("rint", self.new(f"fmul {t.vector} {x}, {self.splat(c.two_over_pi)}"))
-        minus = self.new(f"fneg {t.vector} {quadrant}")
+        shifted = self._call("fma", x, self.splat(c.two_over_pi), self._addend(c.rounding))
+        quadrant = self.new(f"bitcast {t.vector} {shifted} to {t.integers}")
+        times = self.new(f"fsub {t.vector} {shifted}, {self.splat(c.rounding)}")
+        minus = self.new(f"fneg {t.vector} {times}")
         r = x
         for part in c.half_pi:
             r = self._call("fma", minus, self.splat(part), r)
@@ -435,28 +444,29 @@ class _Function:
         s = self._horner(c.sine, z)
         s = self._call("fma", self.new(f"fmul {t.vector} {s}, {z}"), r, r)
         p = self._horner(c.cosine, z)
-        half = self._call("fma", z, self._negative(0.5), self.splat(1.0))
+        half = self._call("fma", z, self.splat(-0.5), self._addend(1.0))
         k = self._call("fma", p, self.new(f"fmul {t.vector} {z}, {z}"), half)
-        # quadrant 1 and 3 exchange sine and cosine; 2 and 3 change the sine's sign, 1 and 2 the cosine's
-        whole = self.new(f"fptosi {t.vector} {quadrant} to {t.integers}")
-        bit = self.new(f"shl {t.integers} {whole}, {self._integers(t.bits - 1)}")
-        odd = self.new(f"icmp slt {t.integers} {bit}, zeroinitializer")
+        # quadrants 1 and 3 exchange sine and cosine; 2 and 3 change the sine's sign, 1 and 2 the cosine's
+        low = self.new(f"shl {t.integers} {quadrant}, {self._integers(t.bits - 1)}")
+        odd = self.new(f"icmp slt {t.integers} {low}, zeroinitializer")
         sine = self.new(f"select <{t.lanes} x i1> {odd}, {t.vector} {k}, {t.vector} {s}")
         cosine = self.new(f"select <{t.lanes} x i1> {odd}, {t.vector} {s}, {t.vector} {k}")
-        return (self._flip(sine, whole), False), (
-            self._flip(cosine, self.new(f"add {t.integers} {whole}, {self._integers(1)}")),
-            False,
-        )
+        next_quadrant = self.new(f"add {t.integers} {quadrant}, {self._integers(1)}")
+        return (self._flip(sine, quadrant), False), (self._flip(cosine, next_quadrant), False)
 
     def _horner(self, coefficients: tuple[float, ...], z: str) -> str:
-        value = self._negative(coefficients[0]) if coefficients[0] < 0 else self.splat(coefficients[0])
+        value = self.splat(coefficients[0])
         for c in coefficients[1:]:
-            value = self._call("fma", value, z, self._negative(c) if c < 0 else self.splat(c))
+            value = self._call("fma", value, z, self._addend(c))
         return value
 
-    def _negative(self, c: float) -> str:
-        # a table entry of its own: the sign of a polynomial's constant is not worth tracking
-        return self.splat(-abs(c))
+    def _addend(self, c: float) -> str:
+        """A constant to add a product to. NEON's multiply-add overwrites its addend, so a fresh load each time is cheaper
+        than a register kept and copied; marking it volatile keeps LLVM from loading it once for all."""
+        if not self.t.paired_constants:
+            return self.splat(c)
+        at = self.new(f"getelementptr {self.t.vector}, ptr @addends, i64 {self.m.addend(c)}")
+        return self.new(f"load volatile {self.t.vector}, ptr {at}, align {self.t.bytes * self.t.lanes}")
 
     def _integers(self, value: int) -> str:
         return "<" + ", ".join([f"i{self.t.bits} {value}"] * self.t.lanes) + ">"

@@ -1,4 +1,4 @@
-"""Coefficients of the vector sine and cosine: three-part reduction by π/2, then polynomials on [−π/4, π/4].
+"""Coefficients of the vector sine and cosine: reduction by multiples of π/2, then polynomials on [−π/4, π/4].
 
 The polynomials are the minimax ones of the Cephes library (S. Moshier). Their error and that of the reduction stay within
 2 units in the last place up to 1e5 rad; larger angles are first brought into range by the C library.
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 class Coefficients:
     largest: float
     two_over_pi: float
-    half_pi: tuple[float, ...]  # parts that add up to π/2, each exact when multiplied by a small integer
+    half_pi: tuple[float, ...]  # parts that add up to π/2; a fused multiply-add rounds after each, not within
+    rounding: float  # added and taken away again, it leaves the nearest integer, and its lowest bits in the sum's own
     sine: tuple[float, ...]  # highest power first
     cosine: tuple[float, ...]
 
@@ -22,7 +23,8 @@ class Coefficients:
 DOUBLE = Coefficients(
     largest=1e5,
     two_over_pi=2.0 / math.pi,
-    half_pi=(1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+    half_pi=(1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
+    rounding=1.5 * 2.0**52,
     sine=(
         1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
         8.33333333332211858878e-3, -1.66666666666666307295e-1,
@@ -35,7 +37,8 @@ DOUBLE = Coefficients(
 SINGLE = Coefficients(
     largest=1e5,
     two_over_pi=0.6366197466850281,
-    half_pi=(1.5703125, 4.837512969970703e-4, 7.549789948768648e-8),
+    half_pi=(1.5707963705062866, -4.371139000186241e-08, -1.7151245100058934e-15),
+    rounding=1.5 * 2.0**23,
     sine=(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1),
     cosine=(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
 )

@@ -73,6 +73,29 @@ class Node:
     def __abs__(self) -> Scalar:
         return unary("abs", self)
 
+    # NumPy's functions on arrays of nodes call these by name: np.sin(q) works in a traced function
+
+    def sin(self) -> Scalar:
+        return unary("sin", self)
+
+    def cos(self) -> Scalar:
+        return unary("cos", self)
+
+    def tan(self) -> Any:
+        return unary("sin", self) / unary("cos", self)
+
+    def sqrt(self) -> Scalar:
+        return unary("sqrt", self)
+
+    def exp(self) -> Scalar:
+        return unary("exp", self)
+
+    def log(self) -> Scalar:
+        return unary("log", self)
+
+    def tanh(self) -> Scalar:
+        return unary("tanh", self)
+
     def __lt__(self, other: Any) -> Any:
         return _lift(_less, self, other)
 
