@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,7 +187,8 @@ def test_the_listing_does_not_depend_on_hash_seed_or_folder(tmp_path):
     code = "import dynamis as dy; r = dy.load('panda'); r.gravity(r.neutral()); print(r._kernels['gravity'].code.digest())"
     digests = set()
     for seed in ("0", "1", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
+        home = str(Path(dy.__file__).parents[1])
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C", "PYTHONPATH": home}
         run = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment, cwd=tmp_path
         )
