@@ -27,6 +27,7 @@ from dynamis.algorithms import (
 from dynamis.algorithms.articulated_body import Articulated, articulated_inertias
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
+from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.inputs import Inputs, broadcast_batch, moving_base
@@ -446,12 +447,12 @@ class Robot:
         label = getattr(function, "__name__", "function")
         return Kernel([functools.partial(function, self)], [(name, known[name]) for name in names], label)
 
-    def cost(self, name: str) -> dict[str, int]:
-        """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.
+    def kernel(self, name: str) -> Kernel:
+        """The compiled function of this name, such as "inverse_dynamics": its listing, its bare ufunc, its cost.
 
         >>> import dynamis as dy
-        >>> dy.load("ur5e").cost("inverse_dynamics")["total"] < 400
-        True
+        >>> dy.load("ur5e").kernel("mass_matrix").arguments
+        (('q', 6),)
         """
         q, x = self.neutral(), np.zeros(self.n)
         arguments = {
@@ -459,12 +460,38 @@ class Robot:
             "gravity": (q,), "bias": (q, x), "regressor": (q, x, x), "kinetic_energy": (q, x), "potential_energy": (q,),
         }  # fmt: skip
         if name not in arguments:
-            raise unknown_name("function with a cost", name, arguments)
+            raise unknown_name("compiled function", name, arguments)
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
-            raise InputError("costs are counted for robots with numbers, and small enough to be compiled")
+            raise InputError(f"robot {printable(self.name)} is not compiled: it has symbols, no joints, or too many")
         getattr(self, name)(*arguments[name])
-        counts = self._kernels[_KEYS[name]].code.cost()
+        return self._kernels[_KEYS[name]]
+
+    def cost(self, name: str) -> dict[str, int]:
+        """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").cost("inverse_dynamics")["total"] < 400
+        True
+        """
+        counts = self.kernel(name).code.cost()
         return {**counts, "total": sum(counts.values())}
+
+    def write_c(self, name: str, folder: str | os.PathLike[str], *, precision: str = "double", states: int = 20) -> list[Path]:
+        """Write a function as dependency-free C99, header and source with a self-test, into a folder."""
+        kernel = self.kernel(name)
+        rng = np.random.default_rng(0)
+        q, others = self.random(rng, states), rng.uniform(-1.0, 1.0, (states, 3, self.n))
+        vectors = [[q[s] if arg == "q" else others[s, k] for k, (arg, _) in enumerate(kernel.arguments)] for s in range(states)]
+        identifier = f"dynamis_{name}"
+        texts = c_text.render(kernel.code, identifier, precision, f"{name} of {self.name}", vectors)
+        paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            for path, text in zip(paths, texts, strict=True):
+                path.write_text(text, encoding="ascii")
+        except OSError as error:
+            raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
+        return paths
 
     # how all of the above is evaluated
 

@@ -154,3 +154,56 @@ def convert(robot: str, out: Path, form: str) -> None:
 
     load(robot).write(out, form)
     click.echo(f"{out} written")
+
+
+@cli.command()
+@click.argument("robot")
+@click.argument("function")
+@click.option("--to", type=click.Choice(["c"]), default="c", show_default=True, expose_value=False, help="The language.")
+@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="here", help="The folder."
+)
+@click.option("--floating", is_flag=True, help="Let the base move freely.")
+@plain_errors
+def export(robot: str, function: str, precision: str, out: Path, floating: bool) -> None:
+    """Write a robot's function as C99: a header and a source, with a self-test, without dependencies.
+
+    \b
+    Example:
+      dynamis export ur5e inverse_dynamics --to c
+      cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST dynamis_inverse_dynamics.c -lm && ./a.out
+    """
+    from dynamis.robot import load
+
+    for path in load(robot, base="floating" if floating else "fixed").write_c(function, out, precision=precision):
+        click.echo(f"{path} written")
+
+
+@cli.command()
+@click.argument("robot")
+@click.argument("function")
+@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c"]), default="graph", show_default=True)
+@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--floating", is_flag=True, help="Let the base move freely.")
+@plain_errors
+def show(robot: str, function: str, form: str, precision: str, floating: bool) -> None:
+    """Print what a function becomes: its listing, LLVM IR, this machine's assembly, or C.
+
+    \b
+    Example:
+      dynamis show ur5e gravity --as asm
+    """
+    from dynamis.compiler import c_text, jit
+    from dynamis.compiler.llvm_text import render
+    from dynamis.robot import load
+
+    code = load(robot, base="floating" if floating else "fixed").kernel(function).code
+    if form == "graph":
+        text = code.text()
+    elif form == "c":
+        text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, []))
+    else:
+        text = render(code, jit.host_target(precision))
+        text = jit.assembly(text) if form == "asm" else text
+    click.echo(text)
