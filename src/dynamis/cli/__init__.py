@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -12,6 +13,8 @@ def main() -> None:
 
         sys.stdout.write(f"dynamis {__version__}\n")
         return
+    # a command ends before better code would pay, and must not wait for it
+    os.environ.setdefault("DYNAMIS_TIER", "quick")
     from dynamis.cli.commands import cli
 
     cli()

@@ -251,6 +251,8 @@ def _within(leader: Coordinate, follower: Limits, ratio: float, offset: float) -
     """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
     low, high = sorted(((follower.lower - offset) / ratio, (follower.upper - offset) / ratio))
     fastest = min(leader.velocity, follower.velocity / abs(ratio))
+    if max(leader.lower, low) > min(leader.upper, high):
+        return leader  # vendors write limits that contradict each other; the leader's own then hold
     return replace(leader, lower=max(leader.lower, low), upper=min(leader.upper, high), velocity=fastest)
 
 
