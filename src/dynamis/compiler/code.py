@@ -6,6 +6,7 @@ and fused multiply-adds. Fusing is decided here, once, so that every target and 
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import traceback
 from collections import Counter
@@ -136,7 +137,7 @@ class _Lowering:
                 self.value[id(node)] = self._instruction(node, fused)
         outputs = tuple(tuple(self.operand(x) for x in result.flat) for result in self.results)
         shapes = tuple((f"out{k}", result.shape) for k, result in enumerate(self.results))
-        return Code(self.name, tuple(self.arguments), shapes, tuple(self.made), outputs)
+        return schedule(Code(self.name, tuple(self.arguments), shapes, tuple(self.made), outputs))
 
     def _fusible(self) -> set[int]:
         """Products used once, by an addition that will take them in: at most one for each addition."""
@@ -168,3 +169,50 @@ class _Lowering:
                 inverse = self.reciprocal[id(b)]
                 return inverse if isinstance(a, float) and a == 1.0 else self.emit("mul", self.operand(a), inverse)
         return self.emit(node.op, *(self.operand(x) for x in node.args))
+
+
+LOOK_AHEAD = 32  # instructions that are ready, oldest first, among which the next is chosen
+
+
+def schedule(code: Code) -> Code:
+    """The same instructions in an order that keeps fewer values waiting, so that fewer spill from registers.
+
+    Greedy: of the instructions that are ready, take one that ends the life of most of its operands; among equals the one
+    that was traced first. Sines and cosines stay in front.
+    """
+    first, made = code.inputs, code.instructions
+    operands = [{x for x in i.args if isinstance(x, int)} for i in made]
+    waiting = Counter(x for used in operands for x in used)  # uses still to come
+    waiting.update({x for values in code.outputs for x in values if isinstance(x, int)})
+    missing = [sum(x >= first for x in used) for used in operands]
+    users: dict[int, list[int]] = {}
+    for k, used in enumerate(operands):
+        for x in used:
+            users.setdefault(x, []).append(k)
+    lead = max((k + 1 for k, i in enumerate(made) if i.op in ("sin", "cos")), default=0)
+    order: list[int] = []
+    ready: list[int] = []
+
+    def take(k: int) -> None:
+        order.append(k)
+        waiting.subtract(operands[k])
+        for user in users.get(first + k, ()):
+            missing[user] -= 1
+            if missing[user] == 0 and user >= lead:
+                bisect.insort(ready, user)
+
+    for k in range(lead):
+        take(k)
+    ready[:] = [k for k in range(lead, len(made)) if missing[k] == 0]
+    while ready:
+        best = max(ready[:LOOK_AHEAD], key=lambda k: (sum(waiting[x] == 1 for x in operands[k]), -k))
+        ready.remove(best)
+        take(best)
+    place = {first + k: first + position for position, k in enumerate(order)}
+
+    def moved(x: Operand) -> Operand:
+        return place.get(x, x) if isinstance(x, int) else x
+
+    instructions = tuple(Instruction(made[k].op, tuple(map(moved, made[k].args))) for k in order)
+    outputs = tuple(tuple(map(moved, values)) for values in code.outputs)
+    return Code(code.name, code.arguments, code.results, instructions, outputs)

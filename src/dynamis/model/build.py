@@ -249,7 +249,9 @@ class _Builder:
 
 def _within(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
     """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
-    low, high = sorted(((follower.lower - offset) / ratio, (follower.upper - offset) / ratio))
+    if follower.lower == follower.upper:
+        return leader  # limits that were left out read 0 … 0, and nobody means a joint that cannot move
+    low, high = sorted(((follower.lower - offset) / ratio + 0.0, (follower.upper - offset) / ratio + 0.0))
     fastest = min(leader.velocity, follower.velocity / abs(ratio))
     if max(leader.lower, low) > min(leader.upper, high):
         return leader  # vendors write limits that contradict each other; the leader's own then hold
