@@ -76,7 +76,7 @@ def measure(name: str, base: str) -> dict[str, dict[str, float]]:
     start = time.perf_counter()
     wait_for_compiler()
     optimised = time.perf_counter() - start
-    kernels = {key if isinstance(key, str) else key[0]: kernel for key, kernel in robot._kernels.items()}
+    kernels = {key if isinstance(key, str) else key[0]: kernel for key, kernel in robot._evaluator.kernels.items()}
     results: dict[str, dict[str, float]] = {}
     for label, key, arrays, theirs in (
         ("inverse_dynamics", "id", (q, v, a), lambda: pin.rneaInParallel(1, pool, *columns, out)),

@@ -29,13 +29,13 @@ from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError, SingularError, printable, unknown_name
-from dynamis.inputs import Inputs, broadcast_batch, moving_base
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.evaluation import COMPILED_UP_TO, Evaluator
+from dynamis.inputs import moving_base
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
 from dynamis.model.load import load_description
-from dynamis.model.model import Frame, Model, fingerprint
-from dynamis.model.regroup import regroup
+from dynamis.model.model import Frame, Model
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
 from dynamis.spatial import Inertia
@@ -48,8 +48,6 @@ _KEYS: dict[str, Any] = {
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
 
-# straight-line code grows with the robot, and with its square for matrices; beyond this the plain algorithms run
-COMPILED_UP_TO = 80  # degrees of freedom
 RECURSION_PAYS_FROM = 16  # degrees of freedom in a row
 
 
@@ -92,8 +90,7 @@ class Robot:
         # a description fresh from a file is nobody else's: no need to copy or check it again
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
-        self._inputs = Inputs(self.model)
-        self._kernels: dict[Any, Kernel] = {}
+        self._evaluator = Evaluator(self.model)
 
     # what it is
 
@@ -169,7 +166,7 @@ class Robot:
         """
         d = self._description.copy()
         if gravity is not None:
-            d.gravity = self._inputs.vector(gravity, 3, "gravity")
+            d.gravity = self._evaluator.inputs.vector(gravity, 3, "gravity")
         if payload is not None:
             if not isinstance(payload, Inertia):
                 raise InputError(
@@ -237,11 +234,11 @@ class Robot:
 
     def integrate(self, q: Any, dv: Any) -> Array:
         """The configuration reached from q by the velocity dv during one unit of time, on the manifold."""
-        return self._over_states(self._integrate_one, self.nq, q=(q, self.nq), dv=(dv, self.n))
+        return self._evaluator.over_states(self._integrate_one, self.nq, q=(q, self.nq), dv=(dv, self.n))
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The dv with integrate(q0, dv) = q1."""
-        return self._over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
+        return self._evaluator.over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
 
     def _own_bodies(self) -> Any:
         return [(i, b) for i, b in self.model.moving if b.ratio == 1.0 and b.offset == 0.0]
@@ -273,7 +270,7 @@ class Robot:
             return dynamics.inverse_dynamics(m, q, v, a, self._on_bodies(q, frames, w, axes, moved), moved)
 
         frames, extra = self._wrench_inputs(wrenches, axes)
-        return self._evaluate(("id", tuple(f.name for f in frames), axes), f, base is None,
+        return self._evaluator.evaluate(("id", tuple(f.name for f in frames), axes), f, base is None,
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
@@ -290,54 +287,56 @@ class Robot:
 
         frames, extra = self._wrench_inputs(wrenches, axes)
         # the recursion pays only on long chains; where both are tried, the cheaper is kept
-        alternatives = (through_mass_matrix, f) if self._longest_chain > RECURSION_PAYS_FROM else (through_mass_matrix,)
-        return self._evaluate(("fd", tuple(f.name for f in frames), axes), f, base is None, alternatives,
+        alternatives = (
+            (through_mass_matrix, f) if self._evaluator.longest_chain > RECURSION_PAYS_FROM else (through_mass_matrix,)
+        )
+        return self._evaluator.evaluate(("fd", tuple(f.name for f in frames), axes), f, base is None, alternatives,
                               q=(q, self.nq), v=(v, self.n), tau=(tau, self.n), **extra)  # fmt: skip
 
     def mass_matrix(self, q: Any) -> Array:
         """M(q), reflected rotor inertias included (…, n, n)."""
-        return self._evaluate("crba", mass_matrix.crba, q=(q, self.nq))
+        return self._evaluator.evaluate("crba", mass_matrix.crba, q=(q, self.nq))
 
     def coriolis_matrix(self, q: Any, v: Any) -> Array:
         """C(q, v) by Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
-        return self._evaluate("coriolis", coriolis.coriolis_matrix, q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate("coriolis", coriolis.coriolis_matrix, q=(q, self.nq), v=(v, self.n))
 
     def mass_matrix_dot(self, q: Any, v: Any) -> Array:
         """Ṁ (…, n, n)."""
-        return self._evaluate("Mdot", coriolis.mass_matrix_dot, q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate("Mdot", coriolis.mass_matrix_dot, q=(q, self.nq), v=(v, self.n))
 
     def coriolis_transpose_product(self, q: Any, v: Any) -> Array:
         """Cᵀ v, the velocity term of a momentum observer."""
-        return self._evaluate("CTv", coriolis.coriolis_transpose_product, q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate("CTv", coriolis.coriolis_transpose_product, q=(q, self.nq), v=(v, self.n))
 
     def christoffel(self, q: Any) -> Array:
         """c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
-        return self._evaluate("christoffel", coriolis.christoffel, q=(q, self.nq))
+        return self._evaluator.evaluate("christoffel", coriolis.christoffel, q=(q, self.nq))
 
     def gravity(self, q: Any) -> Array:
         """g(q), the torques that hold the weight."""
-        return self._evaluate("gravity", dynamics.gravity, q=(q, self.nq))
+        return self._evaluator.evaluate("gravity", dynamics.gravity, q=(q, self.nq))
 
     def bias(self, q: Any, v: Any) -> Array:
         """C v + g + friction + springs."""
-        return self._evaluate("bias", dynamics.bias, q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate("bias", dynamics.bias, q=(q, self.nq), v=(v, self.n))
 
     def kinetic_energy(self, q: Any, v: Any) -> Array:
         """T, rotors included."""
-        return self._evaluate("T", energy.kinetic_energy, q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate("T", energy.kinetic_energy, q=(q, self.nq), v=(v, self.n))
 
     def potential_energy(self, q: Any) -> Array:
         """U of the weights, zero at the height of the world's origin, and of the springs."""
-        return self._evaluate("U", energy.potential_energy, q=(q, self.nq))
+        return self._evaluator.evaluate("U", energy.potential_energy, q=(q, self.nq))
 
     def link_energies(self, q: Any, v: Any) -> tuple[Array, Array]:
         """(T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
-        T = self._evaluate("Ti", energy.kinetic_energies, q=(q, self.nq), v=(v, self.n))
-        return T, self._evaluate("Ui", energy.potential_energies, q=(q, self.nq))
+        T = self._evaluator.evaluate("Ti", energy.kinetic_energies, q=(q, self.nq), v=(v, self.n))
+        return T, self._evaluator.evaluate("Ui", energy.potential_energies, q=(q, self.nq))
 
     def regressor(self, q: Any, v: Any, a: Any) -> Array:
         """Y (…, n, parameters), linear parametrisation of the inverse dynamics without wrenches."""
-        return self._evaluate("Y", regressor.regressor, q=(q, self.nq), v=(v, self.n), a=(a, self.n))
+        return self._evaluator.evaluate("Y", regressor.regressor, q=(q, self.nq), v=(v, self.n), a=(a, self.n))
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
         """τ split into inertia, coriolis, gravity, viscous, dry, rotor, external and spring; ``total`` is their sum."""
@@ -347,7 +346,7 @@ class Robot:
             return np.array(list(ledger.as_dict().values()))
 
         frames, extra = self._wrench_inputs(wrenches, axes)
-        rows = self._evaluate(("ledger", tuple(f.name for f in frames), axes), f,
+        rows = self._evaluator.evaluate(("ledger", tuple(f.name for f in frames), axes), f,
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2])))
 
@@ -356,17 +355,19 @@ class Robot:
     def pose(self, q: Any, frame: str | None = None) -> Array:
         """The frame's pose in the world (…, 4, 4)."""
         f = self.model.frame(frame)
-        return self._evaluate(("pose", f.name), lambda m, q: kinematics.pose(m, q, f), q=(q, self.nq))
+        return self._evaluator.evaluate(("pose", f.name), lambda m, q: kinematics.pose(m, q, f), q=(q, self.nq))
 
     def velocity(self, q: Any, v: Any, frame: str | None = None) -> Array:
         """(ṗ, ω) of the frame, in world axes (…, 6)."""
         f = self.model.frame(frame)
-        return self._evaluate(("vel", f.name), lambda m, q, v: kinematics.velocity(m, q, v, f), q=(q, self.nq), v=(v, self.n))
+        return self._evaluator.evaluate(
+            ("vel", f.name), lambda m, q, v: kinematics.velocity(m, q, v, f), q=(q, self.nq), v=(v, self.n)
+        )
 
     def acceleration(self, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
         """(p̈, ω̇) of the frame, in world axes (…, 6)."""
         f = self.model.frame(frame)
-        return self._evaluate(("acc", f.name), lambda m, q, v, a: kinematics.acceleration(m, q, v, a, f),
+        return self._evaluator.evaluate(("acc", f.name), lambda m, q, v, a: kinematics.acceleration(m, q, v, a, f),
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n))  # fmt: skip
 
     def jacobian(self, q: Any, frame: str | None = None, *, axes: str = "world") -> Array:
@@ -377,20 +378,23 @@ class Robot:
             world = jacobian.jacobian(m, q, f)
             return _in_axes(kinematics.pose(m, q, f), world) if local else world
 
-        return self._evaluate(("J", f.name, axes), J, q=(q, self.nq))
+        return self._evaluator.evaluate(("J", f.name, axes), J, q=(q, self.nq))
 
     def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
         """dJ/dt of the world-axes Jacobian (…, 6, n)."""
         f = self.model.frame(frame)
-        return self._evaluate(
+        return self._evaluator.evaluate(
             ("Jdot", f.name), lambda m, q, v: jacobian.jacobian_dot(m, q, v, f), q=(q, self.nq), v=(v, self.n)
         )
 
     def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
         """d(p, φ)/dt = J_A v, for φ = "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector" (…, 6, n)."""
         f, orientation = self.model.frame(frame), str(orientation)
-        return self._evaluate(("JA", f.name, orientation), lambda m, q: jacobian.analytic_jacobian(m, q, f, orientation),
-                              q=(q, self.nq))  # fmt: skip
+
+        def J_A(m: Model, q: Array) -> Array:
+            return jacobian.analytic_jacobian(m, q, f, orientation)
+
+        return self._evaluator.evaluate(("JA", f.name, orientation), J_A, q=(q, self.nq))
 
     def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
         """τ that holds the robot still against its weight and the wrenches (no springs, no friction)."""
@@ -399,7 +403,7 @@ class Robot:
             return statics.static_forces(m, q, self._on_bodies(q, frames, w, axes))[0]
 
         frames, extra = self._wrench_inputs(wrenches, axes)
-        return self._evaluate(("static", tuple(f.name for f in frames), axes), f, q=(q, self.nq), **extra)
+        return self._evaluator.evaluate(("static", tuple(f.name for f in frames), axes), f, q=(q, self.nq), **extra)
 
     def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:
         """(τ, f, N) at one configuration at rest: holding torques, and force and moment each joint exerts on its body.
@@ -407,8 +411,8 @@ class Robot:
         Rows of f and N are bodies, in world axes at the body's origin; row 0 is what the ground exerts.
         """
         frames, extra = self._wrench_inputs(wrenches, axes)
-        given = [self._inputs.one_state(value, size, name) for name, (value, size) in extra.items()]
-        state = self._inputs.one_state(q, self.nq, "q")
+        given = [self._evaluator.inputs.one_state(value, size, name) for name, (value, size) in extra.items()]
+        state = self._evaluator.inputs.one_state(q, self.nq, "q")
         return statics.static_forces(self.model, state, self._on_bodies(state, frames, given, axes))
 
     def articulated_inertias(self, q: Any, v: Any = None, tau: Any = None) -> Articulated:
@@ -419,8 +423,10 @@ class Robot:
         (6, 6)
         """
         rest = np.zeros(self.n)
-        at = self._inputs.one_state(q, self.nq, "q")
-        rates, forces = (rest if x is None else self._inputs.one_state(x, self.n, name) for name, x in (("v", v), ("tau", tau)))
+        at = self._evaluator.inputs.one_state(q, self.nq, "q")
+        rates, forces = (
+            rest if x is None else self._evaluator.inputs.one_state(x, self.n, name) for name, x in (("v", v), ("tau", tau))
+        )
         return articulated_inertias(self.model, at, rates, forces)
 
     # compiled functions
@@ -464,7 +470,7 @@ class Robot:
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
             raise InputError(f"robot {printable(self.name)} is not compiled: it has symbols, no joints, or too many")
         getattr(self, name)(*arguments[name])
-        return self._kernels[_KEYS[name]]
+        return self._evaluator.kernels[_KEYS[name]]
 
     def cost(self, name: str) -> dict[str, int]:
         """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.
@@ -494,81 +500,6 @@ class Robot:
         return paths
 
     # how all of the above is evaluated
-
-    def _evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True,
-                  alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
-        """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative."""
-        arrays = {name: self._inputs.vector(value, size, name) for name, (value, size) in inputs.items()}
-        batch = broadcast_batch(arrays)
-        if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
-            if batch:
-                raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
-            result = np.asarray(algorithm(self.model, *arrays.values()))
-            return result if result.ndim else result[()]  # one number, not an array around it
-        if not keep or not 0 < self.n <= COMPILED_UP_TO:
-            return self._over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
-        sizes = {name: a.shape[-1] for name, a in arrays.items()}
-        kernel = self._kernel(key, alternatives or (algorithm,), sizes)
-        try:
-            result = kernel(*arrays.values())
-        except InputError:  # the trace divided by a plain zero; the algorithm itself knows what that means
-            return self._over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
-        if not np.isfinite(result).all():
-            self._explain_failure(algorithm, arrays, batch, result)
-        return result
-
-    @functools.cached_property
-    def _longest_chain(self) -> int:
-        """Degrees of freedom on the way from the base to the farthest tip."""
-        chain = [0] * len(self.model.bodies)
-        for i, body in self.model.moving:
-            chain[i] = chain[body.parent] + len(body.dof)
-        return max(chain)
-
-    def _kernel(self, key: Any, algorithms: Sequence[Callable[..., Any]], sizes: dict[str, int]) -> Kernel:
-        found = self._kernels.get(key)
-        if found is None:
-            name = key if isinstance(key, str) else key[0]
-            # the same torques from fewer numbers, where only they are asked for
-            model = self._sparse if name in ("id", "fd", "crba", "coriolis", "Mdot", "CTv", "gravity", "bias") else self.model
-            identity = f"{fingerprint(model)} {key!r}"
-            arguments = [(f"{argument}", size) for argument, size in sizes.items()]
-            found = self._kernels[key] = Kernel(
-                [functools.partial(algorithm, model) for algorithm in algorithms], arguments, name, identity
-            )
-        return found
-
-    @functools.cached_property
-    def _sparse(self) -> Model:
-        return regroup(self.model)
-
-    def _explain_failure(
-        self, algorithm: Callable[..., Any], arrays: dict[str, Array], batch: tuple[int, ...], result: Array
-    ) -> None:
-        """A result that is not finite: the plain algorithm at the first such state says why, if there is a reason."""
-        flat = result.reshape(int(np.prod(batch)), -1)
-        bad = int(np.flatnonzero(~np.isfinite(flat).all(axis=1))[0])
-        where = np.unravel_index(bad, batch) if batch else ()
-        state = [np.broadcast_to(a, (*batch, a.shape[-1]))[where].astype(float) for a in arrays.values()]
-        with np.errstate(all="ignore"):
-            algorithm(self.model, *state)
-        place = f" (state {list(map(int, where))} of the batch)" if batch else ""
-        raise SingularError(
-            f"the result is not finite at this configuration{place}: "
-            "the mass matrix or the chosen coordinates are singular there"
-        )
-
-    def _over_states(self, function: Callable[..., Array], size: int | None, **inputs: tuple[Any, int]) -> Array:
-        arrays = {name: self._inputs.vector(value, length, name) for name, (value, length) in inputs.items()}
-        if any(a.dtype == object for a in arrays.values()):
-            raise InputError("this function takes numbers, not symbols")
-        batch = broadcast_batch(arrays)
-        count = int(np.prod(batch))
-        rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]
-        values = [function(*states) for states in zip(*rows, strict=True)]
-        shape = (size,) if size is not None else (values or [function(*(np.zeros(a.shape[-1]) for a in rows))])[0].shape
-        result = np.array(values).reshape((*batch, *shape))
-        return result.astype(np.result_type(*arrays.values()))
 
     @staticmethod
     def _is_local(axes: str) -> bool:

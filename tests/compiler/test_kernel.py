@@ -184,7 +184,7 @@ def test_regrouped_inertias_give_the_same_torques_and_masses(seed):
 
 
 def test_the_listing_does_not_depend_on_hash_seed_or_folder(tmp_path):
-    code = "import dynamis as dy; r = dy.load('panda'); r.gravity(r.neutral()); print(r._kernels['gravity'].code.digest())"
+    code = "import dynamis as dy; r = dy.load('panda'); r.gravity(r.neutral()); print(r._evaluator.kernels['gravity'].code.digest())"
     digests = set()
     for seed in ("0", "1", "77"):
         home = str(Path(dy.__file__).parents[1])
@@ -304,7 +304,9 @@ def test_branching_on_a_traced_value_names_the_line():
 
 def test_forward_dynamics_costs_less_through_the_mass_matrix_on_small_arms():
     robot = dy.load("ur5e")
-    recursion = trace(lambda q, v, t: dynamics.forward_dynamics(robot._sparse, q, v, t), [("q", 6), ("v", 6), ("tau", 6)])
+    recursion = trace(
+        lambda q, v, t: dynamics.forward_dynamics(robot._evaluator.sparse, q, v, t), [("q", 6), ("v", 6), ("tau", 6)]
+    )
     assert robot.cost("forward_dynamics")["total"] < len(recursion.instructions)
     with pytest.raises(dy.NameLookupError, match="forward_dynamics"):
         robot.cost("forward_dynamic")

@@ -9,7 +9,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from dynamis.compiler.llvm_text import Target
+from dynamis.compiler.target import Target
 
 _lock = threading.Lock()  # LLVM's parser and code generator are used by one thread at a time
 

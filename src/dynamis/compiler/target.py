@@ -1,0 +1,38 @@
+"""What generated text depends on beside the code itself."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the text depends on beside the code: precision, lanes, and how the processor likes its constants."""
+
+    precision: str  # "double" or "float"
+    lanes: int
+    paired_constants: bool  # load neighbours together and pick lanes (NEON), or broadcast each (x86)
+
+    @property
+    def bits(self) -> int:
+        return 64 if self.precision == "double" else 32
+
+    @property
+    def bytes(self) -> int:
+        return self.bits // 8
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.lanes} x {self.precision}>"
+
+    @property
+    def integers(self) -> str:
+        return f"<{self.lanes} x i{self.bits}>"
+
+
+def literal(value: float, t: Target) -> str:
+    """A number as LLVM writes it: the bits of a double, whatever the precision."""
+    if t.precision == "float":
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return "0x" + struct.pack(">d", value).hex().upper()
