@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dynamis.model.description import Description
     from dynamis.model.load import check
     from dynamis.model.model import Model
+    from dynamis.model.packages import resolve_mesh
     from dynamis.robot import Robot, load
     from dynamis.scalar import (
         acos,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         where,
     )
     from dynamis.spatial import Inertia, Pose, solids
+    from dynamis.spatial.mesh import mesh_inertia
 
 _HOMES = {
     "dynamis.algorithms.dynamics": ("TorqueLedger",),
@@ -69,7 +71,9 @@ _HOMES = {
         "acos", "asin", "atan2", "cos", "evaluate", "exp", "floor", "log", "maximum", "minimum", "sign", "sin",
         "sqrt", "symbol", "tanh", "where",
     ),
+    "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
+    "dynamis.spatial.mesh": ("mesh_inertia",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -115,7 +119,9 @@ __all__ = [
     "load",
     "log",
     "maximum",
+    "mesh_inertia",
     "minimum",
+    "resolve_mesh",
     "sign",
     "sin",
     "solids",

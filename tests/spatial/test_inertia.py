@@ -6,7 +6,6 @@ from random_trees import random_inertia, random_pose, relative_error
 
 import dynamis as dy
 from dynamis.spatial import Inertia, Pose, force_cross, motion_cross, skew, solids
-from dynamis.spatial.mesh import mesh
 
 
 def integrated(inside, size, count=60, seed=0):
@@ -128,10 +127,10 @@ def test_poses_move_twists_and_wrenches_so_that_power_stays():
 def test_a_mesh_box_weighs_like_a_box():
     trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
     surface = trimesh.creation.box((1.0, 0.6, 0.4))
-    assert relative_error(mesh(surface, mass=2.0).tensor, solids.box(1.0, 0.6, 0.4, mass=2.0).tensor) < 1e-12
+    assert relative_error(dy.mesh_inertia(surface, mass=2.0).tensor, solids.box(1.0, 0.6, 0.4, mass=2.0).tensor) < 1e-12
     surface.apply_translation((1.0, 2.0, 3.0))
     moved = solids.box(0.5, 0.3, 0.2, density=100.0).seen_from(Pose.translation([0.5, 1.0, 1.5]))
-    assert relative_error(mesh(surface, density=100.0, scale=0.5).matrix(), moved.matrix()) < 1e-12
+    assert relative_error(dy.mesh_inertia(surface, density=100.0, scale=0.5).matrix(), moved.matrix()) < 1e-12
 
 
 def test_an_open_mesh_is_refused(tmp_path):
@@ -141,4 +140,4 @@ def test_an_open_mesh_is_refused(tmp_path):
     path = tmp_path / "open.stl"
     surface.export(path)
     with pytest.raises(dy.InputError, match="watertight"):
-        mesh(path, mass=1.0)
+        dy.mesh_inertia(path, mass=1.0)

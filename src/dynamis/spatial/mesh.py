@@ -13,7 +13,7 @@ from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 
 
-def mesh(source: Any, *, mass: float | None = None, density: float | None = None, scale: float = 1.0) -> Inertia:
+def mesh_inertia(source: Any, *, mass: float | None = None, density: float | None = None, scale: float = 1.0) -> Inertia:
     """The inertia, about the mesh's own origin, of the homogeneous solid a mesh encloses.
 
     ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object. The surface must be watertight: the volume integrals
