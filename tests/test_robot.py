@@ -308,12 +308,12 @@ def test_a_stage_and_a_joint_of_the_same_name_keep_their_own_coordinates():
 def test_a_follower_has_the_physics_of_the_same_joint_uncoupled():
     """Friction, rotor and spring of a follower, seen through q = G q₀ + o."""
     rng = np.random.default_rng(11)
-    for _ in range(10):
+    compared = 0
+    for _ in range(20):
         coupled = random_robot(rng, bodies=6, floating=False, kinds=("revolute", "prismatic", "helical"))
         if not coupled.model.coupled:
             continue
         d = coupled.description
-        joints = {j.name: j for j in d.joints}
         for j in d.joints:
             j.mimic = None
         plain = dy.Robot(d)
@@ -324,11 +324,12 @@ def test_a_follower_has_the_physics_of_the_same_joint_uncoupled():
                 offset, ratio = offset + ratio * at.mimic.offset, ratio * at.mimic.ratio
                 at = coupled.description.joint(at.mimic.joint)
             G[k, coupled.joint_names.index(at.name)], o[k] = ratio, offset
-        assert len(joints) >= plain.n
         q, v, a = (x[0] for x in random_states(rng, coupled, 1))
         tau = G.T @ plain.inverse_dynamics(G @ q + o, G @ v, G @ a)
         assert relative_error(coupled.inverse_dynamics(q, v, a), tau) < 1e-12
         assert relative_error(coupled.mass_matrix(q), G.T @ plain.mass_matrix(G @ q + o) @ G) < 1e-12
+        compared += 1
+    assert compared >= 5
 
 
 def test_a_follower_narrows_the_limits_of_its_leader():

@@ -157,7 +157,7 @@ class _Builder:
         parts = stages(joint.type, unit(joint.axis), axis2, joint.pitch)
         for k, stage in enumerate(parts):
             name = joint.child if k == len(parts) - 1 else joint.name + stage.suffix
-            placement = place if k == 0 else stage.step
+            placement = place if k == 0 else Pose.identity()
             self.drafts.append(_Draft(name, parent, placement, stage.motion, joint, stage.suffix))
             parent = len(self.drafts) - 1
         return parent, joint.tail if joint.tail.is_identity() else Pose(joint.tail.R.copy(), joint.tail.p.copy())

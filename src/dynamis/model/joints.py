@@ -194,11 +194,10 @@ def _left_jacobian(phi: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One primitive of a joint: its motion, and the fixed step from the previous stage to it."""
+    """One primitive of a joint: its motion, and what its coordinate is called beside the joint's name."""
 
     motion: Primitive
     suffix: str
-    step: Pose
 
 
 def plane_axes(normal: Array) -> Array:
@@ -213,28 +212,27 @@ def plane_axes(normal: Array) -> Array:
 
 def stages(kind: str, axis: Array, axis2: Array | None = None, pitch: Any = 0.0) -> list[Stage]:
     """The primitives a joint of this type is made of, in order from its parent."""
-    at = Pose.identity()
     match kind:
         case "revolute" | "continuous":
-            return [Stage(Revolute(axis), "", at)]
+            return [Stage(Revolute(axis), "")]
         case "prismatic":
-            return [Stage(Prismatic(axis), "", at)]
+            return [Stage(Prismatic(axis), "")]
         case "helical":
-            return [Stage(Helical(axis, pitch), "", at)]
+            return [Stage(Helical(axis, pitch), "")]
         case "cylindrical":
-            return [Stage(Prismatic(axis), ".distance", at), Stage(Revolute(axis), ".angle", at)]
+            return [Stage(Prismatic(axis), ".distance"), Stage(Revolute(axis), ".angle")]
         case "universal":
             assert axis2 is not None
-            return [Stage(Revolute(axis), ".1", at), Stage(Revolute(axis2), ".2", at)]
+            return [Stage(Revolute(axis), ".1"), Stage(Revolute(axis2), ".2")]
         case "planar":
             E = plane_axes(axis)
             return [
-                Stage(Prismatic(E[:, 0]), ".x", at),
-                Stage(Prismatic(E[:, 1]), ".y", at),
-                Stage(Revolute(axis), ".angle", at),
+                Stage(Prismatic(E[:, 0]), ".x"),
+                Stage(Prismatic(E[:, 1]), ".y"),
+                Stage(Revolute(axis), ".angle"),
             ]
         case "spherical":
-            return [Stage(Spherical(), "", at)]
+            return [Stage(Spherical(), "")]
         case "free":
-            return [Stage(Free(), "", at)]
+            return [Stage(Free(), "")]
     raise AssertionError(f"no such joint type: {kind}")
