@@ -13,14 +13,16 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularError
 from dynamis.inputs import Inputs, broadcast_batch
 from dynamis.model.model import Model, fingerprint
+from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 
 Array = npt.NDArray[Any]
 
 # straight-line code grows with the robot, and with its square for matrices; beyond this the plain algorithms run
 COMPILED_UP_TO = 80  # degrees of freedom
-# functions that see inertias only through torques, which regrouping leaves as they are
-SPARSE = frozenset({"id", "fd", "crba", "coriolis", "Mdot", "CTv", "gravity", "bias"})
+# functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
+TORQUES = frozenset({"id", "gravity", "bias", "CTv"})
+MATRICES = frozenset({"fd", "crba", "coriolis", "Mdot"})
 
 
 class Evaluator:
@@ -30,6 +32,7 @@ class Evaluator:
         self.model = model
         self.inputs = Inputs(model)
         self.kernels: dict[Any, Kernel] = {}
+        self._lean_models: dict[str, Model] = {}
 
     def evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True,
                   alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
@@ -65,8 +68,7 @@ class Evaluator:
         found = self.kernels.get(key)
         if found is None:
             name = key if isinstance(key, str) else key[0]
-            # the same torques from fewer numbers, where only they are asked for
-            model = self.sparse if name in SPARSE else self.model
+            model = self._lean(key)
             identity = f"{fingerprint(model)} {key!r}"
             arguments = [(f"{argument}", size) for argument, size in sizes.items()]
             found = self.kernels[key] = Kernel(
@@ -74,9 +76,17 @@ class Evaluator:
             )
         return found
 
-    @functools.cached_property
-    def sparse(self) -> Model:
-        return regroup(self.model)
+    def _lean(self, key: Any) -> Model:
+        """The model with which a function costs least: the same torques from fewer numbers, where only they are asked for."""
+        name, frames = key if isinstance(key, str) else key[0], () if isinstance(key, str) else key[1]
+        if name not in TORQUES and name not in MATRICES:
+            return self.model
+        kind = "wrenches" if frames else "torques" if name in TORQUES else "matrices"
+        if kind not in self._lean_models:
+            # wrenches are given in the file's link frames
+            moved = self.model if frames else reframe(self.model, apart=kind == "matrices")
+            self._lean_models[kind] = regroup(moved)
+        return self._lean_models[kind]
 
     def _explain_failure(
         self, algorithm: Callable[..., Any], arrays: dict[str, Array], batch: tuple[int, ...], result: Array

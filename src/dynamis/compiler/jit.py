@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -34,12 +36,12 @@ def versions() -> str:
 def host_target(precision: str) -> Target:
     """Vectors of this machine's width."""
     triple, _, features = processor()
-    width = 128
+    width, registers = 128, 32
     if triple.startswith(("x86_64", "i686")):
         words = set(features.split(","))
-        width = 512 if "+avx512f" in words else 256 if "+avx" in words else 128
+        width, registers = (512, 32) if "+avx512f" in words else (256, 16) if "+avx" in words else (128, 16)
     lanes = width // (64 if precision == "double" else 32)
-    return Target(precision, lanes, paired_constants=triple.startswith(("aarch64", "arm")))
+    return Target(precision, lanes, registers)
 
 
 def _machine(level: int) -> Any:
@@ -48,16 +50,26 @@ def _machine(level: int) -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small", jit=True)
 
 
+@contextmanager
+def _our_order() -> Iterator[None]:
+    """Let LLVM keep the order of instructions: it was chosen together with what waits in registers."""
+    llvm.set_option("", "-enable-misched=0")
+    try:
+        yield
+    finally:
+        llvm.set_option("", "-enable-misched=1")
+
+
 def assemble(text: str, level: int) -> bytes:
     """Object code; level 0 is quick to make, 2 is quick to run."""
-    with _lock:
+    with _lock, _our_order():
         module = llvm.parse_assembly(text)
         return bytes(_machine(level).emit_object(module))
 
 
 def assembly(text: str, level: int = 2) -> str:
     """The same as text a person can read."""
-    with _lock:
+    with _lock, _our_order():
         return str(_machine(level).emit_assembly(llvm.parse_assembly(text)))
 
 

@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
-from dynamis.compiler.code import Code, trace
+from dynamis.compiler.code import Code
 from dynamis.compiler.gufunc import Gufunc
 from dynamis.compiler.llvm_text import render
+from dynamis.compiler.lowering import trace
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """What the text depends on beside the code: precision, lanes, and how the processor likes its constants."""
+    """Precision, lanes (states a vector holds) and vector registers."""
 
     precision: str  # "double" or "float"
     lanes: int
-    paired_constants: bool  # load neighbours together and pick lanes (NEON), or broadcast each (x86)
+    registers: int
 
     @property
     def bits(self) -> int:
@@ -21,6 +21,11 @@ class Target:
     @property
     def bytes(self) -> int:
         return self.bits // 8
+
+    @property
+    def width(self) -> int:
+        """Bytes of a vector."""
+        return self.bytes * self.lanes
 
     @property
     def vector(self) -> str:

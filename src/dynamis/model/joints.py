@@ -134,6 +134,28 @@ class Helical(_OneNumber):
         return Pose(rotation.about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
 
 
+class Fixed(Primitive):
+    """No motion: a placement with a frame of its own."""
+
+    nq = nv = 0
+    S = np.zeros((6, 0))
+
+    def pose(self, _q: Array) -> Pose:
+        return Pose.identity()
+
+    def integrate(self, q: Array, _dv: Array) -> Array:
+        return q
+
+    def difference(self, _q0: Array, _q1: Array) -> Array:
+        return np.zeros(0)
+
+    def neutral(self) -> Array:
+        return np.zeros(0)
+
+    def random(self, _rng: np.random.Generator, _lower: Array, _upper: Array) -> Array:
+        return np.zeros(0)
+
+
 class Spherical(Primitive):
     nq, nv = 4, 3
     S = np.vstack([np.zeros((3, 3)), np.eye(3)])

@@ -1,0 +1,156 @@
+"""From Python to instructions: a function is run on symbols, and what it did becomes a list.
+
+Lowering does what concerns every target: sums become chains of fused multiply-adds, divisions by the same value share one
+reciprocal, and the order of evaluation is chosen. All of it is decided here, once, so that every target and every batch
+split rounds alike. (Common factors are left alone: x y + x z is two operations either way once multiply-adds are fused.)
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.code import Code, Instruction, Operand
+from dynamis.compiler.schedule import schedule
+from dynamis.errors import InputError
+from dynamis.scalar import Node, symbol, topological
+
+SUMS = ("add", "sub", "neg")
+Term = tuple[bool, Any]  # one of a sum: whether it is taken away, and a node or a number
+
+
+def trace(function: Callable[..., Any], arguments: Sequence[tuple[str, int]], name: str = "kernel") -> Code:
+    """Run a function on symbols and record it. It takes one vector an argument and returns an array or several."""
+    vectors = [np.array([symbol(f"{arg}[{k}]") for k in range(size)], dtype=object) for arg, size in arguments]
+    try:
+        returned = function(*vectors)
+    except InputError as error:
+        place = _users_line(error)
+        raise InputError(f"{error}{place}") from None if place else error
+    results = returned if isinstance(returned, tuple) else (returned,)
+    arrays = [np.asarray(r, dtype=object) for r in results]
+    return schedule(lower(name, list(arguments), vectors, arrays))
+
+
+def _users_line(error: BaseException) -> str:
+    """Where in the user's own code a trace stopped: the innermost frame outside this package."""
+    ours = str(Path(__file__).parents[1])
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" (in {last.name}, {last.filename}:{last.lineno}: {last.line})"
+
+
+def lower(
+    name: str, arguments: list[tuple[str, int]], vectors: list[npt.NDArray[Any]], results: list[npt.NDArray[Any]]
+) -> Code:
+    inputs = [x for vector in vectors for x in vector]
+    known = {id(x) for x in inputs}
+    flat = [x for result in results for x in result.flat]
+    order = topological(flat)
+    for node in order:
+        if node.op == "symbol" and id(node) not in known:
+            raise InputError(f"the symbol {node} has no value: give it one, or make it an input")
+    order = [node for node in order if id(node) not in known]
+    return _Lowering(name, arguments, inputs, order, results).code()
+
+
+class _Lowering:
+    def __init__(self, name: str, arguments: list[tuple[str, int]], inputs: list[Node], order: list[Node],
+                 results: list[npt.NDArray[Any]]) -> None:  # fmt: skip
+        self.name, self.arguments, self.results, self.order = name, arguments, results, order
+        self.value: dict[int, Operand] = {id(x): k for k, x in enumerate(inputs)}
+        self.made: list[Instruction] = []
+        self.first = len(inputs)
+        self.uses: Counter[int] = Counter(id(a) for node in order for a in node.args if isinstance(a, Node))
+        self.uses.update(id(x) for result in results for x in result.flat if isinstance(x, Node))
+        self.divisions: Counter[int] = Counter(id(n.args[1]) for n in order if n.op == "div" and isinstance(n.args[1], Node))
+        self.reciprocal: dict[int, Operand] = {}
+
+    def emit(self, op: str, *args: Operand) -> int:
+        self.made.append(Instruction(op, args))
+        return self.first + len(self.made) - 1
+
+    def operand(self, x: Any) -> Operand:
+        return self.value[id(x)] if isinstance(x, Node) else float(x)
+
+    def code(self) -> Code:
+        inner = {id(a) for node in self.order if node.op in SUMS for a in node.args if self._is_once(a, SUMS)}
+        sums = {id(node): self._terms(node, inner) for node in self.order if node.op in SUMS and id(node) not in inner}
+        fused = self._fused_products(list(sums.values()))
+        for node in self.order:
+            if id(node) in sums:
+                self.value[id(node)] = self._sum(sums[id(node)], fused)
+            elif id(node) not in inner and id(node) not in fused:
+                self.value[id(node)] = self._instruction(node)
+        outputs = tuple(tuple(self.operand(x) for x in result.flat) for result in self.results)
+        shapes = tuple((f"out{k}", result.shape) for k, result in enumerate(self.results))
+        return Code(self.name, tuple(self.arguments), shapes, tuple(self.made), outputs)
+
+    def _is_once(self, x: Any, ops: tuple[str, ...]) -> bool:
+        return isinstance(x, Node) and x.op in ops and self.uses[id(x)] == 1
+
+    def _terms(self, node: Node, inner: set[int]) -> list[Term]:
+        """A sum with the sums inside it that nobody else uses, as terms from left to right."""
+        terms: list[Term] = []
+        stack: list[Term] = [(False, node)]
+        while stack:
+            negative, x = stack.pop()
+            if x is node or id(x) in inner:
+                stack.append((negative != (x.op != "add"), x.args[-1]))
+                if x.op != "neg":
+                    stack.append((negative, x.args[0]))
+            else:
+                terms.append((negative, x))
+        return terms
+
+    def _fused_products(self, sums: list[list[Term]]) -> set[int]:
+        """Products that every use takes in with a fused multiply-add, so that they need not be computed by themselves.
+
+        A sum of products only must compute one of them; one that can serve several such sums is better computed once.
+        """
+        inside: Counter[int] = Counter()
+        leading: Counter[int] = Counter()
+        for terms in sums:
+            products = [id(x) for _, x in terms if isinstance(x, Node) and x.op == "mul"]
+            inside.update(products)
+            if len(products) == len(terms):
+                leading.update(set(products))
+        return {x for x, count in inside.items() if count == self.uses[x] and leading[x] <= 1}
+
+    def _sum(self, terms: list[Term], fused: set[int]) -> Operand:
+        """Plain terms first, one with a plus sign before all others: every product then costs one operation."""
+        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: t[0])
+        products = sorted((t for t in terms if id(t[1]) in fused), key=lambda t: t[0])
+        total: Operand
+        if plain:
+            negative, x = plain[0]
+            total = self.operand(x)
+        else:
+            (negative, x), products = products[0], products[1:]
+            total = self.emit("mul", *(self.operand(p) for p in x.args))
+        # the sum is built with the first term's sign
+        for sign, x in plain[1:]:
+            total = self.emit("sub" if sign != negative else "add", total, self.operand(x))
+        for sign, x in products:
+            total = self.emit("fnma" if sign != negative else "fma", *(self.operand(p) for p in x.args), total)
+        return self.emit("neg", total) if negative else total
+
+    def _instruction(self, node: Node) -> Operand:
+        if node.op == "div":
+            a, b = node.args
+            if isinstance(b, float):
+                return self.emit("mul", 1.0 / b, self.operand(a))
+            if self.divisions[id(b)] > 1:
+                if id(b) not in self.reciprocal:
+                    self.reciprocal[id(b)] = self.emit("div", 1.0, self.operand(b))
+                inverse = self.reciprocal[id(b)]
+                return inverse if isinstance(a, float) and a == 1.0 else self.emit("mul", self.operand(a), inverse)
+        return self.emit(node.op, *(self.operand(x) for x in node.args))
