@@ -1,136 +1,116 @@
-"""``python -m benchmarks``: this package against Pinocchio's C++ batch calls, one core, same states, one run.
+"""``python -m benchmarks``: this package against others, in one interleaved run, on the same states.
 
-Writes benchmarks/results.json and prints a table. Needs the extra ``oracles``.
+Writes results.json, prints tables, draws pictures. See docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
+from benchmarks import cores
+
+cores.prepare_libraries()  # before anything below loads them
+
 import json
-import os
-import platform
-import sys
-import tempfile
-import time
 import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-os.environ["DYNAMIS_NUM_THREADS"] = "1"
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+import click
+from rich.console import Console
 
-import numpy as np
-import pinocchio as pin
+from benchmarks import first_call, growth, latency, plots, tables, threads, throughput
+from benchmarks.goals import disturbed, missing, outcomes
+from benchmarks.machine import about
+from benchmarks.options import CHAINS, QUICK_CHAINS, Options
+from benchmarks.progress import tell
+from benchmarks.rivals import RIVALS
+from benchmarks.subjects import FLOATING
 
-import dynamis as dy
-from benchmarks.timing import best_times
-from dynamis.compiler.kernel import wait_for_compiler
-from dynamis.model.writers.urdf import write_urdf
-
-ROBOTS = [
-    ("ur5e", "fixed"),
-    ("panda", "fixed"),
-    ("xarm7", "fixed"),
-    ("kuka_iiwa14", "fixed"),
-    ("go2", "floating"),
-    ("g1", "floating"),
-]
-BATCH = 4096
-
-
-def rival(robot: dy.Robot, base: str) -> tuple[pin.Model, np.ndarray]:
-    """The same robot in Pinocchio, and its velocity order."""
-    d = robot.description
-    if base == "floating":
-        d.joints = [j for j in d.joints if j.type != "free"]
-        d.links = [link for link in d.links if link.name != "world"]
-    for joint in d.joints:
-        joint.drive = type(joint.drive)()
-    root = (pin.JointModelFreeFlyer(),) if base == "floating" else ()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "robot.urdf"
-        path.write_text(write_urdf(d), encoding="utf-8")
-        return pin.buildModelFromUrdf(str(path), *root), np.arange(robot.n)
+SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
+    "throughput": throughput.measure,
+    "latency": latency.measure,
+    "first-call": first_call.measure,
+    "growth": growth.measure,
+    "threads": threads.measure,
+}
+HERE = Path(__file__).parent
+QUICK_ROBOTS = ("panda", "go2")
+QUICK_RIVALS = tuple(key for key in RIVALS if key != "adam_jax")  # XLA takes half a minute for each robot
 
 
-def measure(name: str, base: str) -> dict[str, dict[str, float]]:
+@click.command()
+@click.argument("sections", nargs=-1, type=click.Choice(list(SECTIONS)))
+@click.option(
+    "--quick", is_flag=True, help="Seconds instead of minutes, for trying things out; kept apart in benchmarks/quick."
+)
+@click.option("--robots", help=f"Some of {','.join(FLOATING)}.")
+@click.option("--rivals", help=f"Some of {','.join(RIVALS)}, or none.")
+@click.option("--batch", default=4096, show_default=True, help="States in a batch.")
+@click.option("--seconds", type=float, help="For each contender and function. [default: 0.7, quick 0.05]")
+@click.option("--show", is_flag=True, help="Measure nothing: print and draw what was measured last.")
+def main(
+    sections: tuple[str, ...],
+    quick: bool,
+    robots: str | None,
+    rivals: str | None,
+    batch: int,
+    seconds: float | None,
+    show: bool,
+) -> None:
+    """Measure SECTIONS (all, unless some are named); the others keep what results.json has."""
+    folder = HERE / "quick" if quick else HERE
+    options = Options(
+        robots=_chosen(robots, tuple(FLOATING), QUICK_ROBOTS if quick else tuple(FLOATING)),
+        rivals=() if rivals == "none" else _chosen(rivals, tuple(RIVALS), QUICK_RIVALS if quick else tuple(RIVALS)),
+        batch=batch,
+        seconds=seconds if seconds is not None else 0.05 if quick else 0.7,
+        chains=QUICK_CHAINS if quick else CHAINS,
+        fresh_starts=2 if quick else 7,
+        tell=tell,
+    )
+    found = _results(folder / "results.json")
+    console = Console(width=None if Console().is_terminal else 160)
+    for name in sections or SECTIONS:
+        if not show:
+            found[name] = _measured(name, options)
+            _keep(found, folder)
+        if name in found:
+            tables.print_section(console, name, found[name])
+    tables.print_goals(console, outcomes(found), missing(found), disturbed(found))
+    console.print(plots.draw(found, folder / "plots"), style="dim", highlight=False)
+
+
+def _measured(name: str, options: Options) -> dict[str, Any]:
+    options.tell(name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        robot = dy.load(name, base=base).replace(friction=0)
-    model, _ = rival(robot, base)
-    rng = np.random.default_rng(0)
-    q, v, a = robot.random(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, robot.n))
-    columns = [np.asfortranarray(x.T) for x in (q, v, a)]
-    pool, data = pin.ModelPool(model, 1), model.createData()
-    out = np.zeros((robot.n, BATCH), order="F")
-
-    def loop_crba() -> None:
-        for row in q:
-            pin.crba(model, data, row)
-
-    first = {}
-    for label, call in (("inverse_dynamics", lambda: robot.inverse_dynamics(q[0], v[0], a[0])),
-                        ("forward_dynamics", lambda: robot.forward_dynamics(q[0], v[0], a[0])),
-                        ("mass_matrix", lambda: robot.mass_matrix(q[0]))):  # fmt: skip
-        start = time.perf_counter()
-        call()
-        first[label] = time.perf_counter() - start
-    start = time.perf_counter()
-    wait_for_compiler()
-    optimised = time.perf_counter() - start
-    kernels = {key if isinstance(key, str) else key[0]: kernel for key, kernel in robot._evaluator.kernels.items()}
-    results: dict[str, dict[str, float]] = {}
-    for label, key, arrays, theirs in (
-        ("inverse_dynamics", "id", (q, v, a), lambda: pin.rneaInParallel(1, pool, *columns, out)),
-        ("forward_dynamics", "fd", (q, v, a), lambda: pin.abaInParallel(1, pool, *columns, out)),
-        ("mass_matrix", "crba", (q,), loop_crba),
-    ):
-        double, single = kernels[key].ufunc("double"), kernels[key].ufunc("float")
-        wait_for_compiler()
-        singles = [x.astype(np.float32) for x in arrays]
-        held, held32 = double(*arrays), single(*singles)
-        one = [x[0] for x in arrays]
-        one_out = double(*one)
-        their_one = {"id": lambda: pin.rnea(model, data, q[0], v[0], a[0]), "fd": lambda: pin.aba(model, data, q[0], v[0], a[0]),
-                     "crba": lambda: pin.crba(model, data, q[0])}[key]  # fmt: skip
-        times = best_times(
-            {"ours": lambda: double(*arrays, out=held), "ours32": lambda: single(*singles, out=held32), "theirs": theirs}, 0.7
-        )
-        repeat = range(200)
-        calls = best_times(
-            {"ours": lambda: [double(*one, one_out) for _ in repeat], "theirs": lambda: [their_one() for _ in repeat]}, 0.2
-        )
-        results[label] = {
-            "operations": len(kernels[key].code.instructions),
-            "ours_ns": times["ours"] / BATCH * 1e9,
-            "ours32_ns": times["ours32"] / BATCH * 1e9,
-            "theirs_ns": times["theirs"] / BATCH * 1e9,
-            "speedup": times["theirs"] / times["ours"],
-            "float32_gain": times["ours"] / times["ours32"],
-            "single_call_us": calls["ours"] / 200 * 1e6,
-            "their_single_call_us": calls["theirs"] / 200 * 1e6,
-            "first_call_s": first[label],
-        }
-    results["inverse_dynamics"]["all_optimised_after_s"] = optimised
-    return results
+        warnings.simplefilter("ignore")  # of the rivals and of vendors' robot files
+        figures = SECTIONS[name](options)
+    options.tell("")
+    return {"measured": datetime.now(UTC).isoformat(timespec="seconds"), "on": about(), **figures}
 
 
-def main() -> None:
-    table = {}
-    for name, base in ROBOTS:
-        table[name] = measure(name, base)
-        for label, r in table[name].items():
-            sys.stdout.write(
-                f"{name:12} {label:17} {r['operations']:6.0f} ops {r['ours_ns']:8.0f} ns  Pinocchio {r['theirs_ns']:8.0f} ns  "
-                f"{r['speedup']:5.1f}x  float32 {r['float32_gain']:4.2f}x  call {r['single_call_us']:5.2f} / "
-                f"{r['their_single_call_us']:5.2f} us  first {r['first_call_s'] * 1e3:6.0f} ms\n"
-            )
-            sys.stdout.flush()
-    for label in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
-        mean = float(np.exp(np.mean([np.log(table[name][label]["speedup"]) for name, _ in ROBOTS])))
-        sys.stdout.write(f"geometric mean {label}: {mean:.1f}x\n")
-    about = {"machine": platform.machine(), "python": platform.python_version(), "pinocchio": pin.__version__,
-             "numpy": np.__version__, "batch": BATCH, "threads": 1}  # fmt: skip
-    path = Path(__file__).with_name("results.json")
-    path.write_text(json.dumps({"about": about, "results": table}, indent=1) + "\n", encoding="utf-8")
+def _chosen(text: str | None, known: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+    if text is None:
+        return usual
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is not known; choose from {', '.join(known)}")
+    return names
+
+
+def _results(path: Path) -> dict[str, Any]:
+    """The sections measured before."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return dict(found.get("sections", {}))
+
+
+def _keep(found: dict[str, Any], folder: Path) -> None:
+    """After every section, so that a run that is broken off leaves what it has."""
+    folder.mkdir(exist_ok=True)
+    results = {"goals": outcomes(found), "sections": {name: found[name] for name in SECTIONS if name in found}}
+    (folder / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

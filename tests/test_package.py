@@ -11,7 +11,20 @@ import dynamis
 
 SOURCE = Path(dynamis.__file__).parent
 # each layer may import from those before it, and from itself
-LAYERS = ["errors", "version", "scalar", "spatial", "model", "algorithms", "compiler", "inputs", "evaluation", "robot", "cli"]
+LAYERS = [
+    "errors",
+    "version",
+    "scalar",
+    "spatial",
+    "model",
+    "algorithms",
+    "compiler",
+    "inputs",
+    "evaluation",
+    "explanation",
+    "robot",
+    "cli",
+]
 
 
 def imports(path):

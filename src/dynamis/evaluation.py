@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularError
 from dynamis.inputs import Inputs, broadcast_batch
@@ -19,32 +22,47 @@ from dynamis.model.regroup import regroup
 Array = npt.NDArray[Any]
 
 # straight-line code grows with the robot, and with its square for matrices; beyond this the plain algorithms run
-COMPILED_UP_TO = 80  # degrees of freedom
+COMPILED_UP_TO = 80  # degrees of freedom …
+LINEAR = frozenset({"id", "fd", "gravity", "bias"})  # … except for these, once so many states were asked for
+WORTH_COMPILING = 200
 # functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
 TORQUES = frozenset({"id", "gravity", "bias", "CTv"})
 MATRICES = frozenset({"fd", "crba", "coriolis", "Mdot"})
 
 
-class Evaluator:
-    """The compiled functions of one model, made when first called."""
+def _name(key: Any) -> str:
+    return str(key if isinstance(key, str) else key[0])
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+
+class Evaluator:
+    """The compiled functions of one model, made when first called.
+
+    ``tracing``: symbols are those of a function being compiled, to be computed in the way that costs least.
+    """
+
+    def __init__(self, model: Model, tracing: bool = False) -> None:
+        self.model, self.tracing = model, tracing
         self.inputs = Inputs(model)
         self.kernels: dict[Any, Kernel] = {}
         self._lean_models: dict[str, Model] = {}
+        self._asked: Counter[Any] = Counter()
 
     def evaluate(self, key: Any, algorithm: Callable[..., Any], keep: bool = True,
                   alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
-        """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative."""
+        """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative, on the GPU
+        if they are there."""
+        if any(on_gpu(value) for value, _ in inputs.values()):
+            return self._on_gpu(key, algorithm, keep, alternatives, inputs)
         arrays = {name: self.inputs.vector(value, size, name) for name, (value, size) in inputs.items()}
         batch = broadcast_batch(arrays)
         if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
             if batch:
                 raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
-            result = np.asarray(algorithm(self.model, *arrays.values()))
+            model = self.lean(key) if self.tracing else self.model
+            way = alternatives[0] if self.tracing and alternatives else algorithm
+            result = np.asarray(way(model, *arrays.values()))
             return result if result.ndim else result[()]  # one number, not an array around it
-        if not keep or not 0 < self.model.n <= COMPILED_UP_TO:
+        if not keep or not self._worth_compiling(key, math.prod(batch)):
             return self.over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
         sizes = {name: a.shape[-1] for name, a in arrays.items()}
         kernel = self._kernel(key, alternatives or (algorithm,), sizes)
@@ -55,6 +73,22 @@ class Evaluator:
         if not np.isfinite(result).all():
             self._explain_failure(algorithm, arrays, batch, result)
         return result
+
+    def _worth_compiling(self, key: Any, states: int) -> bool:
+        """Small robots always; large ones where the work grows with the robot, not its square, and enough has been asked."""
+        if self.model.n <= COMPILED_UP_TO:
+            return self.model.n > 0
+        self._asked[key] += states
+        return _name(key) in LINEAR and self._asked[key] >= WORTH_COMPILING
+
+    def _on_gpu(self, key: Any, algorithm: Callable[..., Any], keep: bool, alternatives: Sequence[Callable[..., Any]],
+                inputs: dict[str, tuple[Any, int]]) -> Any:  # fmt: skip
+        """Values are not looked at there, which would mean to wait for them: what is not a number gives what is not."""
+        if self.model.symbolic or not keep:
+            raise InputError("arrays on a GPU go with a robot whose parameters are numbers, on a base at rest")
+        arrays = {name: as_cupy(value) for name, (value, _) in inputs.items()}
+        kernel = self._kernel(key, alternatives or (algorithm,), {name: size for name, (_, size) in inputs.items()})
+        return kernel(*arrays.values())
 
     @functools.cached_property
     def longest_chain(self) -> int:
@@ -67,18 +101,17 @@ class Evaluator:
     def _kernel(self, key: Any, algorithms: Sequence[Callable[..., Any]], sizes: dict[str, int]) -> Kernel:
         found = self.kernels.get(key)
         if found is None:
-            name = key if isinstance(key, str) else key[0]
-            model = self._lean(key)
+            name = _name(key)
+            model = self.lean(key)
             identity = f"{fingerprint(model)} {key!r}"
             arguments = [(f"{argument}", size) for argument, size in sizes.items()]
-            found = self.kernels[key] = Kernel(
-                [functools.partial(algorithm, model) for algorithm in algorithms], arguments, name, identity
-            )
+            made = Kernel([functools.partial(algorithm, model) for algorithm in algorithms], arguments, name, identity)
+            found = self.kernels.setdefault(key, made)  # threads that come here at once all take the first one's
         return found
 
-    def _lean(self, key: Any) -> Model:
+    def lean(self, key: Any) -> Model:
         """The model with which a function costs least: the same torques from fewer numbers, where only they are asked for."""
-        name, frames = key if isinstance(key, str) else key[0], () if isinstance(key, str) else key[1]
+        name, frames = _name(key), () if isinstance(key, str) else key[1]
         if name not in TORQUES and name not in MATRICES:
             return self.model
         kind = "wrenches" if frames else "torques" if name in TORQUES else "matrices"

@@ -29,8 +29,10 @@ from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.lowering import trace
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.evaluation import COMPILED_UP_TO, Evaluator
+from dynamis.explanation import explain
 from dynamis.inputs import moving_base
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive
@@ -38,13 +40,21 @@ from dynamis.model.load import load_description
 from dynamis.model.model import Frame, Model
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
+from dynamis.scalar import Node
 from dynamis.spatial import Inertia
 
-_KEYS: dict[str, Any] = {
-    "inverse_dynamics": ("id", (), "world"), "forward_dynamics": ("fd", (), "world"), "mass_matrix": "crba",
-    "coriolis_matrix": "coriolis", "gravity": "gravity", "bias": "bias", "regressor": "Y", "kinetic_energy": "T",
-    "potential_energy": "U",
-}  # fmt: skip
+# what can be compiled by name: its key among the kernels, its arguments, and the way it goes
+_FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
+    "inverse_dynamics": (("id", (), "world"), ("q", "v", "a"), "the recursive Newton–Euler algorithm in link frames"),
+    "forward_dynamics": (("fd", (), "world"), ("q", "v", "tau"), "M = Lᵀ D L, solved for τ − bias"),
+    "mass_matrix": ("crba", ("q",), "the composite-rigid-body algorithm"),
+    "coriolis_matrix": ("coriolis", ("q", "v"), "Christoffel symbols, gathered body by body"),
+    "gravity": ("gravity", ("q",), "Newton–Euler at rest"),
+    "bias": ("bias", ("q", "v"), "Newton–Euler without acceleration"),
+    "regressor": ("Y", ("q", "v", "a"), "Newton–Euler for unit parameters"),
+    "kinetic_energy": ("T", ("q", "v"), "the sum over the bodies"),
+    "potential_energy": ("U", ("q",), "the sum over the bodies"),
+}
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
 
@@ -84,13 +94,13 @@ class Robot:
     M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
     """
 
-    def __init__(self, description: Description, *, _checked: bool = False) -> None:
+    def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
         if not isinstance(description, Description):
             raise InputError(f"Robot takes a Description, got {type(description).__name__}; dynamis.load reads names and files")
         # a description fresh from a file is nobody else's: no need to copy or check it again
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
-        self._evaluator = Evaluator(self.model)
+        self._evaluator = Evaluator(self.model, _tracing)
 
     # what it is
 
@@ -191,7 +201,7 @@ class Robot:
                     joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
             else:
                 raise InputError("friction= takes 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
-        return Robot(d)
+        return Robot(d, _tracing=self._evaluator.tracing)
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links."""
@@ -431,11 +441,15 @@ class Robot:
 
     # compiled functions
 
-    def compile(self, function: Callable[..., Any], /, **sizes: int) -> Kernel:
+    def compile(self, function: Callable[..., Any] | str, /, *, parameters: Sequence[Node] = (), **sizes: int) -> Kernel:
         """A function of this robot, written for one state, as compiled code for any batch.
 
         ``function(robot, q, v, …)`` takes vectors and returns an array; its arguments are named q, v, a, tau, or have
-        their lengths given as keywords. It must not branch on its arguments: use ``dynamis.where``.
+        their lengths given as keywords. It must not branch on its arguments: use ``dynamis.where``. It may change the
+        robot by what it is given, such as ``robot.replace(gravity=g)``: then gravity is one more input.
+
+        A name such as "inverse_dynamics" compiles that function. Symbols in the robot are then ``parameters``, whose
+        values are given behind the others, batched like them.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -444,14 +458,33 @@ class Robot:
         >>> control = robot.compile(law, goal=2)
         >>> control(np.zeros((1000, 2)), np.zeros((1000, 2)), np.ones(2)).shape
         (1000, 2)
+        >>> m = dy.symbol("m")
+        >>> loaded = robot.replace(payload=dy.solids.sphere(0.05, mass=m))
+        >>> torques = loaded.compile("gravity", parameters=[m])
+        >>> torques(np.zeros(2), [[0.0], [1.0], [2.0]]).shape
+        (3, 2)
         """
-        names = list(inspect.signature(function).parameters)[1:]
+        if isinstance(function, str):
+            _, names, _ = self._known(function)
+            label, traced = function, lambda robot, *arrays: getattr(robot, label)(*arrays)
+        else:
+            label, traced = getattr(function, "__name__", "function"), function
+            names = tuple(inspect.signature(function).parameters)[1:]
+        for parameter in parameters:
+            if not isinstance(parameter, Node) or parameter.op != "symbol":
+                raise InputError(f"parameters= takes symbols, such as [dynamis.symbol('m')], got {parameter!r}")
         known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
         for name in names:
             if name not in known:
                 raise InputError(f"how long is the argument {name!r}? say compile(function, {name}=LENGTH)")
-        label = getattr(function, "__name__", "function")
-        return Kernel([functools.partial(function, self)], [(name, known[name]) for name in names], label)
+        robot = Robot(self._description, _tracing=True)
+        return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, None, parameters)
+
+    @staticmethod
+    def _known(name: str) -> tuple[Any, tuple[str, ...], str]:
+        if name not in _FUNCTIONS:
+            raise unknown_name("compiled function", name, _FUNCTIONS)
+        return _FUNCTIONS[name]
 
     def kernel(self, name: str) -> Kernel:
         """The compiled function of this name, such as "inverse_dynamics": its listing, its bare ufunc, its cost.
@@ -460,17 +493,34 @@ class Robot:
         >>> dy.load("ur5e").kernel("mass_matrix").arguments
         (('q', 6),)
         """
-        q, x = self.neutral(), np.zeros(self.n)
-        arguments = {
-            "inverse_dynamics": (q, x, x), "forward_dynamics": (q, x, x), "mass_matrix": (q,), "coriolis_matrix": (q, x),
-            "gravity": (q,), "bias": (q, x), "regressor": (q, x, x), "kinetic_energy": (q, x), "potential_energy": (q,),
-        }  # fmt: skip
-        if name not in arguments:
-            raise unknown_name("compiled function", name, arguments)
+        key, names, _ = self._known(name)
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
             raise InputError(f"robot {printable(self.name)} is not compiled: it has symbols, no joints, or too many")
-        getattr(self, name)(*arguments[name])
-        return self._evaluator.kernels[_KEYS[name]]
+        if key not in self._evaluator.kernels:
+            state = {"q": self.neutral()}
+            getattr(self, name)(*(state.get(argument, np.zeros(self.n)) for argument in names))
+        return self._evaluator.kernels[key]
+
+    def explain(self, name: str) -> str:
+        """What became of a function such as "forward_dynamics": the way chosen, operations, savings, how it is compiled.
+
+        >>> import dynamis as dy
+        >>> print(dy.load("ur5e").explain("gravity").splitlines()[0])
+        gravity of ur5e
+        """
+        kernel = self.kernel(name)
+        _, names, way = self._known(name)
+        arguments = [(argument, self.nq if argument == "q" else self.n) for argument in names]
+        ways = [(way, len(kernel.code.instructions))]
+        if name == "forward_dynamics":
+            routes = [dynamics.forward_dynamics_through_mass_matrix, dynamics.forward_dynamics]
+            plain = trace(functools.partial(routes[0], self.model), arguments)
+            lean = [trace(functools.partial(route, self._evaluator.lean(("fd", ()))), arguments) for route in routes]
+            recursion = (way, len(lean[0].instructions)), ("the articulated-body algorithm", len(lean[1].instructions))
+            ways = list(recursion) if not self.model.coupled else ways
+        else:
+            plain = trace(getattr(self, name), arguments)
+        return explain(name, kernel, printable(self.name), ways, plain)
 
     def cost(self, name: str) -> dict[str, int]:
         """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.

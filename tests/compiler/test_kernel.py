@@ -305,9 +305,7 @@ def test_branching_on_a_traced_value_names_the_line():
 
 def test_forward_dynamics_costs_less_through_the_mass_matrix_on_small_arms():
     robot = dy.load("ur5e")
-    recursion = trace(
-        lambda q, v, t: dynamics.forward_dynamics(robot.model, q, v, t), [("q", 6), ("v", 6), ("tau", 6)]
-    )
+    recursion = trace(lambda q, v, t: dynamics.forward_dynamics(robot.model, q, v, t), [("q", 6), ("v", 6), ("tau", 6)])
     assert robot.cost("forward_dynamics")["total"] < len(recursion.instructions)
     with pytest.raises(dy.NameLookupError, match="forward_dynamics"):
         robot.cost("forward_dynamic")

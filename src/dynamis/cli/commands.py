@@ -183,18 +183,18 @@ def export(robot: str, function: str, precision: str, out: Path, floating: bool)
 @cli.command()
 @click.argument("robot")
 @click.argument("function")
-@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c"]), default="graph", show_default=True)
+@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True)
 @click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @plain_errors
 def show(robot: str, function: str, form: str, precision: str, floating: bool) -> None:
-    """Print what a function becomes: its listing, LLVM IR, this machine's assembly, or C.
+    """Print what a function becomes: its listing, LLVM IR, this machine's assembly, C or CUDA C.
 
     \b
     Example:
       dynamis show ur5e gravity --as asm
     """
-    from dynamis.compiler import c_text, jit
+    from dynamis.compiler import c_text, cuda_text, jit
     from dynamis.compiler.llvm_text import render
     from dynamis.robot import load
 
@@ -203,6 +203,8 @@ def show(robot: str, function: str, form: str, precision: str, floating: bool) -
         text = code.text()
     elif form == "c":
         text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, []))
+    elif form == "cuda":
+        text = cuda_text.render(code, f"dynamis_{function}", precision)
     else:
         text = render(code, jit.host_target(precision))
         text = jit.assembly(text) if form == "asm" else text

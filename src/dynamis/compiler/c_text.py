@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.compiler.code import Code, Instruction, Operand
+from dynamis.compiler.c_expressions import Expressions
+from dynamis.compiler.code import Code
 from dynamis.errors import InputError
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
 
-_BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
-_CALLS = {"sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "sqrt", "floor"}
-_TESTS = {"lt": "<", "le": "<=", "eq": "=="}
 
 
 def render(code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]]) -> tuple[str, str]:
@@ -37,48 +35,10 @@ def render(code: Code, identifier: str, precision: str, comment: str, states: li
     return t.header(about), t.source(about, states)
 
 
-class _Text:
+class _Text(Expressions):
     def __init__(self, code: Code, identifier: str, precision: str) -> None:
-        self.code, self.name, self.type = code, identifier, precision
-        self.suffix = "" if precision == "double" else "f"
-        self.inputs = [f"in{a}[{k}]" for a, (_, size) in enumerate(code.arguments) for k in range(size)]
-
-    def number(self, x: float) -> str:
-        text = repr(float(np.float32(x)) if self.type == "float" else float(x))
-        if text in ("inf", "-inf", "nan"):
-            raise InputError(f"the function contains the constant {text}, which has no C form")
-        return f"({text}{self.suffix})" if text.startswith("-") else text + self.suffix
-
-    def operand(self, x: Operand) -> str:
-        if not isinstance(x, int):
-            return self.number(x)
-        return self.inputs[x] if x < len(self.inputs) else f"v{x}"
-
-    def expression(self, i: Instruction) -> str:
-        a = [self.operand(x) for x in i.args]
-        if i.op in _BINARY:
-            return _BINARY[i.op].format(*a)
-        if i.op in _FUSED:
-            return _FUSED[i.op].format(*a)
-        if i.op in _CALLS:
-            return f"{i.op}{self.suffix}({', '.join(a)})"
-        one, zero = self.number(1.0), self.number(0.0)
-        match i.op:
-            case "neg":
-                return f"-{a[0]}"
-            case "abs":
-                return f"fabs{self.suffix}({a[0]})"
-            case "min" | "and":
-                return f"fmin{self.suffix}({a[0]}, {a[1]})"
-            case "max" | "or":
-                return f"fmax{self.suffix}({a[0]}, {a[1]})"
-            case "sign":
-                return f"({self.type})(({a[0]} > {zero}) - ({a[0]} < {zero}))"
-            case "not":
-                return f"{a[0]} == {zero} ? {one} : {zero}"
-            case "where":
-                return f"{a[0]} != {zero} ? {a[1]} : {a[2]}"
-        return f"{a[0]} {_TESTS[i.op]} {a[1]} ? {one} : {zero}"
+        super().__init__(code, precision, _FUSED)
+        self.code, self.name = code, identifier
 
     def prototype(self) -> str:
         arguments = [f"const {self.type} in{k}[{size}]" for k, (_, size) in enumerate(self.code.arguments)]

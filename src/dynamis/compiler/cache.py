@@ -24,11 +24,11 @@ def folder() -> Path | None:
     if os.environ.get("DYNAMIS_NO_CACHE"):
         return None
     named = os.environ.get("DYNAMIS_CACHE")
-    base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dynamis"
     try:
+        base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dynamis"
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = base.lstat()
-    except OSError:
+    except (OSError, RuntimeError):  # the latter from a user without a home
         return None
     if not stat.S_ISDIR(found.st_mode):
         return None
@@ -42,16 +42,23 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
     base = folder()
     if base is None:
         return None
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
     try:
-        descriptor = os.open(base / f"{key}.o", flags)
-        with open(descriptor, "rb") as file:  # noqa: PTH123  # from a descriptor that followed no link
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            data = file.read(LARGEST)
+        data = _read(base / f"{key}.o")
     except OSError:
         return None
     return _unpack(key, data)
+
+
+def _read(path: Path) -> bytes:
+    """What a plain file holds; a link is not followed, and a pipe is not waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        with open(descriptor, "rb", closefd=False) as file:  # it is this descriptor that was checked
+            return file.read(LARGEST)
+    finally:
+        os.close(descriptor)
 
 
 def _unpack(key: str, data: bytes) -> tuple[dict[str, Any], bytes] | None:

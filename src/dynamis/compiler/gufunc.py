@@ -13,9 +13,15 @@ from typing import Any
 import numpy as np
 
 from dynamis.compiler.code import Code
+from dynamis.compiler.llvm_loop import SERVICES
+from dynamis.errors import InputError
 
 _CREATE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions
 _TYPES = {"float": 11, "double": 12}
+_MOST = 64  # operands of a ufunc; NumPy's NPY_MAXARGS
+_SERVICES = (ctypes.c_void_p * len(SERVICES))(
+    *(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in SERVICES)
+)
 
 
 @cache
@@ -33,10 +39,20 @@ def _create() -> Any:
 
 
 def signature(code: Code) -> str:
-    """Core dimensions as plain numbers, which NumPy then checks."""
-    arguments = ",".join(f"({size})" for _, size in code.arguments)
-    results = ",".join("(" + ",".join(map(str, shape)) + ")" for _, shape in code.results)
-    return f"{arguments}->{results}"
+    """Core dimensions as plain numbers, which NumPy then checks; zero, which it does not take, as a name."""
+    shapes = [*((size,) for _, size in code.arguments), *(shape for _, shape in code.results)]
+    operands = ["(" + ",".join(str(size) if size else "none" for size in shape) + ")" for shape in shapes]
+    return ",".join(operands[: len(code.arguments)]) + "->" + ",".join(operands[len(code.arguments) :])
+
+
+def check_operands(code: Code) -> None:
+    """Refuse what NumPy cannot call, before time is spent on compiling it."""
+    takes, returns = len(code.arguments), len(code.results)
+    if takes + returns > _MOST:
+        raise InputError(
+            f"{code.name} takes {takes} arrays and returns {returns}; NumPy allows {_MOST} in and out together: "
+            "join some of them into one"
+        )
 
 
 class Gufunc:
@@ -45,7 +61,7 @@ class Gufunc:
     def __init__(self, code: Code, precision: str, address: int) -> None:
         count = len(code.arguments) + len(code.results)
         self._loops = (ctypes.c_void_p * 1)(address)
-        self._data = (ctypes.c_void_p * 1)(None)
+        self._data = (ctypes.c_void_p * 1)(ctypes.addressof(_SERVICES))
         self._types = ctypes.create_string_buffer(bytes([_TYPES[precision]] * count))
         # NumPy keeps these addresses, so they must live as long as the ufunc
         self._name, self._doc, self._signature = code.name.encode(), b"", signature(code).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -11,9 +12,14 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from dynamis.compiler.forks import at_fork
 from dynamis.compiler.target import Target
 
-_lock = threading.Lock()  # LLVM's parser and code generator are used by one thread at a time
+# LLVM is used by one thread at a time. A forked process cannot take over what another thread had begun there, nor the lock
+# llvmlite holds meanwhile, so a fork waits for its end: every use of LLVM is under this lock.
+_lock = threading.RLock()
+_retired: list[Any] = []  # engines of code that nobody holds any more
+at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @cache
@@ -25,8 +31,9 @@ def _initialise() -> None:
 @cache
 def processor() -> tuple[str, str, str]:
     """(triple, name, features) of this machine."""
-    _initialise()
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    with _lock:
+        _initialise()
+        return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def versions() -> str:
@@ -62,15 +69,14 @@ def _our_order() -> Iterator[None]:
 
 def assemble(text: str, level: int) -> bytes:
     """Object code; level 0 is quick to make, 2 is quick to run."""
-    with _lock, _our_order():
-        module = llvm.parse_assembly(text)
+    with _lock, _our_order(), llvm.parse_assembly(text) as module:
         return bytes(_machine(level).emit_object(module))
 
 
 def assembly(text: str, level: int = 2) -> str:
     """The same as text a person can read."""
-    with _lock, _our_order():
-        return str(_machine(level).emit_assembly(llvm.parse_assembly(text)))
+    with _lock, _our_order(), llvm.parse_assembly(text) as module:
+        return str(_machine(level).emit_assembly(module))
 
 
 class Loaded:
@@ -78,7 +84,10 @@ class Loaded:
 
     def __init__(self, data: bytes) -> None:
         with _lock:
+            _retired.clear()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
             self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
             self.address: int = self._engine.get_function_address("loop")
+        # a finaliser runs in any thread at any moment, where it must not wait for the lock: it only hands the engine over
+        weakref.finalize(self, _retired.append, self._engine).atexit = False

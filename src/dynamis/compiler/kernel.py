@@ -7,11 +7,11 @@ it at the first.
 
 from __future__ import annotations
 
-import atexit
+import functools
 import hashlib
 import itertools
+import math
 import os
-import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,33 +19,42 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
+from dynamis.compiler.background import Background
 from dynamis.compiler.code import Code
-from dynamis.compiler.gufunc import Gufunc
+from dynamis.compiler.cuda import CudaKernel, on_gpu
+from dynamis.compiler.forks import at_fork
+from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
 from dynamis.errors import InputError
+from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
 
 QUICK, GOOD = 0, 2
-WORTH_A_THREAD = 200_000  # instructions times states
+WORTH_A_THREAD = 600_000  # instructions times states: some 0.15 ms, against 0.05 ms to start another thread
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def thread_count() -> int:
     """``DYNAMIS_NUM_THREADS``, or all cores."""
     text = os.environ.get("DYNAMIS_NUM_THREADS", "")
-    return max(1, int(text)) if text.isdigit() else os.cpu_count() or 1
+    return max(1, int(text)) if text.isdecimal() else os.cpu_count() or 1
 
 
 @cache
 def _workers(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="dynamis")
+
+
+at_fork(after_in_child=_workers.cache_clear)  # the workers are not there
 
 
 @cache
@@ -63,10 +72,15 @@ class Compiled:
 
     gufunc: Gufunc
     loaded: list[jit.Loaded]  # earlier code stays: a call may still be running in it
+    shapes: tuple[tuple[int, ...], ...]  # of the results
     instructions: int
+    from_disk: bool = False
 
 
 _handed_out: list[Compiled] = []
+_kernels: WeakSet[Kernel] = WeakSet()
+_background = Background()
+wait_for_compiler = _background.wait
 
 
 class Kernel:
@@ -74,7 +88,7 @@ class Kernel:
 
     Several functions may be given that compute the same: the one with the fewest operations is kept. ``identity`` is
     anything that, together with the package's own code, determines the function; with it a kernel can be found on disk
-    without tracing.
+    without tracing. ``parameters`` are symbols the functions contain: their values are one more argument, the last.
     """
 
     def __init__(
@@ -83,20 +97,47 @@ class Kernel:
         arguments: Sequence[tuple[str, int]],
         name: str,
         identity: str | None = None,
+        parameters: Sequence[Node] = (),
     ) -> None:
-        self.name, self.arguments = name, tuple(arguments)
+        self.name, self.parameters = name, tuple(parameters)
+        self.arguments = (*arguments, *([("parameters", len(parameters))] if parameters else []))
         self._functions, self._identity = functions, identity
         self._code: Code | None = None
         self._compiled: dict[str, Compiled] = {}
+        self.renew_lock()
+        _kernels.add(self)
+
+    def renew_lock(self) -> None:
+        """One that nobody holds: in a forked process the thread that compiles may be missing."""
         self._lock = threading.Lock()
 
     @property
     def code(self) -> Code:
         """The traced function; traced when first asked for."""
         if self._code is None:
-            candidates = [trace(function, self.arguments, self.name) for function in self._functions]
-            self._code = min(candidates, key=lambda code: len(code.instructions))
+            self._code = min(self.candidates(), key=lambda code: len(code.instructions))
         return self._code
+
+    def candidates(self) -> list[Code]:
+        """Each of the functions, traced."""
+        arguments = self.arguments[:-1] if self.parameters else self.arguments
+        return [trace(function, arguments, self.name, self.parameters) for function in self._functions]
+
+    @functools.cached_property
+    def cuda(self) -> CudaKernel:
+        """The same function for arrays on a GPU."""
+        return CudaKernel(self.code)
+
+    def state(self) -> str:
+        """How far compiling is, in words."""
+        if not self._compiled:
+            return "when first called"
+        names = {"double": "float64", "float": "float32"}
+        parts = []
+        for precision, compiled in self._compiled.items():
+            how = "from disk" if compiled.from_disk else "optimised" if len(compiled.loaded) > 1 else "quick code, so far"
+            parts.append(f"{names[precision]} {how}")
+        return ", ".join(parts)
 
     def ufunc(self, precision: str = "double") -> Any:
         """The bare NumPy ufunc: the quickest way to call, with NumPy's own errors.
@@ -131,19 +172,25 @@ class Kernel:
             loaded = jit.Loaded(data)
             results = tuple((name, tuple(shape)) for name, shape in note["results"])
             shell = Code(self.name, self.arguments, results, (), ())
-            return Compiled(Gufunc(shell, precision, loaded.address), [loaded], int(note["instructions"]))
+            return self._ready(shell, precision, loaded, int(note["instructions"]), from_disk=True)
         code = self.code
-        text = render(code, jit.host_target(precision))
-        loaded = jit.Loaded(jit.assemble(text, QUICK))
-        compiled = Compiled(Gufunc(code, precision, loaded.address), [loaded], len(code.instructions))
+        check_operands(code)
+        target = jit.host_target(precision)
+        loaded = jit.Loaded(jit.assemble(render(code, target, quick=True), QUICK))
+        compiled = self._ready(code, precision, loaded, len(code.instructions))
         note = {"results": code.results, "instructions": len(code.instructions)}
         if os.environ.get("DYNAMIS_TIER") != "quick":
-            _background.ask(lambda: self._improve(compiled, key, text, note))
+            _background.ask(self.name, lambda: self._improve(compiled, key, lambda: render(code, target), note))
         return compiled
 
     @staticmethod
-    def _improve(compiled: Compiled, key: str, text: str, note: dict[str, Any]) -> None:
-        data = jit.assemble(text, GOOD)
+    def _ready(code: Code, precision: str, loaded: jit.Loaded, instructions: int, from_disk: bool = False) -> Compiled:
+        shapes = tuple(shape for _, shape in code.results)
+        return Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, instructions, from_disk)
+
+    @staticmethod
+    def _improve(compiled: Compiled, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
+        data = jit.assemble(text(), GOOD)
         loaded = jit.Loaded(data)
         compiled.loaded.append(loaded)
         compiled.gufunc.exchange(loaded.address)
@@ -153,81 +200,47 @@ class Kernel:
         if len(values) != len(self.arguments):
             names = ", ".join(name for name, _ in self.arguments)
             raise InputError(f"{self.name} takes {len(self.arguments)} arrays ({names}), got {len(values)}")
+        if any(map(on_gpu, values)):
+            return self.cuda(*values)
         arrays = [np.asarray(value) for value in values]
         for (name, size), array in zip(self.arguments, arrays, strict=True):
             if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
                 raise InputError(f"{name} must hold numbers, {size} on its last axis; got {array.dtype} {array.shape}")
-        precision = "float" if all(a.dtype == np.float32 for a in arrays) else "double"
+        # single precision where all is, otherwise double: decided here for every batch, however it is computed
+        precision, dtype = ("float", SINGLE) if {a.dtype for a in arrays} == {SINGLE} else ("double", DOUBLE)
+        arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
         compiled = self.compiled(precision)
-        function = compiled.gufunc.function
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-        threads = thread_count()
-        if not batch or threads == 1 or compiled.instructions * int(np.prod(batch)) < WORTH_A_THREAD * threads:
-            with np.errstate(all="ignore"):  # whether a result is finite is judged by whoever asked for it
-                return function(*arrays)
-        return _in_threads(function, arrays, batch, threads)
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays)) if any(a.ndim > 1 for a in arrays) else ()
+        if batch and (threads := thread_count()) > 1 and compiled.instructions * math.prod(batch) >= WORTH_A_THREAD * threads:
+            return _in_threads(compiled, arrays, batch, threads)
+        # NumPy makes the arrays it can know the size of
+        outs = (None if all(shape) else np.empty((*batch, *shape), dtype) for shape in compiled.shapes)
+        with np.errstate(all="ignore"):  # whether a result is finite is judged by whoever asked for it
+            return compiled.gufunc.function(*arrays, out=tuple(outs))
 
 
-def _in_threads(function: Any, arrays: Sequence[Array], batch: tuple[int, ...], threads: int) -> Any:
+def _renew_locks() -> None:
+    for kernel in _kernels:
+        kernel.renew_lock()
+
+
+at_fork(after_in_child=_renew_locks)
+
+
+def _in_threads(compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, ...], threads: int) -> Any:
     """The batch in slices of its longest axis; each slice is a call of its own, without the interpreter's lock."""
     axis = int(np.argmax(batch))
     edges = [round(k * batch[axis] / threads) for k in range(threads + 1)]
     full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
     at = [(slice(None),) * axis + (slice(low, high),) for low, high in itertools.pairwise(edges)]
-    shapes = [tuple(int(s) for s in part.strip("()").split(",") if s) for part in function.signature.split("->")[1].split("),")]
-    dtype = np.result_type(*arrays)
-    outs = tuple(np.empty((*batch, *shape), dtype=dtype) for shape in shapes)
+    outs = tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
 
     def run(where: tuple[slice, ...]) -> None:
         with np.errstate(all="ignore"):
-            function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
+            compiled.gufunc.function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
 
-    list(_workers(threads).map(run, at))
+    others = [_workers(threads - 1).submit(run, where) for where in at[1:]]
+    run(at[0])  # the caller works too
+    for other in others:
+        other.result()
     return outs[0] if len(outs) == 1 else outs
-
-
-class _Background:
-    """One thread that makes better code, one kernel after another."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-        self._open = 0
-        self._idle = threading.Condition()
-
-    def ask(self, job: Callable[[], None]) -> None:
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="dynamis compiler", daemon=True)
-                self._thread.start()
-                atexit.register(self._stop)
-        with self._idle:
-            self._open += 1
-        self._jobs.put(job)
-
-    def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            try:
-                job()
-            finally:
-                with self._idle:
-                    self._open -= 1
-                    self._idle.notify_all()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until everything asked for is done."""
-        with self._idle:
-            return self._idle.wait_for(lambda: self._open == 0, timeout)
-
-    def _stop(self) -> None:
-        # what is waiting is dropped; what is being compiled is let finish, as LLVM cannot be interrupted
-        while not self._jobs.empty():
-            self._jobs.get_nowait()
-        self._jobs.put(None)
-        if self._thread is not None:
-            self._thread.join(30.0)
-
-
-_background = _Background()
-wait_for_compiler = _background.wait

@@ -11,13 +11,13 @@ immediates; loads are marked volatile, so that LLVM reads again what `Registers`
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.llvm_sincos import ROOM, TOGETHER, SineCosine
 from dynamis.compiler.registers import Key, Registers, Signed
+from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target, literal
 
 SEGMENT = 1500  # steps a function
@@ -26,13 +26,22 @@ CHECKED = 8  # angles whose range is checked at once
 
 @dataclass(frozen=True)
 class Step:
-    """What is rendered at once: an instruction, a few sines and cosines, or the storing of some results."""
+    """What is rendered at once: an instruction, a few angles made ready, or the storing of some results."""
 
     uses: tuple[Key, ...]
     instruction: Instruction | None = None
     number: int = -1  # the value an instruction makes
-    angles: tuple[tuple[int, int | None, int | None], ...] = ()  # (angle, its sine, its cosine)
+    angles: tuple[tuple[int, int], ...] = ()  # (angle, the value that is near)
     block: tuple[int, int, int] | None = None  # result, first element, count
+
+    @property
+    def addend(self) -> Key | None:
+        """What a multiply-add overwrites, unless it is a factor too."""
+        i = self.instruction
+        if i is None or i.op not in ("fma", "fms", "fnma"):
+            return None
+        *factors, addend = map(key, i.args)
+        return None if addend in factors else addend
 
 
 def key(x: Operand) -> Key:
@@ -41,40 +50,31 @@ def key(x: Operand) -> Key:
 
 
 def steps(code: Code, lanes: int) -> list[Step]:
-    """The instructions in order, sines and cosines gathered, each block of results stored when its last value exists."""
+    """The instructions in order, angles gathered, each block of results stored when its last value exists."""
     pending: dict[int, list[Step]] = {}
     for r, k, count, newest in _store_blocks(code, lanes):
         uses = tuple(x for x in code.outputs[r][k : k + count] if isinstance(x, int))
         pending.setdefault(newest, []).append(Step(uses, block=(r, k, count)))
     result = [step for newest in sorted(pending) if newest < code.inputs for step in pending[newest]]
-    gathered: list[tuple[int, Instruction]] = []
+    angles: list[tuple[int, int]] = []
     for number, i in enumerate(code.instructions, code.inputs):
-        # a run of sines and cosines goes on until one needs a result of the run
-        if i.op in ("sin", "cos") and not any(i.args[0] == other for other, _ in gathered):
-            gathered.append((number, i))
+        if i.op == "near":
+            assert isinstance(i.args[0], int)
+            angles.append((i.args[0], number))
             continue
-        result += _angle_steps(gathered, pending)
-        gathered = []
-        if i.op in ("sin", "cos"):
-            gathered.append((number, i))
-        else:
-            result += [Step(tuple(map(key, i.args)), i, number), *pending.get(number, ())]
-    return result + _angle_steps(gathered, pending)
+        result += _angle_steps(angles)
+        angles = []
+        result += [Step(tuple(map(key, i.args)), i, number), *pending.get(number, ())]
+    return result + _angle_steps(angles)
 
 
-def _angle_steps(gathered: list[tuple[int, Instruction]], pending: dict[int, list[Step]]) -> list[Step]:
-    made: dict[int, tuple[int | None, int | None]] = {}
-    for number, i in gathered:
-        x = i.args[0]
-        assert isinstance(x, int)
-        sine, cosine = made.get(x, (None, None))
-        made[x] = (number, cosine) if i.op == "sin" else (sine, number)
-    angles = [(x, sine, cosine) for x, (sine, cosine) in made.items()]
-    result = []
-    for k in range(0, len(angles), CHECKED):
-        group = tuple(angles[k : k + CHECKED])
-        result.append(Step(tuple(x for x, _, _ in group), angles=group))
-    return result + [step for number, _ in gathered for step in pending.get(number, ())]
+def _angle_steps(angles: list[tuple[int, int]]) -> list[Step]:
+    groups = [tuple(angles[k : k + CHECKED]) for k in range(0, len(angles), CHECKED)]
+    return [Step(tuple(x for x, _ in group), angles=group) for group in groups]
+
+
+def _is_negative(x: Operand) -> bool:
+    return not isinstance(x, int) and math.copysign(1.0, x) < 0.0
 
 
 def _store_blocks(code: Code, lanes: int) -> Iterator[tuple[int, int, int, int]]:
@@ -95,7 +95,6 @@ class Body:
         self.steps = steps(code, target.lanes)
         self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write)
         self.arguments = [(a, k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
-        self.sincos = SineCosine(target, self.new, self._call, self._constant)
         self.functions: list[str] = []
         self._open()
         for k, step in enumerate(self.steps):
@@ -135,7 +134,9 @@ class Body:
     def _step(self, k: int, step: Step) -> None:
         self.at = k
         for x in dict.fromkeys(step.uses):
-            self._bring(x, step.uses)
+            # an addend that lies in memory is read where it is overwritten
+            if not (step.addend == x and self.registers.in_memory(x) and x not in self.registers):
+                self._bring(x, step.uses)
         if step.instruction is not None:
             value = self._instruction(step.instruction)
             self.registers.passed(k, step.uses)
@@ -179,7 +180,7 @@ class Body:
 
     def value(self, x: Operand) -> Signed:
         register, negative = self.registers[key(x)]
-        return register, negative != (not isinstance(x, int) and x < 0.0)
+        return register, negative != _is_negative(x)
 
     def plain(self, value: Signed) -> str:
         register, negative = value
@@ -267,7 +268,8 @@ class Body:
 
     def _instruction(self, i: Instruction) -> Signed:
         t = self.t
-        args = [self.value(x) for x in i.args]
+        fused = i.op in ("fma", "fms", "fnma")
+        args = [self.value(x) for x in (i.args[:2] if fused else i.args)]
         match i.op:
             case "mul" | "div":
                 (a, sa), (b, sb) = args
@@ -279,21 +281,33 @@ class Body:
             case "neg":
                 return args[0][0], not args[0][1]
             case "fma" | "fms" | "fnma":
-                (a, sa), (b, sb), (c, sc) = args
-                c = self._to_overwrite(i.args[2], c)
+                (a, sa), (b, sb) = args
+                c, sc = self._to_overwrite(i.args[2])
                 product = (sa != sb) != (i.op == "fnma")
                 sc = sc != (i.op == "fms")
                 # ±(c + ab) or ±(c − ab): the sign of c outside, the product's relative to it inside
                 factor = a if product == sc else self.new(f"fneg {t.vector} {a}")
                 return self._call("fma", factor, b, c), sc
+            case "odd":
+                return self._bits("and", args[0], 1), False
+            case "half":
+                high = self._bits("shl", args[0], t.bits - 2)
+                return self._bits("and", (high, False), -(1 << (t.bits - 1))), False
+            case "flip":
+                return self._flip(args[0][0], args[1][0]), args[0][1]
+            case "pick":
+                low = self.new(f"bitcast {t.vector} {args[0][0]} to {t.integers}")
+                mask = self.new(f"icmp ne {t.integers} {low}, zeroinitializer")
+                a, b = (self.plain(x) for x in args[1:])
+                return self.new(f"select <{t.lanes} x i1> {mask}, {t.vector} {a}, {t.vector} {b}"), False
             case "abs":
                 return self._call("fabs", args[0][0]), False
             case "sqrt" | "floor":
                 return self._call(i.op, self.plain(args[0])), False
             case "min" | "and":
-                return self._call("minnum", self.plain(args[0]), self.plain(args[1])), False
+                return self._call("minimum", self.plain(args[0]), self.plain(args[1])), False
             case "max" | "or":
-                return self._call("maxnum", self.plain(args[0]), self.plain(args[1])), False
+                return self._call("maximum", self.plain(args[0]), self.plain(args[1])), False
             case "lt" | "le" | "eq":
                 a, b = (self.plain(x) for x in args)
                 return self._truth(f"fcmp o{i.op} {t.vector} {a}, {b}"), False
@@ -301,22 +315,24 @@ class Body:
                 return self._truth(f"fcmp oeq {t.vector} {self.plain(args[0])}, zeroinitializer"), False
             case "sign":
                 x = self.plain(args[0])
-                up = self._truth(f"fcmp ogt {t.vector} {x}, zeroinitializer")
-                down = self._truth(f"fcmp olt {t.vector} {x}, zeroinitializer")
-                return self.new(f"fsub {t.vector} {up}, {down}"), False
+                moves = self.new(f"fcmp one {t.vector} {x}, zeroinitializer")
+                one = self._call("copysign", self._constant(1.0), x)
+                still = self.new(f"fadd {t.vector} {x}, zeroinitializer")  # zero without a sign, or not a number
+                return self.new(f"select <{t.lanes} x i1> {moves}, {t.vector} {one}, {t.vector} {still}"), False
             case "where":
                 c, a, b = (self.plain(x) for x in args)
                 chosen = self.new(f"fcmp une {t.vector} {c}, zeroinitializer")
                 return self.new(f"select <{t.lanes} x i1> {chosen}, {t.vector} {a}, {t.vector} {b}"), False
         return self._lane_by_lane(i.op, [self.plain(x) for x in args]), False
 
-    def _to_overwrite(self, x: Operand, register: str) -> str:
-        """A multiply-add overwrites its addend: where that is still needed and lies in memory, a second copy is read
-        instead of moving the first out of the way."""
+    def _to_overwrite(self, x: Operand) -> Signed:
+        """A multiply-add overwrites its addend: where that is still needed and lies in memory, a copy is read instead of
+        moving the first out of the way."""
         k = key(x)
-        if self.registers.in_memory(k) and self.registers.is_needed_after(k, self.at):
-            return self._read(k)[0]
-        return register
+        if k not in self.registers or (self.registers.in_memory(k) and self.registers.is_needed_after(k, self.at)):
+            register, negative = self._read(k)
+            return register, negative != _is_negative(x)
+        return self.value(x)
 
     def _truth(self, comparison: str) -> str:
         flag = self.new(comparison)
@@ -334,29 +350,40 @@ class Body:
             value = self.new(f"insertelement {t.vector} {value}, {t.precision} {one}, i32 {lane}")
         return value
 
+    def _bits(self, op: str, value: Signed, number: int) -> str:
+        """A bitwise operation on a value that is not negative; the result is kept as if it were a number."""
+        t = self.t
+        raw = self.new(f"bitcast {t.vector} {value[0]} to {t.integers}")
+        done = self.new(f"{op} {t.integers} {raw}, <{', '.join([f'i{t.bits} {number}'] * t.lanes)}>")
+        return self.new(f"bitcast {t.integers} {done} to {t.vector}")
+
+    def _flip(self, x: str, sign: str) -> str:
+        t = self.t
+        raw, bit = (self.new(f"bitcast {t.vector} {y} to {t.integers}") for y in (x, sign))
+        return self.new(f"bitcast {t.integers} {self.new(f'xor {t.integers} {raw}, {bit}')} to {t.vector}")
+
     def _angles(self, step: Step) -> None:
-        """Sines and cosines of a few angles, with one check whether any is too large for the reduction."""
-        values = [self.value(x) for x, _, _ in step.angles]
+        """A few angles, with one check whether any is too large for the reduction."""
+        values = [self.value(x) for x, _ in step.angles]
         self.registers.passed(self.at, step.uses)
         self.registers.let_go_of_all()  # the way to very large angles is a call, which overwrites registers
         near = self._in_range([register for register, _ in values])
-        pieces = -(-len(near) // TOGETHER)
-        edges = [round(k * len(near) / pieces) for k in range(pieces + 1)]
-        for first, last in itertools.pairwise(edges):
-            self.registers.make_room(len(near) - first + ROOM, self.at)
-            pairs = self.sincos.of(near[first:last])
-            for k, (s, c) in enumerate(pairs, first):
-                _, sine, cosine = step.angles[k]
-                if sine is not None:
-                    self.registers.hold(sine, (s, values[k][1]))
-                if cosine is not None:
-                    self.registers.hold(cosine, (c, False))
-        self.registers.make_room(0, self.at)
+        for (_, number), register, (_, negative) in zip(step.angles, near, values, strict=True):
+            self.registers.hold(number, (register, negative))
+
+    def _is_far(self, angles: list[str]) -> str:
+        """Whether some lane of some angle may be beyond what the reduction holds: Σ x² against the limit's square."""
+        t = self.t
+        total = self.new(f"fmul {t.vector} {angles[0]}, {angles[0]}")
+        for x in angles[1:]:
+            total = self._call("fma", x, x, total)
+        beyond = self.new(f"fcmp ogt {t.vector} {total}, {self._constant(LARGEST_ANGLE**2)}")
+        return self.new(f"call i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1> {beyond})")
 
     def _in_range(self, angles: list[str]) -> list[str]:
         """The same angles, or, where any lane of any may be beyond what the reduction holds, their principal values."""
         t = self.t
-        some = self.sincos.is_far(angles)
+        some = self._is_far(angles)
         before, far, near = self.block, f"far{self.count}", f"near{self.count}"
         self.lines += [f"  br i1 {some}, label %{far}, label %{near}, !prof !0", f"{far}:"]
         reduced = [self.new(f"call {t.vector} @slow_angle({t.vector} {x})") for x in angles]

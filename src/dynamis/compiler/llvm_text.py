@@ -8,18 +8,22 @@ from __future__ import annotations
 from dynamis.compiler.code import Code
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_loop import render_loop
-from dynamis.compiler.llvm_sincos import slow_angle
+from dynamis.compiler.schedule import quick_order, schedule
+from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target, literal
+from dynamis.compiler.written_out import write_out
 
 _HARDLY_EVER = '!0 = !{!"branch_weights", i32 1, i32 100000}'
-_INTRINSICS = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "minnum": 2, "maxnum": 2}
+_INTRINSICS = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "minimum": 2, "maximum": 2, "copysign": 2}
 _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh": 1, "atan2": 2}
 
 
-def render(code: Code, target: Target) -> str:
-    """The module's text; ``loop`` is what NumPy calls."""
-    body = Body(code, target)
-    parts = [_table(body, target), *_declarations(target), slow_angle(target), *body.functions, _call_all(body, target)]
+def render(code: Code, target: Target, quick: bool = False) -> str:
+    """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
+    results do not depend."""
+    order = quick_order if quick else schedule
+    body = Body(order(write_out(code, target.precision)), target)
+    parts = [_table(body, target), *_declarations(target), _slow_angle(target), *body.functions, _call_all(body, target)]
     return "\n".join([*parts, render_loop(code, target), _HARDLY_EVER])
 
 
@@ -44,3 +48,26 @@ def _call_all(body: Body, t: Target) -> str:
     calls = "\n".join(f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions)))
     frame = f"  %frame = alloca [{max(1, body.registers.slots)} x {t.vector}], align 64"
     return f"define internal void @body(ptr noalias %in, ptr noalias %out) {{\n{frame}\n{calls}\n  ret void\n}}"
+
+
+def _slow_angle(t: Target) -> str:
+    """An angle beyond the reduction's range brought into (−π, π] by the C library, lane by lane: atan2(sin x, cos x).
+
+    Others are left as they are, so that a state does not depend on its neighbours.
+    """
+    s = "" if t.precision == "double" else "f"
+    lines = [f"define internal {t.vector} @slow_angle({t.vector} %x) cold noinline {{"]
+    value = "poison"
+    for k in range(t.lanes):
+        lines += [
+            f"  %x{k} = extractelement {t.vector} %x, i32 {k}",
+            f"  %size{k} = call {t.precision} @llvm.fabs.f{t.bits}({t.precision} %x{k})",
+            f"  %far{k} = fcmp ogt {t.precision} %size{k}, {literal(LARGEST_ANGLE, t)}",
+            f"  %s{k} = call {t.precision} @sin{s}({t.precision} %x{k})",
+            f"  %c{k} = call {t.precision} @cos{s}({t.precision} %x{k})",
+            f"  %a{k} = call {t.precision} @atan2{s}({t.precision} %s{k}, {t.precision} %c{k})",
+            f"  %y{k} = select i1 %far{k}, {t.precision} %a{k}, {t.precision} %x{k}",
+            f"  %v{k} = insertelement {t.vector} {value}, {t.precision} %y{k}, i32 {k}",
+        ]
+        value = f"%v{k}"
+    return "\n".join([*lines, f"  ret {t.vector} {value}", "}"])

@@ -1,12 +1,13 @@
 """From Python to instructions: a function is run on symbols, and what it did becomes a list.
 
-Lowering does what concerns every target: sums become chains of fused multiply-adds, divisions by the same value share one
-reciprocal, and the order of evaluation is chosen. All of it is decided here, once, so that every target and every batch
-split rounds alike. (Common factors are left alone: x y + x z is two operations either way once multiply-adds are fused.)
+Lowering does what concerns every target: sums become chains of fused multiply-adds, and divisions by the same value share
+one reciprocal (which overflows where the divisor is subnormal). It is decided here, once, so that every target and every
+batch split rounds alike. Common factors are left alone: x y + x z is two operations either way once products are fused.
 """
 
 from __future__ import annotations
 
+import numbers
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,16 +18,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.schedule import schedule
 from dynamis.errors import InputError
 from dynamis.scalar import Node, symbol, topological
 
+SMALLEST = 1e-37  # a reciprocal of full quality, in single precision too
 SUMS = ("add", "sub", "neg")
 Term = tuple[bool, Any]  # one of a sum: whether it is taken away, and a node or a number
 
 
-def trace(function: Callable[..., Any], arguments: Sequence[tuple[str, int]], name: str = "kernel") -> Code:
-    """Run a function on symbols and record it. It takes one vector an argument and returns an array or several."""
+def trace(
+    function: Callable[..., Any], arguments: Sequence[tuple[str, int]], name: str = "kernel", parameters: Sequence[Node] = ()
+) -> Code:
+    """Run a function on symbols and record it. It takes one vector an argument and returns an array or several.
+
+    ``parameters`` are symbols that may be in it beside its arguments; together they become a last argument.
+    """
     vectors = [np.array([symbol(f"{arg}[{k}]") for k in range(size)], dtype=object) for arg, size in arguments]
     try:
         returned = function(*vectors)
@@ -34,8 +40,30 @@ def trace(function: Callable[..., Any], arguments: Sequence[tuple[str, int]], na
         place = _users_line(error)
         raise InputError(f"{error}{place}") from None if place else error
     results = returned if isinstance(returned, tuple) else (returned,)
-    arrays = [np.asarray(r, dtype=object) for r in results]
-    return schedule(lower(name, list(arguments), vectors, arrays))
+    if not results:
+        raise InputError(f"{name} must return an array of numbers, or a tuple of them; it returned an empty tuple")
+    arrays = [_of_numbers(result, name) for result in results]
+    known = list(arguments)
+    if parameters:
+        known.append(("parameters", len(parameters)))
+        vectors.append(np.array(parameters, dtype=object))
+    return lower(name, known, vectors, arrays)
+
+
+def _of_numbers(result: Any, name: str) -> npt.NDArray[Any]:
+    """One result as an array of numbers and expressions."""
+    try:
+        array = np.asarray(result, dtype=object)
+    except ValueError:  # lists that differ in more than their lengths
+        raise InputError(f"{name} must return arrays of one shape each; it returned a ragged {type(result).__name__}") from None
+    flat = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in array.flat]
+    for x in flat:
+        if not isinstance(x, Node | numbers.Real | np.bool_):
+            inside = "" if x is result else f" with a {type(x).__name__} in it"
+            raise InputError(
+                f"{name} must return an array of numbers, or a tuple of them; it returned a {type(result).__name__}{inside}"
+            )
+    return np.array(flat, dtype=object).reshape(array.shape)
 
 
 def _users_line(error: BaseException) -> str:
@@ -126,8 +154,8 @@ class _Lowering:
         return {x for x, count in inside.items() if count == self.uses[x] and leading[x] <= 1}
 
     def _sum(self, terms: list[Term], fused: set[int]) -> Operand:
-        """Plain terms first, one with a plus sign before all others: every product then costs one operation."""
-        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: t[0])
+        """Plain terms first, of these one with a plus sign: every product then costs one operation."""
+        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: (not isinstance(t[1], Node), t[0]))
         products = sorted((t for t in terms if id(t[1]) in fused), key=lambda t: t[0])
         total: Operand
         if plain:
@@ -147,6 +175,8 @@ class _Lowering:
         if node.op == "div":
             a, b = node.args
             if isinstance(b, float):
+                if not SMALLEST < abs(1.0 / b) < 1.0 / SMALLEST:
+                    return self.emit("div", self.operand(a), b)
                 return self.emit("mul", 1.0 / b, self.operand(a))
             if self.divisions[id(b)] > 1:
                 if id(b) not in self.reciprocal:

@@ -1,16 +1,26 @@
 """An order of evaluation that keeps few values waiting, so that few have to leave the registers.
 
 First depth first from the results, the last ones first, as the branches of a robot end there; of an instruction's operands
-the one that needs most registers comes first [Sethi & Ullman 1970]. Then greedily: of the instructions that are ready,
-the next is one that ends the lives of most of its operands. Sines and cosines are computed in front, side by side.
+the one that needs most registers comes first [Sethi & Ullman 1970]. Then greedily, among the next few that are ready: while
+registers are free the one whose operands are there first, else the one that ends the lives of most of its operands.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
+import bisect
 
-from dynamis.compiler.code import TRIGONOMETRIC, Code, Instruction, Operand
+from dynamis.compiler.code import Code, Instruction, Operand
+
+LATENCY = {"mul": 3, "add": 2, "sub": 2, "div": 12, "sqrt": 12}  # cycles, of an ARM Neoverse N1; others take 4
+FEW = 26  # values in registers up to which an early start is worth more than a register
+LOOK_AHEAD = 32  # instructions that are ready, in the order so far, among which the next is chosen
+
+
+def quick_order(code: Code) -> Code:
+    """The angles first, all else as it comes."""
+    lead = _angles_first(code)
+    early = set(lead)
+    return _reordered(code, lead + [k for k in range(len(code.instructions)) if k not in early])
 
 
 def schedule(code: Code) -> Code:
@@ -34,20 +44,18 @@ def _reordered(code: Code, order: list[int]) -> Code:
 
 
 def _angles_first(code: Code) -> list[int]:
-    """Everything that sines and cosines need and they themselves; those that do not depend on each other are neighbours."""
+    """Everything that the first angles need, and the angles: their range is checked once for all."""
     first, made = code.inputs, code.instructions
-    wanted = [i.op in TRIGONOMETRIC for i in made]
+    nested = [False] * len(made)  # whether an instruction depends on an angle
+    for k, i in enumerate(made):
+        nested[k] = any(made[x - first].op == "near" or nested[x - first] for x in i.args if isinstance(x, int) and x >= first)
+    wanted = [i.op == "near" and not nested[k] for k, i in enumerate(made)]
     for k in reversed(range(len(made))):
         if wanted[k]:
             for x in made[k].args:
                 if isinstance(x, int) and x >= first:
                     wanted[x - first] = True
-    level: dict[int, int] = {}
-    for k, i in enumerate(made):
-        if wanted[k]:
-            behind = [x - first for x in i.args if isinstance(x, int) and x >= first]
-            level[k] = max((level[x] + (made[x].op in TRIGONOMETRIC) for x in behind), default=0)
-    return sorted(level, key=lambda k: (level[k], made[k].op in TRIGONOMETRIC, k))
+    return sorted((k for k, first_of_all in enumerate(wanted) if first_of_all), key=lambda k: (made[k].op == "near", k))
 
 
 def _depth_first(code: Code, done: list[int]) -> list[int]:
@@ -76,44 +84,55 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
 
 
 def _greedy(code: Code, lead: int) -> list[int]:
+    """List scheduling: one instruction after the other, two a cycle, each at a time when its operands are there."""
     first, made = code.inputs, code.instructions
-    operands = [{x for x in i.args if isinstance(x, int)} for i in made]
+    operands = [[x for x in dict.fromkeys(i.args) if isinstance(x, int)] for i in made]
     users: dict[int, list[int]] = {}
     for k, used in enumerate(operands):
         for x in used:
             users.setdefault(x, []).append(k)
-    waiting = Counter({x: len(k) for x, k in users.items()})  # uses still to come
-    waiting.update({x for values in code.outputs for x in values if isinstance(x, int)})
+    waiting = {x: len(k) for x, k in users.items()}  # uses still to come
+    for x in {x for values in code.outputs for x in values if isinstance(x, int)}:
+        waiting[x] = waiting.get(x, 0) + 1
+    kept = first + lead  # inputs, sines and cosines lie in memory: they need no register while they wait
     missing = [sum(x >= first for x in used) for used in operands]
-    ending = [sum(waiting[x] == 1 for x in used) for used in operands]  # lives an instruction would end
-    ready: list[list[int]] = [[] for _ in range(4)]  # by the number of lives, each with the oldest first
+    ending = [sum(waiting[x] == 1 and x >= kept for x in used) for used in operands]  # lives an instruction would end
+    done = [0.0] * (first + len(made))  # when a value is there
+    start = [0.0] * len(made)  # when an instruction's operands are
+    ready: list[int] = []
     order: list[int] = []
-    done = [False] * len(made)
+    live = 0
+    now = 0.0
 
     def take(k: int) -> None:
+        nonlocal live
         order.append(k)
-        done[k] = True
+        done[first + k] = max(now, start[k]) + LATENCY.get(made[k].op, 4) if k >= lead else 0.0
+        live += k >= lead
         for x in operands[k]:
             waiting[x] -= 1
-            if waiting[x] == 1:
-                for user in users[x]:
-                    if not done[user]:
+            if x >= kept:
+                if waiting[x] == 0:
+                    live -= 1
+                elif waiting[x] == 1:
+                    for user in users[x]:
                         ending[user] += 1
-                        if missing[user] == 0 and user >= lead:
-                            heapq.heappush(ready[ending[user]], user)
         for user in users.get(first + k, ()):
             missing[user] -= 1
-            if missing[user] == 0 and user >= lead:
-                heapq.heappush(ready[ending[user]], user)
+            if missing[user] == 0:
+                start[user] = max(done[x] for x in operands[user])
+                if user >= lead:
+                    bisect.insort(ready, user)
 
     for k in range(lead):
         take(k)
-    for k in range(lead, len(made)):
-        if missing[k] == 0:
-            heapq.heappush(ready[ending[k]], k)
-    while len(order) < len(made):
-        most = next(heap for heap in reversed(ready) if heap)
-        k = heapq.heappop(most)
-        if not done[k]:
-            take(k)
+    ready[:] = [k for k in range(lead, len(made)) if missing[k] == 0]
+    while ready:
+        if live < FEW:
+            best = min(ready[:LOOK_AHEAD], key=lambda k: (max(start[k], now), -ending[k], k))
+        else:
+            best = min(ready[:LOOK_AHEAD], key=lambda k: (-ending[k], max(start[k], now), k))
+        ready.remove(best)
+        take(best)
+        now += 0.5
     return order

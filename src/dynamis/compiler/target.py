@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Target:
@@ -39,5 +41,6 @@ class Target:
 def literal(value: float, t: Target) -> str:
     """A number as LLVM writes it: the bits of a double, whatever the precision."""
     if t.precision == "float":
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))  # beyond the largest number: infinity, as arithmetic would give
     return "0x" + struct.pack(">d", value).hex().upper()

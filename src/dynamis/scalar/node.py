@@ -8,10 +8,11 @@ constants disappear while the graph is built.
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import math
 import numbers
 import weakref
+import zlib
 from typing import Any, Union
 
 import numpy as np
@@ -21,21 +22,23 @@ from dynamis.errors import InputError
 Scalar = Union[float, "Node"]
 
 _made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
-_serial = itertools.count()
+
+
+_OPERATIONS: dict[str, int] = {}
 
 
 class Node:
     """One operation applied to earlier nodes or floats; ``op == "symbol"`` is a leaf with a name.
 
-    ``serial`` grows with creation, so an operand's is always smaller than its user's: sorting by it is a topological
-    order, and no pass over a graph needs recursion.
+    ``rank`` is made of the operation and its operands alone, so that the order of commuting operands, and with it every
+    listing and every rounding, is the same wherever and whenever an expression is built.
     """
 
-    __slots__ = ("__weakref__", "args", "op", "serial")
+    __slots__ = ("__weakref__", "args", "op", "rank")
 
     op: str
     args: tuple[Any, ...]
-    serial: int
+    rank: int
 
     def __add__(self, other: Any) -> Any:
         return _lift(add, self, other)
@@ -143,9 +146,17 @@ def make(op: str, *args: Any) -> Node:
     node = _made.get(key)
     if node is None:
         node = Node()
-        node.op, node.args, node.serial = op, args, next(_serial)
+        node.op, node.args, node.rank = op, args, _rank(op, args)
         _made[key] = node
     return node
+
+
+def _rank(op: str, args: tuple[Any, ...]) -> int:
+    rank = _OPERATIONS.get(op) or _OPERATIONS.setdefault(op, zlib.crc32(op.encode()))
+    for a in args:
+        # a number's hash is the same in every process, unlike a text's
+        rank = (rank * 0x9E3779B97F4A7C15 + (a.rank if type(a) is Node else hash(a))) & 0xFFFFFFFFFFFFFFF
+    return rank
 
 
 def symbol(name: str) -> Node:
@@ -160,7 +171,8 @@ def symbol(name: str) -> Node:
     node = _made.get(key)
     if node is None:
         node = Node()
-        node.op, node.args, node.serial = "symbol", (name,), next(_serial)
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+        node.op, node.args, node.rank = "symbol", (name,), int.from_bytes(digest)
         _made[key] = node
     return node
 
@@ -367,8 +379,8 @@ def select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _ordered(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-    # one order for commuting operands: the number first, else the older node
-    if isinstance(a, float) or (isinstance(b, Node) and a.serial <= b.serial):
+    # one order for commuting operands: the number first
+    if isinstance(a, float) or (isinstance(b, Node) and a.rank <= b.rank):
         return a, b
     return b, a
 

@@ -1,6 +1,7 @@
 """The interpreter: what each operation means, and how a graph is evaluated over whole arrays.
 
-This is the definition of the operations; everything that compiles a graph must agree with it.
+This is the definition of the operations; everything that compiles a graph must agree with it. Only the sign of a zero is
+left open.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""What there is to reach, and what was reached: one figure each, from the sections measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.threads import BUSY
+
+# one place each; the two humanoids share theirs
+MEAN_OVER = (("ur5e",), ("panda",), ("xarm7",), ("kuka_iiwa14",), ("go2",), ("g1", "talos"))
+Sections = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Goal:
+    what: str
+    unit: str
+    wanted: float
+    at_least: bool
+    figure: Callable[[Sections], float | None]
+
+    def outcome(self, sections: Sections) -> dict[str, Any]:
+        found = self.figure(sections)
+        reached = None if found is None else found >= self.wanted if self.at_least else found <= self.wanted
+        return {"what": self.what, "wanted": self.wanted, "unit": self.unit, "at_least": self.at_least, "found": found,
+                "reached": reached}  # fmt: skip
+
+
+def outcomes(sections: Sections) -> list[dict[str, Any]]:
+    return [goal.outcome(sections) for goal in GOALS]
+
+
+def missing(sections: Sections) -> list[str]:
+    """The robots of ``MEAN_OVER`` that some section over robots does not have."""
+    measured = [
+        {row["robot"] for row in sections[name]["rows"]} for name in ("throughput", "latency", "threads") if name in sections
+    ]
+    return [name for names in MEAN_OVER for name in names if any(name not in robots for robots in measured)]
+
+
+def disturbed(sections: Sections) -> int:
+    """How many timings say less than they should, as the machine had something else to do."""
+    return sum(len(row.get("disturbed", [])) for section in sections.values() for row in section["rows"])
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    logarithms = [math.log(value) for value in values]
+    return math.exp(math.fsum(logarithms) / len(logarithms)) if logarithms else None
+
+
+def mean_over_robots(rows: Iterable[dict[str, Any]], figure: Callable[[dict[str, Any]], float | None]) -> float | None:
+    """The geometric mean over the places of ``MEAN_OVER`` of the geometric mean within each."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        value = figure(row)
+        if value is not None:
+            found.setdefault(row["robot"], []).append(value)
+    places = [[value for name in names for value in found.get(name, [])] for names in MEAN_OVER]
+    means = [geometric_mean(values) for values in places if values]
+    return geometric_mean(mean for mean in means if mean is not None)
+
+
+def _rows(sections: Sections, name: str, **wanted: Any) -> list[dict[str, Any]]:
+    rows = sections.get(name, {}).get("rows", [])
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def _against_pinocchio(function: str) -> Callable[[Sections], float | None]:
+    def figure(sections: Sections) -> float | None:
+        rows = _rows(sections, "throughput", function=function)
+        return mean_over_robots(rows, lambda row: row["rivals"].get("pinocchio", {}).get("ratio"))
+
+    return figure
+
+
+def _float32_gain(sections: Sections) -> float | None:
+    return mean_over_robots(_rows(sections, "throughput"), lambda row: row["float32_gain"])
+
+
+def _latency(sections: Sections) -> float | None:
+    return mean_over_robots(
+        _rows(sections, "latency"), lambda row: row["us"]["bare"] / row["us"]["pinocchio"] if "pinocchio" in row["us"] else None
+    )
+
+
+def _first_call(key: str, robot: str) -> Callable[[Sections], float | None]:
+    """The slowest of the robot's functions."""
+    return lambda sections: max((row[key] for row in _rows(sections, "first-call", robot=robot)), default=None)
+
+
+def _long_chain(function: str) -> Callable[[Sections], float | None]:
+    def figure(sections: Sections) -> float | None:
+        rows = {row["links"]: row["ours_ns_per_link"] for row in _rows(sections, "growth", function=function)}
+        return rows[1000] / rows[100] if {100, 1000} <= rows.keys() else None
+
+    return figure
+
+
+def _second_core(sections: Sections) -> float | None:
+    """Only where the machine had a second core to give at that time."""
+    return mean_over_robots(_rows(sections, "threads"), lambda row: row["gain"] if row["hashing_gain"] >= BUSY else None)
+
+
+GOALS = (
+    Goal("Inverse dynamics against Pinocchio", "×", 14, True, _against_pinocchio("inverse_dynamics")),
+    Goal("Forward dynamics against Pinocchio", "×", 12, True, _against_pinocchio("forward_dynamics")),
+    Goal("Mass matrix against Pinocchio in a loop", "×", 14, True, _against_pinocchio("mass_matrix")),
+    Goal("Single precision against double", "×", 1.9, True, _float32_gain),
+    Goal("Bare single call, of Pinocchio's time", "×", 0.8, False, _latency),
+    Goal("First result, Panda, nothing on disk", "s", 0.1, False, _first_call("cold_s", "panda")),
+    Goal("First result, Panda, code on disk", "s", 0.015, False, _first_call("cached_s", "panda")),
+    Goal("Optimised forward dynamics of G1 ready", "s", 3, False, _first_call("optimised_s", "g1")),
+    Goal("Inverse dynamics per link, 1000 against 100", "×", 1.3, False, _long_chain("inverse_dynamics")),
+    Goal("Forward dynamics per link, 1000 against 100", "×", 1.3, False, _long_chain("forward_dynamics")),
+    Goal("Second core, batch of 4096", "×", 1.9, True, _second_core),
+)

@@ -1,0 +1,98 @@
+"""Kernels on an NVIDIA GPU, through CuPy: arrays that are there stay there, and results are CuPy arrays.
+
+Anything that shows its device memory (CuPy, PyTorch, JAX, Numba) goes in without a copy; contiguous rows are read where
+they are. Work is queued on CuPy's current stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dynamis.compiler.code import Code
+from dynamis.compiler.cuda_text import block_size, render
+from dynamis.errors import InputError, MissingExtraError
+
+# nothing may be fused that the code does not fuse: results are then those of the processor, up to its rounding
+OPTIONS = ("--fmad=false", "--std=c++17")
+_CUDA_DEVICE = 2  # DLPack's number for it
+
+
+def on_gpu(value: Any) -> bool:
+    """Whether this is an array in the memory of an NVIDIA GPU."""
+    if isinstance(value, np.ndarray):
+        return False
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == _CUDA_DEVICE
+
+
+def as_cupy(value: Any) -> Any:
+    """The same memory as a CuPy array; numbers from elsewhere are sent over."""
+    cupy = _cupy()
+    if not hasattr(value, "__cuda_array_interface__") and on_gpu(value):
+        return cupy.from_dlpack(value)
+    return cupy.asarray(value)
+
+
+def _cupy() -> Any:
+    try:
+        import cupy
+    except ImportError as error:
+        raise MissingExtraError(
+            f"arrays on a GPU need CuPy: pip install cupy-cuda13x (or the one for your CUDA version; {error})"
+        ) from None
+    return cupy
+
+
+class CudaKernel:
+    """A code compiled for the GPU, once a precision."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self._functions: dict[str, Any] = {}
+
+    @cached_property
+    def _name(self) -> str:
+        return "dynamis_kernel"
+
+    def source(self, precision: str) -> str:
+        return render(self.code, self._name, precision)
+
+    def function(self, precision: str) -> Any:
+        """The raw kernel, compiled by NVRTC when first asked for; CuPy keeps the binary on disk."""
+        if precision not in self._functions:
+            module = _cupy().RawModule(code=self.source(precision), options=OPTIONS)
+            self._functions[precision] = module.get_function(self._name)
+        return self._functions[precision]
+
+    def __call__(self, *values: Any) -> Any:
+        """Results for every state of the broadcast batch."""
+        cupy = _cupy()
+        arrays = [as_cupy(value) for value in values]
+        for (name, size), array in zip(self.code.arguments, arrays, strict=True):
+            if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
+                raise InputError(f"{name} must hold numbers, {size} on its last axis; got {array.dtype} {array.shape}")
+        single = all(a.dtype == np.float32 for a in arrays)
+        dtype = np.float32 if single else np.float64
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        count = int(np.prod(batch))
+        outs = [cupy.empty((*batch, *shape), dtype) for _, shape in self.code.results]
+        if count:
+            precision = "float" if single else "double"
+            arguments: list[Any] = []
+            for (_, size), array in zip(self.code.arguments, arrays, strict=True):
+                arguments += _rows(cupy, array.astype(dtype, copy=False), size, batch)
+            block = block_size(self.code, precision)
+            self.function(precision)((-(-count // block),), (block,), (*arguments, *outs, np.int64(count)))
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _rows(cupy: Any, array: Any, size: int, batch: Sequence[int]) -> tuple[Any, np.int64]:
+    """(array, step) of contiguous rows: one row for all states needs no copy."""
+    if array.size == size:
+        return cupy.ascontiguousarray(array), np.int64(0)
+    return cupy.ascontiguousarray(cupy.broadcast_to(array, (*batch, size))), np.int64(size)

@@ -1,0 +1,156 @@
+"""Code as CUDA C: one state a thread.
+
+``<name>_state`` evaluates one state and is plain C++, so that it can be compiled and tested without a GPU. The kernel around
+it moves rows of arrays, as NumPy keeps them, between memory and threads. Inputs and short results are read and written by
+their own thread: what neighbours touch together the caches gather. The rows of a long result are gathered in shared memory
+and written by the whole block, as the contiguous piece of memory they are.
+"""
+
+from __future__ import annotations
+
+from dynamis.compiler.c_expressions import Expressions
+from dynamis.compiler.code import TRIGONOMETRIC, Code
+from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE, SINGLE
+
+BLOCK_SIZES = (128, 64, 32)
+SHARED = 48 * 1024  # bytes a block has without asking for more
+SHORT = 16  # numbers of a row that its own thread writes
+CHUNK = 32  # numbers of a row gathered at a time where whole rows do not fit
+
+_MOVING = """
+#ifdef __CUDACC__
+template <int SIZE> DEVICE void copy_row(const T *from, T *to)
+{
+#pragma unroll
+    for (int k = 0; k < SIZE; ++k)
+        to[k] = from[k];
+}
+
+template <int SIZE, int WIDTH> DEVICE void write_rows(T *to, int rows, const T *row, T *tile)
+{
+#pragma unroll
+    for (int start = 0; start < SIZE; start += WIDTH) {
+        const int width = SIZE - start < WIDTH ? SIZE - start : WIDTH;
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < width; ++k)
+            tile[threadIdx.x * width + k] = row[start + k];
+        __syncthreads();
+        for (int k = threadIdx.x; k < rows * width; k += BLOCK)
+            to[(k / width) * SIZE + start + k % width] = tile[k];
+    }
+}
+"""
+
+
+def block_size(code: Code, precision: str) -> int:
+    """Threads a block: so many that the rows of every long result fit into shared memory, if any number does."""
+    longest = max((len(values) for values in code.outputs), default=0)
+    return next((size for size in BLOCK_SIZES if _room(precision, size) >= longest), BLOCK_SIZES[0])
+
+
+def _room(precision: str, block: int) -> int:
+    """Numbers of a row that fit into shared memory."""
+    return SHARED // (block * (8 if precision == "double" else 4))
+
+
+def render(code: Code, name: str, precision: str) -> str:
+    """The source; the kernel is called ``name`` and takes (pointer, step) of each argument, each result, and the count.
+
+    A step is the distance of states, in numbers: the argument's length, or 0 where all states share one row.
+    """
+    e = Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
+    head = [f"// {name}: one state a thread", f"typedef {precision} T;", *_macros(code, precision), ""]
+    if any(i.op in TRIGONOMETRIC for i in code.instructions):
+        head += [_sincos(precision), ""]
+    return "\n".join([*head, *_state(code, e, name), _MOVING, *_kernel(code, name, precision), "#endif", ""])
+
+
+def _call(op: str, precision: str) -> str:
+    f = "fma" if precision == "double" else "fmaf"
+    return {"fma": f + "({}, {}, {})", "fms": f + "({}, {}, -{})", "fnma": f + "(-{}, {}, {})"}[op]
+
+
+def _macros(code: Code, precision: str) -> list[str]:
+    return [
+        "#define DEVICE static __device__ __forceinline__",
+        f"#define BLOCK {block_size(code, precision)}",
+        f"#define FMA {'fma' if precision == 'double' else 'fmaf'}",
+        f"#define ABS {'fabs' if precision == 'double' else 'fabsf'}",
+    ]
+
+
+def _sincos(precision: str) -> str:
+    """Sine and cosine by the same reduction and polynomials as on the processor; very large angles by CUDA's own."""
+    c = DOUBLE if precision == "double" else SINGLE
+    lines = [
+        "DEVICE void sine_cosine(T x, T *sine, T *cosine)",
+        "{",
+        f"    if (!(ABS(x) <= T({LARGEST_ANGLE!r}))) {{",
+        f"        {'sincos' if precision == 'double' else 'sincosf'}(x, sine, cosine);",
+        "        return;",
+        "    }",
+        f"    const T times = FMA(x, T({c.two_over_pi!r}), T({c.rounding!r})) - T({c.rounding!r});",
+        "    const int quadrant = (int)times;",
+        "    T r = x;",
+        *(f"    r = FMA(-times, T({part!r}), r);" for part in c.half_pi),
+        "    const T z = r * r;",
+        f"    T s = T({c.sine[0]!r}), c = T({c.cosine[0]!r});",
+        *(f"    s = FMA(s, z, T({x!r}));" for x in c.sine[1:]),
+        *(f"    c = FMA(c, z, T({x!r}));" for x in (*c.cosine[1:], -0.5, 1.0)),
+        "    s = FMA(s * z, r, r);",
+        "    const T a = quadrant & 1 ? c : s, b = quadrant & 1 ? s : c;",
+        "    *sine = quadrant & 2 ? -a : a;",
+        "    *cosine = (quadrant + 1) & 2 ? -b : b;",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _state(code: Code, e: Expressions, name: str) -> list[str]:
+    arguments = [f"const T *in{k}" for k in range(len(code.arguments))] + [f"T *out{k}" for k in range(len(code.outputs))]
+    lines = [f"DEVICE void {name}_state({', '.join(arguments)})", "{"]
+    seen: dict[str, int] = {}
+    for number, i in enumerate(code.instructions, code.inputs):
+        if i.op in TRIGONOMETRIC:
+            angle = e.operand(i.args[0])
+            if angle not in seen:
+                seen[angle] = number
+                lines += [f"    T s{number}, c{number};", f"    sine_cosine({angle}, &s{number}, &c{number});"]
+            lines.append(f"    const T v{number} = {i.op[0]}{seen[angle]};")
+        else:
+            lines.append(f"    const T v{number} = {e.expression(i)};")
+    for r, values in enumerate(code.outputs):
+        lines += [f"    out{r}[{k}] = {e.operand(x)};" for k, x in enumerate(values)]
+    return [*lines, "}"]
+
+
+def _kernel(code: Code, name: str, precision: str) -> list[str]:
+    sizes, results = [n for _, n in code.arguments], [len(v) for v in code.outputs]
+    parameters = [f"const T *__restrict__ in{k}, long long step{k}" for k in range(len(sizes))]
+    parameters += [f"T *__restrict__ out{k}" for k in range(len(results))]
+    values = [f"x{k}" for k in range(len(sizes))] + [f"y{k}" for k in range(len(results))]
+    lines = [
+        f'extern "C" __global__ void __launch_bounds__(BLOCK) {name}({", ".join([*parameters, "long long n"])})',
+        "{",
+        "    const long long first = (long long)blockIdx.x * BLOCK, own = first + threadIdx.x;",
+        "    const long long from = own < n ? own : n - 1;",
+        *(f"    T {x}[{max(1, size)}];" for x, size in zip(values, [*sizes, *results], strict=True)),
+        *(f"    copy_row<{size}>(in{k} + from * step{k}, x{k});" for k, size in enumerate(sizes)),
+        f"    {name}_state({', '.join(values)});",
+    ]
+    for k, size in enumerate(results):
+        if size <= SHORT:
+            lines += ["    if (own < n)", f"        copy_row<{size}>(y{k}, out{k} + own * {size});"]
+    room = _room(precision, block_size(code, precision))
+    widths = {k: size if size <= room else CHUNK for k, size in enumerate(results) if size > SHORT}
+    if widths:
+        lines += [
+            f"    __shared__ T tile[BLOCK * {max(widths.values())}];",
+            "    const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;",
+            *(
+                f"    write_rows<{results[k]}, {w}>(out{k} + first * {results[k]}, rows, y{k}, tile);"
+                for k, w in widths.items()
+            ),
+        ]
+    return [*lines, "}"]

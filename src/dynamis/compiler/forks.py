@@ -1,0 +1,12 @@
+"""A forked process has one thread: what the others held stays held there, and what they were to do is not done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+
+def at_fork(**hooks: Callable[[], object]) -> None:
+    """``os.register_at_fork``, on systems that fork."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(**hooks)

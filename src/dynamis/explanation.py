@@ -1,0 +1,52 @@
+"""What became of a function: the way chosen, its operations, what was saved, how it runs. For people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dynamis.compiler import jit
+from dynamis.compiler.code import Code
+from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.llvm_body import Body
+from dynamis.compiler.schedule import schedule
+from dynamis.compiler.written_out import write_out
+
+_KINDS = {
+    "fused multiply-adds": ("fma", "fms", "fnma"),
+    "products": ("mul",),
+    "sums": ("add", "sub"),
+    "divisions": ("div",),
+    "sines and cosines": ("sin", "cos"),
+    "changes of sign": ("neg",),
+}
+
+
+def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int]], plain: Code) -> str:
+    """``ways`` are the candidates and their operations, ``plain`` is the function on the model as it was read."""
+    code = kernel.code
+    lines = [f"{name} of {robot}"]
+    chosen, *others = sorted(ways, key=lambda way: way[1])
+    lines.append(f"  way         {chosen[0]}" + "".join(f"; {other} would cost {cost} operations" for other, cost in others))
+    lines.append(f"  operations  {_operations(code)}")
+    saved = len(plain.instructions) - len(code.instructions)
+    if saved > 0:
+        lines.append(
+            f"  saved       {saved} of {len(plain.instructions)}: link frames moved along their joints' axes, "
+            "inertias regrouped towards the base"
+        )
+    for precision, dtype in (("double", "float64"), ("float", "float32")):
+        target = jit.host_target(precision)
+        slots = Body(schedule(write_out(code, precision)), target).registers.slots
+        lines.append(
+            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, "
+            f"{slots} places in memory for values that wait"
+        )
+    lines.append(f"  compiled    {kernel.state()}")
+    return "\n".join(lines)
+
+
+def _operations(code: Code) -> str:
+    counts = code.cost()
+    parts = [(kind, sum(counts.pop(op, 0) for op in ops)) for kind, ops in _KINDS.items()]
+    parts += [("others", sum(counts.values()))]
+    return f"{len(code.instructions)}: " + ", ".join(f"{count} {kind}" for kind, count in parts if count)
