@@ -19,7 +19,7 @@ from dynamis.compiler.forks import at_fork
 Job = tuple[str, Callable[[], None]]  # whose code it is, and the work
 
 
-QUIET = 0.2  # seconds
+QUIET = 0.15  # seconds
 
 
 class Background:
@@ -46,6 +46,10 @@ class Background:
                 self._thread = threading.Thread(target=self._run, name="dynamis compiler", daemon=True)
                 self._thread.start()
         self._jobs.put((name, job))
+
+    def postpone(self) -> None:
+        """A kernel is being made in the foreground."""
+        self._asked = time.monotonic()
 
     def _run(self) -> None:
         while (asked := self._jobs.get()) is not None:

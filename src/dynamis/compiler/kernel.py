@@ -14,7 +14,6 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,13 +32,15 @@ from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
+from dynamis.compiler.threads import share
 from dynamis.errors import InputError
 from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
 
 QUICK, GOOD = 0, 2
-WORTH_A_THREAD = 600_000  # instructions times states: some 0.15 ms, against 0.05 ms to start another thread
+LATE = 200_000  # work, in instructions times states, that is done while a sleeping thread wakes: some 0.05 ms
+WORTH_A_THREAD = 2 * LATE
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -47,14 +48,6 @@ def thread_count() -> int:
     """``DYNAMIS_NUM_THREADS``, or all cores."""
     text = os.environ.get("DYNAMIS_NUM_THREADS", "")
     return max(1, int(text)) if text.isdecimal() else os.cpu_count() or 1
-
-
-@cache
-def _workers(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="dynamis")
-
-
-at_fork(after_in_child=_workers.cache_clear)  # the workers are not there
 
 
 @cache
@@ -173,6 +166,7 @@ class Kernel:
             results = tuple((name, tuple(shape)) for name, shape in note["results"])
             shell = Code(self.name, self.arguments, results, (), ())
             return self._ready(shell, precision, loaded, int(note["instructions"]), from_disk=True)
+        _background.postpone()
         code = self.code
         check_operands(code)
         target = jit.host_target(precision)
@@ -210,7 +204,8 @@ class Kernel:
         precision, dtype = ("float", SINGLE) if {a.dtype for a in arrays} == {SINGLE} else ("double", DOUBLE)
         arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
         compiled = self.compiled(precision)
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays)) if any(a.ndim > 1 for a in arrays) else ()
+        shapes = {a.shape[:-1] for a in arrays}
+        batch = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         if batch and (threads := thread_count()) > 1 and compiled.instructions * math.prod(batch) >= WORTH_A_THREAD * threads:
             return _in_threads(compiled, arrays, batch, threads)
         # NumPy makes the arrays it can know the size of
@@ -229,9 +224,12 @@ at_fork(after_in_child=_renew_locks)
 
 def _in_threads(compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, ...], threads: int) -> Any:
     """The batch in slices of its longest axis; each slice is a call of its own, without the interpreter's lock."""
-    axis = int(np.argmax(batch))
-    edges = [round(k * batch[axis] / threads) for k in range(threads + 1)]
-    full = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
+    axis = batch.index(max(batch))
+    # the caller begins at once, so it takes more, and need not wait for the others
+    work = max(1, compiled.instructions * math.prod(batch))
+    own = min(1.0, (1.0 + (threads - 1) * LATE / work) / threads)
+    edges = [0, *(round(batch[axis] * (own + (1.0 - own) * k / (threads - 1))) for k in range(threads))]
+    full = [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
     at = [(slice(None),) * axis + (slice(low, high),) for low, high in itertools.pairwise(edges)]
     outs = tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
 
@@ -239,8 +237,5 @@ def _in_threads(compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, .
         with np.errstate(all="ignore"):
             compiled.gufunc.function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
 
-    others = [_workers(threads - 1).submit(run, where) for where in at[1:]]
-    run(at[0])  # the caller works too
-    for other in others:
-        other.result()
+    share(run, at)
     return outs[0] if len(outs) == 1 else outs

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.registers import Key, Registers, Signed
 from dynamis.compiler.sincos import LARGEST_ANGLE
-from dynamis.compiler.target import Target, literal
+from dynamis.compiler.target import LINE, LONG_ROW, Target, literal
 
-SEGMENT = 1500  # steps a function
+SEGMENT = 600  # steps a function
 CHECKED = 8  # angles whose range is checked at once
 
 
@@ -246,6 +246,11 @@ class Body:
     def _store(self, r: int, k: int, count: int) -> None:
         t = self.t
         elements = self.code.outputs[r][k : k + count]
+        row = len(self.code.outputs[r]) * t.bytes
+        if row >= LONG_ROW and k * t.bytes % LINE == 0:
+            for lane in range(t.lanes):  # the same line of the states that come next
+                at = self.new(f"getelementptr i8, ptr {self._element('out', r, lane, k)}, i64 {row * t.lanes}")
+                self.lines.append(f"  call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
         if not any(isinstance(x, int) for x in elements):
             numbers = ", ".join(f"{t.precision} {literal(float(x), t)}" for x in elements)
             kind, number = (t.vector, f"<{numbers}>") if count > 1 else (t.precision, literal(float(elements[0]), t))
@@ -255,9 +260,9 @@ class Body:
             return
         values = [self.plain(self.value(x)) if isinstance(x, int) else self._constant(float(x)) for x in elements]
         if count == t.lanes:
-            for lane, row in enumerate(self._transpose(values)):
+            for lane, vector in enumerate(self._transpose(values)):
                 at = self._element("out", r, lane, k)
-                self.lines.append(f"  store {t.vector} {row}, ptr {at}, align {t.bytes}")
+                self.lines.append(f"  store {t.vector} {vector}, ptr {at}, align {t.bytes}")
             return
         for lane in range(t.lanes):
             one = self.new(f"extractelement {t.vector} {values[0]}, i32 {lane}")

@@ -10,9 +10,10 @@ import itertools
 import math
 
 from dynamis.compiler.code import Code
-from dynamis.compiler.target import Target
+from dynamis.compiler.target import LINE, LONG_ROW, Target
 
 ON_STACK = 32 * 1024  # bytes of copies; beyond that they lie on the heap, as some systems' threads have 128 KiB of stack
+AHEAD, UNROLLED = 2048, 8  # bytes of results to ask for in advance, lines at a time
 # what a loop with copies on the heap calls, at addresses it is given: not every system finds Python's symbols by name
 SERVICES = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 
@@ -58,7 +59,7 @@ def render_loop(code: Code, t: Target) -> str:
             f"  %upto{lane} = select i1 %have{lane}, i64 {lane}, i64 0",
             f"  %row{lane} = add i64 %i, %upto{lane}",
         ]
-    lines.append("  br label %point0")
+    lines += [*_fetch_ahead(sizes, inputs, t), "  br label %point0"]
     for k in range(count):
         lines += _point(k, inputs, shapes[k], flags[k], t)
     lines += [f"point{count}:", "  call void @body(ptr %in, ptr %out)", f"  br label %back{inputs}"]
@@ -117,6 +118,42 @@ def _on_heap(total: int, flags: list[str]) -> list[str]:
         "start:",
         "  %copies = phi ptr [ null, %entry ], [ %found, %heap ]",
     ]
+
+
+def _fetch_ahead(sizes: list[int], inputs: int, t: Target) -> list[str]:
+    """Ask for the memory of results to come: a processor guesses well what will be read, but waits for what is written.
+
+    That of long rows is asked for by the body, line by line, as more at once than the processor can keep in mind is lost.
+    """
+    lines: list[str] = []
+    before = "lanes"
+    for k in range(inputs, len(sizes)):
+        row = sizes[k] * t.bytes
+        if row * t.lanes < LINE or row >= LONG_ROW:
+            continue
+        distance = t.lanes * math.ceil(AHEAD / (row * t.lanes))
+        lines += [
+            f"  %later{k} = add i64 %i, {distance}",
+            f"  %laterat{k} = mul i64 %later{k}, %step{k}",
+            f"  %fetch{k} = getelementptr i8, ptr %base{k}, i64 %laterat{k}",
+            f"  br label %fetching{k}",
+            f"fetching{k}:",
+            f"  %f{k} = phi i64 [ 0, %{before} ], [ %fn{k}, %fetching{k} ]",
+        ]
+        for j in range(0, min(row * t.lanes, UNROLLED * LINE), LINE):
+            lines += [
+                f"  %fo{k}_{j} = add i64 %f{k}, {j}",
+                f"  %fl{k}_{j} = getelementptr i8, ptr %fetch{k}, i64 %fo{k}_{j}",
+                f"  call void @llvm.prefetch.p0(ptr %fl{k}_{j}, i32 1, i32 3, i32 1)",
+            ]
+        lines += [
+            f"  %fn{k} = add i64 %f{k}, {UNROLLED * LINE}",
+            f"  %fc{k} = icmp slt i64 %fn{k}, {row * t.lanes}",
+            f"  br i1 %fc{k}, label %fetching{k}, label %fetched{k}",
+            f"fetched{k}:",
+        ]
+        before = f"fetched{k}"
+    return lines
 
 
 def _point(k: int, inputs: int, shape: tuple[int, ...], flag: str, t: Target) -> list[str]:

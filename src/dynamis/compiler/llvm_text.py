@@ -38,6 +38,7 @@ def _declarations(t: Target) -> list[str]:
     kind = f"v{t.lanes}f{t.bits}"
     return [
         *(f"declare {t.vector} @llvm.{name}.{kind}({', '.join([t.vector] * k)})" for name, k in _INTRINSICS.items()),
+        "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
         f"declare {t.precision} @llvm.fabs.f{t.bits}({t.precision})",
         f"declare i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1>)",
         *(f"declare {t.precision} @{name}{suffix}({', '.join([t.precision] * k)})" for name, k in _LIBRARY.items()),

@@ -73,19 +73,21 @@ class Registers:
     def make_room(self, count: int, step: int, keep: Sequence[Key] = ()) -> None:
         """Let values go until ``count`` more fit, other than those in ``keep``."""
         while len(self._held) + count > self._capacity:
-            candidates = [x for x in self._held if x not in keep]
-            if not candidates:
+            # a plain loop: this is where rendering spends its time
+            chosen, farthest = None, -1.0
+            for x in self._held:
+                if x not in keep:
+                    uses = self._uses[x]
+                    distance = (uses[0] - step if uses else NEVER) / (1 if type(x) is tuple or x in self._slot else WRITING)
+                    if distance > farthest:
+                        chosen, farthest = x, distance
+            if chosen is None:
                 return
-            self._let_go(max(candidates, key=lambda x: self._distance(x, step)))
+            self._let_go(chosen)
 
     def let_go_of_all(self) -> None:
         for x in list(self._held):
             self._let_go(x)
-
-    def _distance(self, x: Key, step: int) -> float:
-        uses = self._uses[x]
-        ahead = (uses[0] if uses else NEVER) - step
-        return ahead if self.in_memory(x) else ahead / WRITING
 
     def _let_go(self, x: Key) -> None:
         register, negative = self._held.pop(x)

@@ -8,6 +8,7 @@ registers are free the one whose operands are there first, else the one that end
 from __future__ import annotations
 
 import bisect
+import math
 
 from dynamis.compiler.code import Code, Instruction, Operand
 
@@ -128,10 +129,14 @@ def _greedy(code: Code, lead: int) -> list[int]:
         take(k)
     ready[:] = [k for k in range(lead, len(made)) if missing[k] == 0]
     while ready:
-        if live < FEW:
-            best = min(ready[:LOOK_AHEAD], key=lambda k: (max(start[k], now), -ending[k], k))
-        else:
-            best = min(ready[:LOOK_AHEAD], key=lambda k: (-ending[k], max(start[k], now), k))
+        # the earliest start and the most ended lives, the first of these counting more while registers are free
+        early, lives = (1.0, 1e-3) if live < FEW else (1e-3, 1.0)
+        best, least = -1, math.inf
+        for k in ready[:LOOK_AHEAD]:
+            wait = start[k] - now
+            price = (early * wait if wait > 0.0 else 0.0) - lives * ending[k]
+            if price < least:
+                best, least = k, price
         ready.remove(best)
         take(best)
         now += 0.5

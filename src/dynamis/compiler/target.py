@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+LINE = 64  # bytes of a cache line
+LONG_ROW = 2048  # bytes of a state's result
+
 
 @dataclass(frozen=True)
 class Target:

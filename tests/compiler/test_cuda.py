@@ -1,0 +1,133 @@
+"""The rendered CUDA kernel without a GPU: its function of one state compiled for this machine, and how arrays are recognised."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.cli import main
+from dynamis.compiler import cuda, cuda_text
+from dynamis.compiler.kernel import Kernel
+
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler here")
+DTYPE = {"double": np.float64, "float": np.float32}
+# what nvcc has of its own; contraction is off there too
+PRELUDE = "#include <cmath>\n#define __device__\n#define __forceinline__ inline\n"
+
+
+def on_the_host(kernel, precision, folder):
+    """The state function behind a loop, as a Python function of arrays with one batch axis."""
+    sizes, results = [n for _, n in kernel.code.arguments], [len(v) for v in kernel.code.outputs]
+    arguments = [f"const T *in{k}" for k in range(len(sizes))] + [f"T *out{k}" for k in range(len(results))]
+    inside = [f"in{k} + i * {n}" for k, n in enumerate(sizes)] + [f"out{k} + i * {n}" for k, n in enumerate(results)]
+    loop = f'extern "C" void run(long n, {", ".join(arguments)})\n{{ for (long i = 0; i < n; ++i) f_state({", ".join(inside)}); }}\n'
+    source, library = folder / f"{precision}.cpp", folder / f"{precision}.so"
+    source.write_text(PRELUDE + cuda_text.render(kernel.code, "f", precision) + loop, encoding="utf-8")
+    flags = ["-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-shared", "-fPIC"]
+    subprocess.run([COMPILER, *flags, str(source), "-o", str(library)], check=True, capture_output=True)
+    run = ctypes.CDLL(str(library)).run
+
+    def call(*arrays):
+        rows = [np.ascontiguousarray(x, dtype=DTYPE[precision]) for x in arrays]
+        outs = [np.full((len(rows[0]), *shape), np.nan, DTYPE[precision]) for _, shape in kernel.code.results]
+        run(ctypes.c_long(len(rows[0])), *(ctypes.c_void_p(x.ctypes.data) for x in (*rows, *outs)))
+        return outs[0] if len(outs) == 1 else outs
+
+    return call
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix"])
+def test_the_state_function_is_the_compiled_kernel(name, precision, tmp_path):
+    robot = dy.load("ur5e")
+    rng = np.random.default_rng(1)
+    state = {"q": robot.random(rng, 200), "v": rng.normal(size=(200, 6)), "a": rng.normal(size=(200, 6))}
+    state["tau"] = state["a"]
+    kernel = robot.kernel(name)
+    arrays = [state[argument].astype(DTYPE[precision]) for argument, _ in kernel.arguments]
+    found, expected = on_the_host(kernel, precision, tmp_path)(*arrays), kernel(*arrays)
+    if precision == "double":
+        assert np.array_equal(found, expected)  # the same fused multiply-adds, the same polynomials
+    else:
+        assert np.abs(found - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_every_operation_means_the_same(precision, tmp_path):
+    def function(x):
+        a, b, c = x
+        return np.array([
+            dy.sin(a), dy.cos(1e6 * a), dy.minimum(a, b), dy.maximum(a, b), abs(a), dy.sign(b), dy.where(a < b, a, c),
+            dy.where(a <= b, 1.0, c), dy.atan2(a, b), dy.sqrt(a * a + 1.0), dy.exp(-abs(a)), dy.tanh(b), a / (b * b + 2.0),
+            np.floor(c * 3.0) if isinstance(c, float) else dy.floor(c * 3.0), -a, a * b - c, c - a * b,
+        ])  # fmt: skip
+
+    kernel = Kernel([function], [("x", 3)], "f")
+    x = np.random.default_rng(2).normal(size=(500, 3)).astype(DTYPE[precision])
+    x[:5] = [[0, 0, 0], [1, 1, 1], [-1, 1, 0], [np.nan, 1, 2], [1, np.nan, 2]]
+    found, expected = on_the_host(kernel, precision, tmp_path)(x), kernel(x)
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    assert np.nanmax(np.abs(found - expected)) <= 8 * np.finfo(DTYPE[precision]).eps * 3
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_long_results_are_gathered_and_fit_into_shared_memory(precision):
+    width = 8 if precision == "double" else 4
+    for name, floating in (("ur5e", False), ("panda", False), ("g1", True)):
+        robot = dy.load(name, base="floating" if floating else "fixed")
+        code = robot.kernel("mass_matrix").code
+        text, block = cuda_text.render(code, "f", precision), cuda_text.block_size(code, precision)
+        declared = next(line for line in text.splitlines() if "__shared__" in line)
+        numbers = int(declared.split("* ")[1].split("]")[0])
+        assert f"#define BLOCK {block}" in text
+        assert block * numbers * width <= cuda_text.SHARED
+    short = robot.kernel("inverse_dynamics").code
+    assert "__shared__" in cuda_text.render(short, "f", precision)  # 35 torques are a long row
+    assert "__shared__" not in cuda_text.render(dy.load("ur5e").kernel("inverse_dynamics").code, "f", precision)
+
+
+class OnGpu:
+    """Looks like an array on a GPU."""
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": (6,), "typestr": "<f8", "data": (0, False), "version": 3}
+
+
+class ThroughDlpack:
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+def test_arrays_on_a_gpu_are_recognised_and_others_are_not():
+    assert cuda.on_gpu(OnGpu())
+    assert cuda.on_gpu(ThroughDlpack(2))
+    for value in (np.zeros(3), [1.0], 2.0, ThroughDlpack(1), None):
+        assert not cuda.on_gpu(value)
+
+
+def test_without_cupy_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    robot = dy.load("ur5e")
+    with pytest.raises(dy.MissingExtraError, match="pip install cupy"):
+        robot.inverse_dynamics(OnGpu(), np.zeros(6), np.zeros(6))
+    with pytest.raises(dy.MissingExtraError, match="pip install cupy"):
+        robot.compile(lambda robot, q: q)(OnGpu())
+
+
+def test_show_prints_cuda(capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["show", "ur5e", "gravity", "--as", "cuda", "--precision", "float"])
+    assert done.value.code in (0, None)
+    text = capsys.readouterr().out
+    assert "__global__ void" in text
+    assert "dynamis_gravity_state" in text

@@ -1,0 +1,98 @@
+"""Numbers of the robot as run-time inputs, batched like the state, and what explain says."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+rng = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "bias", "regressor"])
+def test_a_payload_is_one_more_input(name):
+    robot = dy.load("ur5e")
+    m = dy.symbol("m")
+    kernel = robot.replace(payload=dy.solids.sphere(0.05, mass=m)).compile(name, parameters=[m])
+    masses = np.linspace(0.5, 3.0, 4)
+    state = {"q": robot.random(rng, 4), "v": rng.normal(size=(4, 6)), "a": rng.normal(size=(4, 6))}
+    state["tau"] = state["a"]
+    arrays = [state[argument] for argument, _ in kernel.arguments[:-1]]
+    found = kernel(*arrays, masses[:, None])
+    for k, mass in enumerate(masses):
+        loaded = robot.replace(payload=dy.solids.sphere(0.05, mass=mass))
+        expected = getattr(loaded, name)(*(x[k] for x in arrays))
+        assert np.abs(found[k] - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+
+
+def test_several_parameters_come_in_the_order_given_and_broadcast():
+    lengths = {"a_1": 0.4, "a_2": 0.3, "l_1": 0.2, "l_2": 0.1, "I_1": 0.02, "I_2": 0.01, "g": 9.81}
+    arm = dy.load("planar_2r", parameters=lengths)
+    masses = [dy.symbol("m_1"), dy.symbol("m_2")]
+    q = rng.uniform(-3, 3, (3, 2))
+    found = arm.compile("gravity", parameters=masses)(q, [2.0, 3.0])
+    expected = dy.load("planar_2r", parameters={**lengths, "m_1": 2.0, "m_2": 3.0}).gravity(q)
+    assert np.abs(found - expected).max() < 1e-14 * 100
+    assert np.array_equal(found, arm.compile("gravity", parameters=masses[::-1])(q, [3.0, 2.0]))
+
+
+def test_gravity_and_friction_inside_a_users_function():
+    robot = dy.load("panda")
+
+    def elsewhere(robot, q, v, a, g, viscous):
+        friction = {name: {"viscous": viscous[k]} for k, name in enumerate(robot.joint_names[:7])}
+        return robot.replace(gravity=g, friction=friction).inverse_dynamics(q, v, a)
+
+    kernel = robot.compile(elsewhere, g=3, viscous=7)
+    q, v, a = robot.random(rng, 6), *rng.normal(size=(2, 6, 7))
+    g, viscous = rng.normal(size=(6, 3)), rng.uniform(0, 1, (6, 7))
+    found = kernel(q, v, a, g, viscous)
+    for k in range(6):
+        friction = {name: {"viscous": viscous[k, j]} for j, name in enumerate(robot.joint_names[:7])}
+        expected = robot.replace(gravity=g[k], friction=friction).inverse_dynamics(q[k], v[k], a[k])
+        assert np.abs(found[k] - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+def test_a_users_function_costs_no_more_than_the_robots_own():
+    robot = dy.load("panda")
+    own = robot.compile(lambda robot, q, v, tau: robot.forward_dynamics(q, v, tau))
+    assert len(own.code.instructions) == robot.cost("forward_dynamics")["total"]
+
+
+def test_a_symbol_without_a_value_is_named():
+    robot = dy.load("ur5e").replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("load")))
+    with pytest.raises(dy.InputError, match="load has no value"):
+        robot.compile("gravity")(np.zeros(6))
+    with pytest.raises(dy.InputError, match=r"parameters= takes symbols, .* got 3"):
+        robot.compile("gravity", parameters=[3])
+    with pytest.raises(dy.NameLookupError, match="gravity"):
+        robot.compile("gravitas")
+
+
+def test_explain_names_the_way_and_its_cost():
+    robot = dy.load("ur5e")
+    text = robot.explain("forward_dynamics")
+    assert "M = Lᵀ D L" in text
+    assert "articulated-body algorithm would cost" in text
+    assert f"operations  {robot.cost('forward_dynamics')['total']}:" in text
+    assert "states at a time" in text
+    for name in ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "gravity", "bias", "regressor", "kinetic_energy"):
+        assert robot.explain(name).startswith(f"{name} of ")
+    with pytest.raises(dy.NameLookupError):
+        robot.explain("forward")
+
+
+def test_a_large_robot_is_compiled_once_enough_was_asked(tmp_path, monkeypatch):
+    from dynamis import evaluation
+
+    monkeypatch.setattr(evaluation, "COMPILED_UP_TO", 5)
+    monkeypatch.setattr(evaluation, "WORTH_COMPILING", 10)
+    robot = dy.load("ur5e")
+    q, v, a = robot.random(rng, 8), *rng.normal(size=(2, 8, 6))
+    plain = robot.inverse_dynamics(q, v, a)
+    assert not robot._evaluator.kernels
+    compiled = robot.inverse_dynamics(q, v, a)
+    assert list(robot._evaluator.kernels) == [("id", (), "world")]
+    assert np.abs(compiled - plain).max() <= 1e-12 * np.abs(plain).max()
+    for _ in range(3):
+        robot.mass_matrix(q)
+    assert len(robot._evaluator.kernels) == 1  # what grows with the square is not
