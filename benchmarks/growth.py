@@ -26,7 +26,6 @@ Array = npt.NDArray[Any]
 
 FEWEST_STATES = 256
 LINKS_A_RUN = 8192  # short chains get more states, so that it is not the call itself that is measured
-LONGEST_RUN = 0.5  # seconds; a slower contender gets fewer states
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
 
 
@@ -53,14 +52,11 @@ def measure(options: Options) -> dict[str, Any]:
 def _row(subject: Subject, states: States, function: str, links: int, options: Options) -> dict[str, Any]:
     label = f"chain of {links} links, {function.replace('_', ' ')}"
     options.tell(f"{label}: first call")
-    one = ours.facade(subject, function, states.first(1))
-    first = _seconds(one.run)
+    mine, count = ours.facade(subject, function, states), len(states)  # so many that a long chain is compiled too
+    first = _seconds(mine.run)
     start = time.perf_counter()
     wait_for_compiler()
     optimised = first + time.perf_counter() - start
-    each = min(_seconds(one.run) for _ in range(3))
-    count = int(min(max(LONGEST_RUN / each, 1), len(states)))
-    mine = ours.facade(subject, function, states.first(count))
     row: dict[str, Any] = {
         "links": links, "function": function, "states": count, "first_call_s": first, "optimised_s": optimised,
         "compile_ms_per_link": optimised * 1e3 / links,

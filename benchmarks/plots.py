@@ -132,7 +132,9 @@ def _float32(pyplot: Any, rows: list[dict[str, Any]], batch: int) -> Any:
         places = [at + (k - 1) * 0.27 for at in range(len(names))]
         axes.bar(places, [gains[name] for name in names], 0.25, color=shades[function], label=function.replace("_", " "))
         for x, name in zip(places, names, strict=True):
-            axes.text(x, gains[name] + 0.02, f"{gains[name]:.2f}", ha="center", va="bottom", fontsize=12, color="#33363b")
+            white = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # over the line at twice
+            number = f"{gains[name]:.2f}"
+            axes.text(x, gains[name] + 0.02, number, ha="center", va="bottom", fontsize=12, color="#33363b", bbox=white)
     axes.axhline(2.0, color="#55595f", linewidth=1.5, linestyle=(0, (5, 4)))
     axes.text(
         len(names) - 0.47, 2.0, "twice the\nnumbers in\na register", fontsize=11, color="#55595f", va="center", clip_on=False

@@ -51,6 +51,9 @@ class Evaluator:
                   alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
         """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative, on the GPU
         if they are there."""
+        simple = self._one_plain_state(key, inputs)
+        if simple is not None:
+            return simple
         if any(on_gpu(value) for value, _ in inputs.values()):
             return self._on_gpu(key, algorithm, keep, alternatives, inputs)
         arrays = {name: self.inputs.vector(value, size, name) for name, (value, size) in inputs.items()}
@@ -73,6 +76,24 @@ class Evaluator:
         if not np.isfinite(result).all():
             self._explain_failure(algorithm, arrays, batch, result)
         return result
+
+    def _one_plain_state(self, key: Any, inputs: dict[str, tuple[Any, int]]) -> Array | None:
+        """One state in double precision with nothing strange about it, by a compiled function: the case of a controller,
+        which would otherwise wait for checks longer than for the result. None where anything has to be looked at."""
+        kernel = self.kernels.get(key)
+        ufunc = kernel.ready if kernel is not None and not self.inputs.quaternions else None
+        if ufunc is None:
+            return None
+        total = 0.0
+        for value, size in inputs.values():
+            if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (size,):
+                return None
+            total += value.dot(value)
+        if not math.isfinite(total):
+            return None
+        result = ufunc(*(value for value, _ in inputs.values()))
+        flat = result.ravel()
+        return result if math.isfinite(flat.dot(flat)) else None
 
     def _worth_compiling(self, key: Any, states: int) -> bool:
         """Small robots always; large ones where the work grows with the robot, not its square, and enough has been asked."""

@@ -53,12 +53,12 @@ class Inputs:
         return array
 
     @functools.cached_property
-    def _quaternions(self) -> list[slice]:
+    def quaternions(self) -> list[slice]:
         bodies = [body for _, body in self.model.moving if body.motion.nq > body.motion.nv]
         return [slice(body.q_index.stop - 4, body.q_index.stop) for body in bodies]
 
     def _check_quaternions(self, q: Array, name: str) -> None:
-        for place in self._quaternions:
+        for place in self.quaternions:
             lengths = np.linalg.norm(q[..., place], axis=-1)
             if lengths.size and np.abs(lengths - 1.0).max() > QUATERNION_TOLERANCE:
                 worst = lengths.flat[int(np.abs(lengths - 1.0).argmax())]

@@ -58,7 +58,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
 
-RECURSION_PAYS_FROM = 16  # degrees of freedom in a row
+RECURSION_PAYS_FROM, MATRIX_IS_HOPELESS_FROM = 16, 40  # degrees of freedom in a row
 
 
 def load(
@@ -297,9 +297,10 @@ class Robot:
 
         frames, extra = self._wrench_inputs(wrenches, axes)
         # the recursion pays only on long chains; where both are tried, the cheaper is kept
-        alternatives = (
-            (through_mass_matrix, f) if self._evaluator.longest_chain > RECURSION_PAYS_FROM else (through_mass_matrix,)
-        )
+        chain = self._evaluator.longest_chain
+        alternatives: tuple[Callable[..., Array], ...] = (through_mass_matrix,)
+        if chain > RECURSION_PAYS_FROM and not self.model.coupled:
+            alternatives = (through_mass_matrix, f) if chain < MATRIX_IS_HOPELESS_FROM else (f,)
         return self._evaluator.evaluate(("fd", tuple(f.name for f in frames), axes), f, base is None, alternatives,
                               q=(q, self.nq), v=(v, self.n), tau=(tau, self.n), **extra)  # fmt: skip
 

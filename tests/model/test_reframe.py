@@ -18,7 +18,11 @@ def same(model, other, rng, robot):
         (mass_matrix.crba, (q,)),
         (coriolis.coriolis_matrix, (q, v)),
     ):
-        expected, found = f(model, *args), f(other, *args)
+        try:
+            expected = f(model, *args)
+        except dy.SingularError:  # a floating arm whose base has no inertia of its own
+            continue
+        found = f(other, *args)
         scale = max(1.0, np.abs(expected).max())
         slack = np.linalg.cond(mass_matrix.crba(model, q)) if f is dynamics.forward_dynamics else 10.0
         assert np.abs(found - expected).max() <= 1e-14 * slack * scale * 10, f.__name__

@@ -7,7 +7,6 @@ they are. Work is queued on CuPy's current stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from dynamis.errors import InputError, MissingExtraError
 
 # nothing may be fused that the code does not fuse: results are then those of the processor, up to its rounding
 OPTIONS = ("--fmad=false", "--std=c++17")
+NAME = "dynamis_kernel"
 _CUDA_DEVICE = 2  # DLPack's number for it
 
 
@@ -43,7 +43,7 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            f"arrays on a GPU need CuPy: pip install cupy-cuda13x (or the one for your CUDA version; {error})"
+            f"arrays on a GPU need CuPy: pip install cupy-cuda13x, or the one for your version of CUDA ({error})"
         ) from None
     return cupy
 
@@ -55,18 +55,11 @@ class CudaKernel:
         self.code = code
         self._functions: dict[str, Any] = {}
 
-    @cached_property
-    def _name(self) -> str:
-        return "dynamis_kernel"
-
-    def source(self, precision: str) -> str:
-        return render(self.code, self._name, precision)
-
     def function(self, precision: str) -> Any:
         """The raw kernel, compiled by NVRTC when first asked for; CuPy keeps the binary on disk."""
         if precision not in self._functions:
-            module = _cupy().RawModule(code=self.source(precision), options=OPTIONS)
-            self._functions[precision] = module.get_function(self._name)
+            module = _cupy().RawModule(code=render(self.code, NAME, precision), options=OPTIONS)
+            self._functions[precision] = module.get_function(NAME)
         return self._functions[precision]
 
     def __call__(self, *values: Any) -> Any:

@@ -142,6 +142,12 @@ class Kernel:
             _handed_out.append(compiled)
         return compiled.gufunc.function
 
+    @property
+    def ready(self) -> Any | None:
+        """The ufunc in double precision, if it is there already."""
+        compiled = self._compiled.get("double")
+        return None if compiled is None else compiled.gufunc.function
+
     def compiled(self, precision: str) -> Compiled:
         found = self._compiled.get(precision)
         if found is None:
