@@ -507,7 +507,7 @@ class Robot:
 
         >>> import dynamis as dy
         >>> print(dy.load("ur5e").explain("gravity").splitlines()[0])
-        gravity of ur5e
+        gravity of 'UR5e'
         """
         kernel = self.kernel(name)
         _, names, way = self._known(name)
