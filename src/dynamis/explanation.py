@@ -36,7 +36,7 @@ def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int
         )
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
-        slots = Body(schedule(write_out(code, precision)), target).registers.slots
+        slots = Body(schedule(write_out(code, precision), target.registers), target).registers.slots
         lines.append(
             f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, "
             f"{slots} places in memory for values that wait"

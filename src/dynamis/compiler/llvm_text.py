@@ -21,8 +21,8 @@ _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh"
 def render(code: Code, target: Target, quick: bool = False) -> str:
     """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
     results do not depend."""
-    order = quick_order if quick else schedule
-    body = Body(order(write_out(code, target.precision)), target)
+    plain = write_out(code, target.precision)
+    body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
     parts = [_table(body, target), *_declarations(target), _slow_angle(target), *body.functions, _call_all(body, target)]
     return "\n".join([*parts, render_loop(code, target), _HARDLY_EVER])
 

@@ -13,7 +13,7 @@ import math
 from dynamis.compiler.code import Code, Instruction, Operand
 
 LATENCY = {"mul": 3, "add": 2, "sub": 2, "div": 12, "sqrt": 12}  # cycles, of an ARM Neoverse N1; others take 4
-FEW = 26  # values in registers up to which an early start is worth more than a register
+SPARE = 6  # registers: while more are free, an early start is worth more than one of them
 LOOK_AHEAD = 32  # instructions that are ready, in the order so far, among which the next is chosen
 
 
@@ -24,11 +24,11 @@ def quick_order(code: Code) -> Code:
     return _reordered(code, lead + [k for k in range(len(code.instructions)) if k not in early])
 
 
-def schedule(code: Code) -> Code:
-    """The same instructions in a better order."""
+def schedule(code: Code, registers: int = 32) -> Code:
+    """The same instructions in a better order for so many registers."""
     lead = _angles_first(code)
     deep = _reordered(code, lead + _depth_first(code, lead))
-    return _reordered(deep, _greedy(deep, len(lead)))
+    return _reordered(deep, _greedy(deep, len(lead), registers - SPARE))
 
 
 def _reordered(code: Code, order: list[int]) -> Code:
@@ -84,7 +84,7 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
     return order
 
 
-def _greedy(code: Code, lead: int) -> list[int]:
+def _greedy(code: Code, lead: int, few: int) -> list[int]:
     """List scheduling: one instruction after the other, two a cycle, each at a time when its operands are there."""
     first, made = code.inputs, code.instructions
     operands = [[x for x in dict.fromkeys(i.args) if isinstance(x, int)] for i in made]
@@ -95,7 +95,7 @@ def _greedy(code: Code, lead: int) -> list[int]:
     waiting = {x: len(k) for x, k in users.items()}  # uses still to come
     for x in {x for values in code.outputs for x in values if isinstance(x, int)}:
         waiting[x] = waiting.get(x, 0) + 1
-    kept = first + lead  # inputs, sines and cosines lie in memory: they need no register while they wait
+    kept = first + lead  # inputs and angles lie in memory: they need no register while they wait
     missing = [sum(x >= first for x in used) for used in operands]
     ending = [sum(waiting[x] == 1 and x >= kept for x in used) for used in operands]  # lives an instruction would end
     done = [0.0] * (first + len(made))  # when a value is there
@@ -130,7 +130,7 @@ def _greedy(code: Code, lead: int) -> list[int]:
     ready[:] = [k for k in range(lead, len(made)) if missing[k] == 0]
     while ready:
         # the earliest start and the most ended lives, the first of these counting more while registers are free
-        early, lives = (1.0, 1e-3) if live < FEW else (1e-3, 1.0)
+        early, lives = (1.0, 1e-3) if live < few else (1e-3, 1.0)
         best, least = -1, math.inf
         for k in ready[:LOOK_AHEAD]:
             wait = start[k] - now
