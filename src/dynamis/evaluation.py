@@ -51,7 +51,7 @@ class Evaluator:
                   alternatives: Sequence[Callable[..., Any]] = (), /, **inputs: tuple[Any, int]) -> Array:  # fmt: skip
         """Symbols run the algorithm itself; numbers run its compiled form, or that of the cheapest alternative, on the GPU
         if they are there."""
-        simple = self._one_plain_state(key, inputs)
+        simple = self._one_plain_state(key, inputs) if keep else None
         if simple is not None:
             return simple
         if any(on_gpu(value) for value, _ in inputs.values()):

@@ -96,3 +96,23 @@ def test_a_large_robot_is_compiled_once_enough_was_asked(tmp_path, monkeypatch):
     for _ in range(3):
         robot.mass_matrix(q)
     assert len(robot._evaluator.kernels) == 1  # what grows with the square is not
+
+
+def test_one_state_takes_the_short_way_only_where_nothing_has_to_be_looked_at():
+    """The same call before and after its kernel is there: a moving base, wrenches, and what is not a number."""
+    robot = dy.load("ur5e")
+    q, v, a = robot.random(rng), *rng.normal(size=(2, 6))
+    moved = dy.MovingBase(dy.Pose(np.eye(3), np.zeros(3)), np.array([0.1, 0, 0, 0, 0.5, 0]), np.array([1.0, 2, 3, 0, 0.2, 0]))
+    wrenches = {"tool0": rng.normal(size=6)}
+    first = robot.inverse_dynamics(q, v, a, base=moved), robot.inverse_dynamics(q, v, a, wrenches)
+    plain = robot.inverse_dynamics(q, v, a)
+    for _ in range(2):
+        assert np.array_equal(robot.inverse_dynamics(q, v, a), plain)
+        assert np.array_equal(robot.inverse_dynamics(q, v, a, base=moved), first[0])
+        assert np.array_equal(robot.inverse_dynamics(q, v, a, wrenches), first[1])
+    assert np.abs(first[0] - plain).max() > 0.1
+    for bad, message in ((np.full(6, np.nan), "is nan"), (np.full(6, np.inf), "is inf"), (np.zeros(5), "last axis")):
+        with pytest.raises(dy.InputError, match=message):
+            robot.inverse_dynamics(bad, v, a)
+    assert np.abs(robot.inverse_dynamics(list(q), v.astype(np.float32), a) - plain).max() < 1e-4
+    assert robot.inverse_dynamics(*(x.astype(np.float32) for x in (q, v, a))).dtype == np.float32
