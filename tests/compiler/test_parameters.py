@@ -35,6 +35,26 @@ def test_several_parameters_come_in_the_order_given_and_broadcast():
     assert np.array_equal(found, arm.compile("gravity", parameters=masses[::-1])(q, [3.0, 2.0]))
 
 
+def test_lengths_and_angles_of_a_dh_table_are_inputs_too(tmp_path):
+    path = tmp_path / "arm.toml"
+    rest = "mass = 'm'\ncom = [0.1, 0.2, 0]\ninertia = { xx = 0.2, yy = 0.25, zz = 0.15, xy = 0.01 }\n"
+    names = ["d_1", "a_1", "d_2", "alpha", "m"]
+    path.write_text(
+        "[robot]\nname = 'arm'\n[parameters]\n" + "".join(f"{name} = 'symbol'\n" for name in names)
+        + f"[[dh]]\na = 'a_1'\nd = 'd_1'\nalpha = 'alpha'\n{rest}[[dh]]\na = 0.3\nd = 'd_2'\n{rest}[[dh]]\nd = 0.1\n{rest}",
+        encoding="utf-8",
+    )  # fmt: skip
+    values = np.array([0.2, 0.4, 0.1, 0.7, 2.0])
+    arm = dy.load(path, parameters=dict(zip(names, map(float, values), strict=True)))
+    state = {"q": arm.random(rng, 4), "v": rng.normal(size=(4, 3)), "a": rng.normal(size=(4, 3))}
+    state["tau"] = state["a"]
+    for name in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "coriolis_matrix", "kinetic_energy"):
+        kernel = dy.load(path).compile(name, parameters=[dy.symbol(x) for x in names])
+        arrays = [state[argument] for argument, _ in kernel.arguments[:-1]]
+        expected = getattr(arm, name)(*arrays)
+        assert np.abs(kernel(*arrays, values) - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max()), name
+
+
 def test_gravity_and_friction_inside_a_users_function():
     robot = dy.load("panda")
 

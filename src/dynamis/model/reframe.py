@@ -76,10 +76,10 @@ def _own_turn(body: Body, u: Array) -> Body:
     return replace(body, placement=Pose(aligned, body.placement.p), offset=body.offset + _angle(aligned.T @ R, u))
 
 
-def _slide(body: Body, u: Array) -> float:
-    """How far along its axis the origin goes."""
+def _slide(body: Body, u: Array) -> Any:
+    """How far along its axis the origin goes; symbols go with it."""
     direction = body.placement.R @ u
-    return -float(np.dot(body.placement.p, direction)) if _is_aligned_axis(direction) else 0.0
+    return -np.dot(body.placement.p, direction) if _is_aligned_axis(direction) else 0.0
 
 
 def _turn_for(u: Array, children: list[Body]) -> Array:
