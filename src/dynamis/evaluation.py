@@ -84,16 +84,15 @@ class Evaluator:
         ufunc = kernel.ready if kernel is not None and not self.inputs.quaternions else None
         if ufunc is None:
             return None
-        total = 0.0
         for value, size in inputs.values():
             if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (size,):
                 return None
-            total += value.dot(value)
-        if not math.isfinite(total):
-            return None
-        result = ufunc(*(value for value, _ in inputs.values()))
-        flat = result.ravel()
-        return result if math.isfinite(flat.dot(flat)) else None
+        with np.errstate(all="ignore"):  # numbers too large to square are looked at, not warned about
+            if not math.isfinite(sum(value.dot(value) for value, _ in inputs.values())):
+                return None
+            result = ufunc(*(value for value, _ in inputs.values()))
+            flat = result.ravel()
+            return result if math.isfinite(flat.dot(flat)) else None
 
     def _worth_compiling(self, key: Any, states: int) -> bool:
         """Small robots always; large ones where the work grows with the robot, not its square, and enough has been asked."""

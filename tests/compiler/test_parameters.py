@@ -136,3 +136,16 @@ def test_one_state_takes_the_short_way_only_where_nothing_has_to_be_looked_at():
             robot.inverse_dynamics(bad, v, a)
     assert np.abs(robot.inverse_dynamics(list(q), v.astype(np.float32), a) - plain).max() < 1e-4
     assert robot.inverse_dynamics(*(x.astype(np.float32) for x in (q, v, a))).dtype == np.float32
+
+
+def test_one_state_of_very_large_numbers_is_computed_without_a_warning():
+    """Squares of them overflow; so would a check that squares them."""
+    robot = dy.load("ur5e")
+    still = np.zeros(6)
+    robot.mass_matrix(still)
+    robot.inverse_dynamics(still, still, still)
+    far = np.full(6, 1e200)
+    assert np.array_equal(robot.mass_matrix(far), robot.mass_matrix(far[None])[0])
+    assert np.array_equal(robot.inverse_dynamics(far, still, still), robot.inverse_dynamics(far[None], still, still)[0])
+    with pytest.raises(dy.SingularError, match="not finite"):
+        robot.inverse_dynamics(still, far, still)
