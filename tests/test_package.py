@@ -22,7 +22,9 @@ LAYERS = [
     "inputs",
     "evaluation",
     "explanation",
+    "symbolic",
     "robot",
+    "analysis",
     "cli",
 ]
 
@@ -68,7 +70,7 @@ import logging, numpy, sys, warnings
 before = list(warnings.filters), logging.getLogger().handlers[:]
 import dynamis, dynamis.robot
 assert before == (list(warnings.filters), logging.getLogger().handlers[:])
-extras = {'scipy', 'sympy', 'matplotlib', 'trimesh', 'pinocchio', 'mujoco', 'casadi', 'jax', 'torch', 'click', 'rich'}
+extras = {'scipy', 'sympy', 'matplotlib', 'trimesh', 'pinocchio', 'mujoco', 'casadi', 'jax', 'torch', 'click', 'rich', 'flint'}
 print(sorted(extras & set(sys.modules)))
 """
     assert run(code) == "[]\n"

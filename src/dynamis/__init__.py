@@ -19,6 +19,7 @@ from dynamis.version import __version__
 if TYPE_CHECKING:
     from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
+    from dynamis.analysis.bounds import structural_bounds
     from dynamis.errors import (
         ConversionError,
         DynamisError,
@@ -55,10 +56,14 @@ if TYPE_CHECKING:
     )
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
+    from dynamis.symbolic.closed_form import ClosedForm
+    from dynamis.symbolic.equivalence import equivalent
+    from dynamis.symbolic.notation import Notation
 
 _HOMES = {
     "dynamis.algorithms.dynamics": ("TorqueLedger",),
     "dynamis.algorithms.kinematics": ("MovingBase",),
+    "dynamis.analysis.bounds": ("structural_bounds",),
     "dynamis.errors": (
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
         "ModelWarning", "NameLookupError", "SingularError",
@@ -74,6 +79,9 @@ _HOMES = {
     "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.spatial.mesh": ("mesh_inertia",),
+    "dynamis.symbolic.closed_form": ("ClosedForm",),
+    "dynamis.symbolic.equivalence": ("equivalent",),
+    "dynamis.symbolic.notation": ("Notation",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -91,6 +99,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "ClosedForm",
     "ConversionError",
     "Description",
     "DynamisError",
@@ -103,6 +112,7 @@ __all__ = [
     "ModelWarning",
     "MovingBase",
     "NameLookupError",
+    "Notation",
     "Pose",
     "Robot",
     "SingularError",
@@ -113,6 +123,7 @@ __all__ = [
     "atan2",
     "check",
     "cos",
+    "equivalent",
     "evaluate",
     "exp",
     "floor",
@@ -126,6 +137,7 @@ __all__ = [
     "sin",
     "solids",
     "sqrt",
+    "structural_bounds",
     "symbol",
     "tanh",
     "where",

@@ -8,7 +8,7 @@ import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,10 @@ from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
 from dynamis.scalar import Node
 from dynamis.spatial import Inertia
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+    from dynamis.symbolic.notation import Notation
 
 # what can be compiled by name: its key among the kernels, its arguments, and the way it goes
 _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
@@ -439,6 +443,32 @@ class Robot:
             rest if x is None else self._evaluator.inputs.one_state(x, self.n, name) for name, x in (("v", v), ("tau", tau))
         )
         return articulated_inertias(self.model, at, rates, forces)
+
+    # closed form
+
+    def closed_form(
+        self,
+        notation: str | Notation | None = None,
+        *,
+        seconds: float = 60.0,
+        terms: float = 5e6,
+        progress: Callable[[int, int, int], None] | None = None,
+    ) -> ClosedForm:
+        """The equations of motion in closed form: M, C, g, Christoffel symbols, energies, regressor, derivation.
+
+        ``notation`` chooses the letters: "dynamis", "rocco", "deluca", "melchiorri", "tzafestas", or a `Notation`. An
+        expansion that would take more than ``seconds`` or ``terms`` is given up for the factored form.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("planar_2r").closed_form()
+        >>> arm.M[0, 1]
+        m_2*(l_2^2 + a_1*l_2*c2) + I_2
+        >>> (arm.N + arm.N.T).is_zero
+        True
+        """
+        from dynamis.symbolic.closed_form import closed_form
+
+        return closed_form(self.model, notation, seconds=seconds, terms=terms, progress=progress, description=self._description)
 
     # compiled functions
 

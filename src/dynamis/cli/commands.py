@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from dynamis.errors import DynamisError, ModelWarning
+from dynamis.cli.bounds import bounds
+from dynamis.cli.check_answer import check_answer
+from dynamis.cli.derive import derive
+from dynamis.cli.plain_errors import plain_errors
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-
-
-def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Errors of ours end the command with their sentence and status 2; anything else is a bug and shows itself."""
-
-    @functools.wraps(command)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            with warnings.catch_warnings():
-                warnings.showwarning = _say_warning
-                warnings.simplefilter("always", ModelWarning)
-                return command(*args, **kwargs)
-        except DynamisError as error:
-            click.secho(f"dynamis: {error}", fg="red", err=True)
-            sys.exit(2)
-
-    return wrapper
-
-
-def _say_warning(message: Any, *_: Any, **__: Any) -> None:
-    click.secho(f"dynamis: {message}", fg="yellow", err=True)
 
 
 @click.group(context_settings=CONTEXT)
@@ -46,6 +24,10 @@ def cli() -> None:
 
     ROBOT is a name of the library (dynamis robots) or a .urdf or .toml file.
     """
+
+
+for _command in (derive, check_answer, bounds):
+    cli.add_command(_command)
 
 
 @cli.command()

@@ -1,0 +1,102 @@
+"""The box of configurations a question is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.model.joints import Revolute
+from dynamis.model.model import Model
+from dynamis.robot import Robot
+from dynamis.scalar import Node, topological
+
+Array = npt.NDArray[Any]
+
+FARTHEST = 1e6  # metres or radians; beyond this sines have few digits left and nothing is a robot
+
+
+def check_robot(robot: Any) -> None:
+    """Structural properties are asked of robots whose parameters are numbers and whose q̇ is v."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"this takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+    model = robot.model
+    if model.symbolic:
+        names = ", ".join(free_symbols(robot))
+        raise InputError(
+            f"robot {printable(robot.name)} has parameters without values ({names}); "
+            "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
+        )
+    if not model.n:
+        raise InputError(f"robot {printable(robot.name)} has no joints that move")
+    for c in model.coordinates:
+        if c.q_index is None:
+            raise InputError(
+                f"joint {printable(c.joint)} of robot {printable(robot.name)} has an orientation, which no box of numbers "
+                "holds; this takes joints with one coordinate for each degree of freedom, on a fixed base"
+            )
+
+
+def free_symbols(robot: Robot) -> list[str]:
+    """The names of the symbols among a robot's parameters."""
+    model = robot.model
+    numbers = [*robot.parameters, *model.gravity, *model.rotor, *model.stiffness, *model.rest]
+    for _, body in model.moving:
+        numbers += [*body.placement.R.flat, *body.placement.p, *body.S.flat]
+    return sorted({str(x) for x in topological([y for y in numbers if isinstance(y, Node)]) if x.op == "symbol"})
+
+
+def box_of(robot: Robot, lower: Any, upper: Any) -> tuple[Array, Array]:
+    """The ends of the box (n,): what is given, else the joints' limits, else one turn for revolute joints, else infinite."""
+    limits = robot.limits
+    turns = np.array([c.revolute for c in robot.model.coordinates])
+    unlimited = np.where(turns, np.pi, np.inf)
+    low = np.where(np.isfinite(limits["lower"]), limits["lower"], -unlimited)
+    high = np.where(np.isfinite(limits["upper"]), limits["upper"], unlimited)
+    if lower is not None:
+        low = _ends(robot, lower, "lower")
+    if upper is not None:
+        high = _ends(robot, upper, "upper")
+    names = [printable(name) for name in robot.coordinate_names]
+    for k in np.flatnonzero(low > high):
+        raise InputError(f"the box is empty: lower {low[k]:g} > upper {high[k]:g} for {names[k]}")
+    for end in (low, high):
+        for k in np.flatnonzero(np.isfinite(end) & (np.abs(end) > FARTHEST)):
+            raise InputError(f"the box reaches to {end[k]:g} for {names[k]}; it may reach to {FARTHEST:g}")
+    return low, high
+
+
+def _ends(robot: Robot, value: Any, name: str) -> Array:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be {robot.n} numbers, one for each coordinate, or one for all, got {value!r}") from None
+    if array.shape not in ((), (robot.n,)):
+        names = ", ".join(map(printable, robot.coordinate_names[:8]))
+        raise InputError(f"{name} has shape {array.shape}; it must hold {robot.n} numbers ({names}), or one for all")
+    if np.isnan(array).any():
+        raise InputError(f"{name} holds nan; every entry must be a number")
+    return np.broadcast_to(array, (robot.n,)).copy()
+
+
+def refuse_unlimited(robot: Robot, used: list[int], low: Array, high: Array) -> None:
+    """A coordinate on which something depends must have both limits."""
+    names = [printable(robot.coordinate_names[k]) for k in used if not np.isfinite([low[k], high[k]]).all()]
+    if names:
+        raise InputError(
+            f"{', '.join(names)} of robot {printable(robot.name)} has no limits, and the bounds depend on it; "
+            "give lower= and upper=, with a number for every coordinate"
+        )
+
+
+def one_turn(model: Model, low: Array, high: Array) -> tuple[Array, Array]:
+    """The box with at most one turn for each joint whose turns all look alike."""
+    low, high = low.copy(), high.copy()
+    for k in np.flatnonzero(high - low > 2.0 * np.pi):
+        bodies = [b for _, b in model.moving if int(k) in b.dof]
+        if all(isinstance(b.motion, Revolute) and float(b.ratio).is_integer() for b in bodies):
+            middle = 0.5 * (low[k] + high[k]) if np.isfinite(low[k] + high[k]) else 0.0
+            low[k], high[k] = middle - np.pi, middle + np.pi
+    return low, high

@@ -1,0 +1,191 @@
+"""Pictures of the eigenvalues of M(q): along one joint, or as surfaces over two (needs the extra ``dynamis[plots]``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.box import box_of, check_robot
+from dynamis.analysis.dependence import Expressions
+from dynamis.errors import InputError, MissingExtraError, printable, unknown_name
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+COLOURS = "viridis"
+
+
+def eigenvalue_plot(
+    robot: Robot, joint: str | int | Sequence[str | int] | None = None, path: str | os.PathLike[str] | None = None, *,
+    q: Any = None, lower: Any = None, upper: Any = None, points: int = 181, logarithmic: bool | None = None,
+) -> Any:  # fmt: skip
+    """The eigenvalues of M along a joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the figure.
+
+    ``joint`` is one or two coordinates by name or number, by default the one with which the eigenvalues change most among
+    those M depends on. The others stay at ``q`` (n), by default the middle of the box. Ranges are as in ``structural_bounds``.
+    With ``path`` the figure is written there (.png, .pdf, .svg). Scales are logarithmic where the eigenvalues span more
+    than two decades.
+
+    >>> import dynamis as dy
+    >>> figure = eigenvalue_plot(dy.load("planar_2r_melchiorri"))  # doctest: +SKIP
+    """
+    check_robot(robot)
+    if not isinstance(points, int) or not 2 <= points <= 10_000:
+        raise InputError(f"points must be a whole number from 2 to 10000, got {points!r}")
+    low, high = box_of(robot, lower, upper)
+    middle = np.where(np.isfinite(low + high), 0.5 * (low + high), np.clip(0.0, low, high))
+    at = _configuration(robot, middle if q is None else q)
+    chosen = _chosen(robot, joint, at, low, high)
+    for k in chosen:
+        if not np.isfinite([low[k], high[k]]).all():
+            raise InputError(f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=")
+    matplotlib = _matplotlib()
+    figure = matplotlib.figure.Figure(figsize=(7.2, 4.6) if len(chosen) == 1 else (7.2, 5.6), layout="constrained")
+    draw = _along_one if len(chosen) == 1 else _over_two
+    draw(figure, robot, chosen, at, low, high, points, logarithmic)
+    if path is not None:
+        try:
+            figure.savefig(path, dpi=160)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{printable(str(path))} cannot be written: {error}") from None
+    return figure
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib as mpl
+        import matplotlib.figure
+    except ImportError:
+        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
+    return mpl
+
+
+def _configuration(robot: Robot, q: Any) -> Array:
+    """The configuration, in the order of the coordinates."""
+    value = np.asarray(q, dtype=float) if not isinstance(q, str) else np.zeros(0)
+    if value.shape != (robot.n,) or not np.isfinite(value).all():
+        raise InputError(f"q must hold {robot.n} finite numbers, got {q!r}")
+    return value
+
+
+def _chosen(robot: Robot, joint: Any, at: Array, low: Array, high: Array) -> list[int]:
+    if joint is None:
+        return [_most_telling(robot, at, low, high)]
+    several = isinstance(joint, Sequence) and not isinstance(joint, str)
+    asked = list(joint) if several else [joint]
+    if len(asked) not in (1, 2):
+        raise InputError(f"joint= takes one or two coordinates, got {len(asked)}")
+    names = robot.coordinate_names
+    chosen = []
+    for one in asked:
+        if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < robot.n:
+            chosen.append(one)
+        elif isinstance(one, str) and one in names:
+            chosen.append(names.index(one))
+        else:
+            raise unknown_name("coordinate", one if isinstance(one, str) else str(one), names)
+    if len(set(chosen)) != len(chosen):
+        raise InputError("joint= takes two different coordinates")
+    return chosen
+
+
+def _most_telling(robot: Robot, at: Array, low: Array, high: Array) -> int:
+    """Of the coordinates M depends on, the one along which the eigenvalues change most in proportion."""
+    terms = Expressions(robot.model)
+    used = [k for k in terms.coordinates_in(terms.inertia) if np.isfinite([low[k], high[k]]).all()]
+    changes = []
+    for k in used:
+        eigenvalues = np.maximum(_eigenvalues(robot, _sweep(at, k, np.linspace(low[k], high[k], 61))), 1e-300)
+        changes.append(np.log(eigenvalues.max(axis=0) / eigenvalues.min(axis=0)).max())
+    return used[int(np.argmax(changes))] if used else 0
+
+
+def _sweep(at: Array, k: int, values: Array) -> Array:
+    states = np.tile(at, (len(values), 1))
+    states[:, k] = values
+    return states
+
+
+def _eigenvalues(robot: Robot, states: Array) -> Array:
+    """Eigenvalues (…, n) in ascending order, of M at coordinates (…, n)."""
+    q = np.empty_like(states)
+    for k, c in enumerate(robot.model.coordinates):
+        assert c.q_index is not None
+        q[..., c.q_index] = states[..., k]
+    return np.linalg.eigvalsh(robot.mass_matrix(q))
+
+
+def _label(robot: Robot, k: int) -> str:
+    return f"{robot.coordinate_names[k]} [{'rad' if robot.model.coordinates[k].revolute else 'm'}]"
+
+
+def _unit(robot: Robot) -> str:
+    turns = {c.revolute for c in robot.model.coordinates}
+    return "kg m²" if turns == {True} else "kg" if turns == {False} else "kg m², kg"
+
+
+def _spans_decades(eigenvalues: Array) -> bool:
+    return bool(eigenvalues.min() > 0.0 and eigenvalues.max() > 100.0 * eigenvalues.min())
+
+
+def _along_one(
+    figure: Any, robot: Robot, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
+) -> None:
+    (k,) = chosen
+    x = np.linspace(low[k], high[k], points)
+    eigenvalues = _eigenvalues(robot, _sweep(at, k, x))
+    axes = figure.add_subplot()
+    shades = _matplotlib().colormaps[COLOURS](np.linspace(0.1, 0.85, robot.n))
+    for i in reversed(range(robot.n)):
+        axes.plot(x, eigenvalues[:, i], color=shades[i], linewidth=2.0, label=f"λ$_{{{i + 1}}}$")
+    if _spans_decades(eigenvalues) if logarithmic is None else logarithmic:
+        axes.set_yscale("log")
+    axes.set(xlabel=_label(robot, k), ylabel=f"eigenvalues of M [{_unit(robot)}]", xlim=(x[0], x[-1]))
+    axes.set_title(f"{robot.name}: eigenvalues of M(q)", loc="left", fontsize=12)
+    axes.grid(color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    _mark_turns(axes.xaxis, robot, k, x)
+    figure.legend(loc="outside right upper", frameon=False)
+
+
+def _over_two(
+    figure: Any, robot: Robot, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
+) -> None:
+    count = min(points, 91)
+    sides = [np.linspace(low[k], high[k], count) for k in chosen]
+    X, Y = np.meshgrid(*sides, indexing="ij")
+    states = np.tile(at, (count, count, 1))
+    states[..., chosen[0]], states[..., chosen[1]] = X, Y
+    eigenvalues = _eigenvalues(robot, states)
+    scaled = _spans_decades(eigenvalues) if logarithmic is None else logarithmic
+    heights = np.log10(eigenvalues) if scaled else eigenvalues
+    axes = figure.add_subplot(projection="3d", computed_zorder=False)
+    shades = _matplotlib().colormaps[COLOURS](np.linspace(0.1, 0.85, robot.n))
+    for i in range(robot.n):
+        axes.plot_surface(X, Y, heights[..., i], color=shades[i], alpha=0.9, shade=False, edgecolor="white", linewidth=0.3,
+                          rcount=30, ccount=30, label=f"λ$_{{{i + 1}}}$")  # fmt: skip
+    height = f"eigenvalues of M [{_unit(robot)}]"
+    axes.set(
+        xlabel=_label(robot, chosen[0]), ylabel=_label(robot, chosen[1]), zlabel=f"log₁₀ of {height}" if scaled else height
+    )
+    for axis, k, side in zip((axes.xaxis, axes.yaxis), chosen, sides, strict=True):
+        _mark_turns(axis, robot, k, side)
+    axes.set_title(f"{robot.name}: eigenvalues of M(q)", loc="left", fontsize=12)
+    axes.view_init(elev=22, azim=-58)
+    axes.set_box_aspect((1.0, 1.0, 0.8), zoom=0.95)
+    axes.legend(*(entries[::-1] for entries in axes.get_legend_handles_labels()), loc="upper left", frameon=False)
+
+
+def _mark_turns(axis: Any, robot: Robot, k: int, x: Array) -> None:
+    """Quarter turns as ticks, where an angle spans at least one and not many."""
+    quarters = np.arange(np.ceil(x[0] / (np.pi / 2) - 1e-9), np.floor(x[-1] / (np.pi / 2) + 1e-9) + 1).astype(int)
+    if not robot.model.coordinates[k].revolute or not 3 <= len(quarters) <= 9:
+        return
+    names = {0: "0", 1: "π/2", -1: "−π/2", 2: "π", -2: "−π"}
+    texts = [names.get(int(m)) or (f"{m // 2}π" if m % 2 == 0 else f"{m}π/2").replace("-", "−") for m in quarters]
+    axis.set_ticks(quarters * (np.pi / 2), texts)

@@ -1,0 +1,67 @@
+"""``dynamis check-answer``: an answer to an exercise, right or wrong and why."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from dynamis.cli.plain_errors import plain_errors
+from dynamis.errors import InputError
+
+# the quantities of the whole robot, then those of one link (--link)
+QUANTITIES = {
+    "mass-matrix": "the inertia matrix", "gravity": "the gravity vector", "coriolis": "the Coriolis matrix",
+    "christoffel": "Christoffel symbols c_ijk", "velocity-coefficients": "h_ijk before symmetrisation",
+    "regressor": "Y, for the parameters by inspection", "parameters": "the parameters by inspection",
+    "equations": "the torques", "kinetic-energy": "T", "potential-energy": "U", "coriolis-power": "q̇ᵀ C q̇",
+    "last-acceleration": "q̈_n from τ_n and the accelerations before it",
+    "kinetic-energy-of-link": "T_i", "potential-energy-of-link": "U_i", "jacobian-of-link": "J_P of the centre of mass",
+    "force": "f_i of Newton–Euler", "moment": "μ_i of Newton–Euler",
+    "articulated-inertia": "M̂_i", "projected-inertia": "M̄_i", "bias-wrench": "b̂_i",
+}  # fmt: skip
+
+
+def _options(command: Any) -> Any:
+    for name, about in reversed(QUANTITIES.items()):
+        option = click.option(f"--{name}", type=click.File("r", encoding="utf-8"), metavar="FILE", help=f"{about}.")
+        command = option(command)
+    return command
+
+
+@click.command("check-answer")
+@click.argument("robot")
+@_options
+@click.option("--link", type=int, help="The number of the link, for quantities of one link.")
+@click.option("--letters", help="Whose letters: dynamis, rocco, deluca, melchiorri, tzafestas. Found out if not said.")
+@click.option("--tolerance", type=float, default=0.0, help="How far decimals may be off, as part of the largest.")
+@plain_errors
+def check_answer(robot: str, link: int | None, letters: str | None, tolerance: float, **files: Any) -> None:
+    """Check an answer, in LaTeX or plain formulas, against the closed form.
+
+    Any algebraic form of the right answer is right. For what is wrong: the difference, numbers at which it shows, and the
+    usual cause. FILE may be - for standard input. The exit status is 0 when all is right, else 1.
+
+    \b
+    Examples:
+      dynamis check-answer planar_2r --mass-matrix answer.tex
+      echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | dynamis check-answer planar_2r --gravity -
+      dynamis check-answer planar_2r --kinetic-energy-of-link answer.tex --link 2
+    """
+    from dynamis.robot import load
+    from dynamis.symbolic.checking import check_answer as check
+
+    given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
+    if not given:
+        raise InputError("say what the answer is, such as --mass-matrix FILE; dynamis check-answer -h lists the choices")
+    form = load(robot).closed_form(letters)
+    right = True
+    for name, file in given.items():
+        verdict = check(form, name, file.read(), body=link, notation=letters, file=file.name, tolerance=tolerance)
+        for finding in verdict.findings:
+            click.secho(str(finding), fg="green" if finding.right else "red")
+        for line in verdict.report().splitlines()[sum(str(f).count("\n") + 1 for f in verdict.findings) :]:
+            click.secho(line, bold=line.startswith(verdict.quantity))
+        right = right and verdict.correct
+    sys.exit(0 if right else 1)

@@ -1,0 +1,56 @@
+"""``dynamis derive``: the equations of motion, and the derivation as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.progress import Bar
+
+FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
+
+
+@click.command()
+@click.argument("robot")
+@click.option("--letters", default="dynamis", show_default=True, help="dynamis, rocco, deluca, melchiorri or tzafestas.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the derivation: .tex, .md, .html (offline, MathML) or .ipynb.")  # fmt: skip
+@click.option("--as", "form", type=click.Choice(["equations", *FORMATS]), default="equations", show_default=True,
+              help="What to print when no file is given.")  # fmt: skip
+@click.option("--seconds", type=float, default=60.0, show_default=True, help="Give up expanding after this time.")
+@plain_errors
+def derive(robot: str, letters: str, output: Path | None, form: str, seconds: float) -> None:
+    """Derive the equations of motion in closed form, step by step.
+
+    \b
+    Examples:
+      dynamis derive planar_2r
+      dynamis derive planar_2r --letters rocco -o planar.html
+      dynamis derive scara --as markdown
+    """
+    from dynamis.robot import load
+
+    loaded = load(robot)
+    with Bar() as bar:
+
+        def tell(done: int, total: int, terms: int) -> None:
+            bar.show(done / total, f"expanding, {terms} terms")
+
+        closed = loaded.closed_form(letters, seconds=seconds, progress=tell)
+    if not closed.expanded:
+        click.secho(f"dynamis: {closed.status}", fg="yellow", err=True)
+    if output is not None:
+        click.echo(f"wrote {closed.derivation().write(output)}")
+    elif form == "equations":
+        for equation in closed.equations if closed.expanded else []:
+            click.echo(f"{equation}\n")
+        if not closed.expanded:
+            click.echo("the equations are too long to print; --as markdown shows them with named parts")
+    else:
+        import json
+
+        document = closed.derivation()
+        writers = {"latex": document.latex, "markdown": document.markdown, "html": document.html}
+        click.echo(writers[form]() if form in writers else json.dumps(document.notebook(), indent=1, ensure_ascii=False))

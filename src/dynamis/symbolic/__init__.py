@@ -1,0 +1,1 @@
+"""Closed forms: the equations of motion as a textbook prints them, derived and proven."""

@@ -1,0 +1,179 @@
+"""The angles a closed form is written in, found from the tree of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.joints import Helical, Prismatic, Revolute
+from dynamis.model.model import Model
+from dynamis.scalar import Node, topological
+
+Array = npt.NDArray[Any]
+PARALLEL = 1e-12
+MOST_TURNS = 24  # the largest multiple of an angle whose sine is multiplied out
+MULTIPLIED_OUT = 64  # terms
+
+
+@dataclass(frozen=True, eq=False)
+class Angle:
+    """φ = (base angle) + sign · unit / denominator, for a joint variable or any other expression ``unit``.
+
+    ``scaled`` is (x, r) where the unit is r · x with a ratio too awkward to count x by, such as 1.2345.
+    """
+
+    unit: Node
+    denominator: int = 1
+    base: int | None = None
+    sign: int = 1
+    scaled: tuple[Node, Fraction] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """Σ ratio · unit + constant, the argument of a sine."""
+
+    terms: tuple[tuple[Node, Fraction], ...]
+    constant: float
+
+    def __str__(self) -> str:
+        return " + ".join([*(f"{r}*{u}" for u, r in self.terms), *([f"{self.constant:g}"] if self.constant else [])]) or "0"
+
+
+Expansion = dict[tuple[Node, ...], Fraction]  # products of nodes, each in the order of their ranks, and their coefficients
+
+
+def linear_form(node: Any) -> LinearForm:
+    """An argument as a sum of rational multiples of units: symbols, products of them, and what is neither.
+
+    Products are multiplied out, so that a (x + y) and a x + a y are the same sum.
+    """
+    known: dict[int, Expansion] = {}
+    for n in topological([node]):
+        args = [] if n.op == "symbol" else n.args
+        known[id(n)] = _expanded(n, [known[id(a)] if isinstance(a, Node) else {(): _exactly(a)} for a in args])
+    terms = known[id(node)] if isinstance(node, Node) else {(): _exactly(node)}
+    constant = float(terms.get((), 0))
+    return LinearForm(tuple((_product(units), ratio) for units, ratio in terms.items() if units), constant)
+
+
+def _expanded(node: Node, args: list[Expansion]) -> Expansion:
+    if node.op in ("add", "sub"):
+        a, b = args
+        total = dict(a)
+        for units, ratio in b.items():
+            total[units] = total.get(units, Fraction(0)) + (ratio if node.op == "add" else -ratio)
+        return {units: ratio for units, ratio in total.items() if ratio}
+    if node.op == "neg":
+        return {units: -ratio for units, ratio in args[0].items()}
+    if node.op == "div" and list(args[1]) == [()]:
+        return {units: ratio / args[1][()] for units, ratio in args[0].items()}
+    if node.op == "mul" and len(args[0]) * len(args[1]) <= MULTIPLIED_OUT:
+        product: Expansion = {}
+        for units, ratio in args[0].items():
+            for others, factor in args[1].items():
+                key = tuple(sorted((*units, *others), key=lambda unit: unit.rank))
+                product[key] = product.get(key, Fraction(0)) + ratio * factor
+        return {units: ratio for units, ratio in product.items() if ratio}
+    return {(node,): Fraction(1)}
+
+
+def _product(units: tuple[Node, ...]) -> Node:
+    total: Any = units[0]
+    for unit in units[1:]:
+        total = total * unit
+    return total
+
+
+def _exactly(x: Any) -> Fraction:
+    """A number as a fraction: 0.333… from a division by three counts as one third."""
+    near = Fraction(float(x)).limit_denominator(360)
+    return near if float(near) == x else Fraction(repr(float(x)))
+
+
+def angles_for(forms: Sequence[LinearForm], given: Sequence[Angle] = ()) -> list[Angle]:
+    """The given angles, and those that all these sums need besides: each unit, or the fraction of it that they share.
+
+    Multiples of one unit that have no simple fraction in common, such as x and 1.2345 x, are angles of their own: no
+    polynomial of a degree that occurs relates their sines.
+    """
+    groups: dict[int, tuple[Node, list[list[Fraction]]]] = {}
+    known = {id(a.unit) for a in given}
+    for form in forms:
+        for unit, ratio in form.terms:
+            if id(unit) not in known:
+                _join(groups.setdefault(id(unit), (unit, []))[1], abs(ratio))
+    found = list(given)
+    for unit, ratios in groups.values():
+        for group in ratios:
+            below = lcm(*(r.denominator for r in group))
+            if max(group) * below <= MOST_TURNS:
+                found.append(Angle(unit, below))
+            else:
+                part = _shared(group)
+                scaled: Any = float(part) * unit
+                found.append(Angle(scaled, scaled=(unit, part)))
+    return found
+
+
+def _join(groups: list[list[Fraction]], ratio: Fraction) -> None:
+    for group in groups:
+        joined = [*group, ratio]
+        if max(joined) / _shared(joined) <= MOST_TURNS:
+            group.append(ratio)
+            return
+    groups.append([ratio])
+
+
+def _shared(ratios: list[Fraction]) -> Fraction:
+    """The largest fraction of which all are multiples."""
+    return Fraction(gcd(*(r.numerator for r in ratios)), lcm(*(r.denominator for r in ratios)))
+
+
+def joint_angles(model: Model, q: Array) -> list[Angle]:
+    """One angle for each turning joint: its own variable, or the sum along joints whose axes are parallel.
+
+    Behind a joint with a parallel (or opposite) axis, with only sliding joints between, directions depend on the sum
+    of the two variables alone; so the sum is the angle to write with.
+    """
+    angles: list[Angle] = []
+    # of each body: the last turning joint below it, and that joint's axis in the body's frame
+    seen: dict[int, tuple[int, Array] | None] = {0: None}
+    placed: set[int] = set()
+    for i, body in model.moving:
+        carried = seen[body.parent]
+        axis = None if carried is None else body.placement.R.T @ carried[1]
+        if isinstance(body.motion, Prismatic):
+            seen[i] = None if carried is None or axis is None else (carried[0], axis)
+            continue
+        if not isinstance(body.motion, Revolute | Helical) or body.ratio != 1.0 or body.q_index.start in placed:
+            # a joint that follows another turns by a multiple of its angle: the ring finds that angle by itself
+            seen[i] = None
+            continue
+        sign = 0 if axis is None else _parallel(axis, body.motion.axis)
+        base = carried[0] if carried is not None and sign else None
+        placed.add(body.q_index.start)
+        # signs are relative to the root of the run, so that sums stay sums where the whole run points the same way
+        turn = sign * angles[base].sign if base is not None else 1
+        angles.append(Angle(q[body.q_index.start], 1, base, turn))
+        seen[i] = (len(angles) - 1, body.motion.axis)
+    followers = {b.q_index.start for _, b in model.moving if b.ratio != 1.0}
+    if followers:
+        # sums over a joint that others follow by a ratio would need fractions of it
+        return []
+    return angles
+
+
+def _parallel(a: Array, b: Array) -> int:
+    if object in (a.dtype, b.dtype):
+        a, b = (np.array([x if not isinstance(x, Node) else np.nan for x in u], dtype=float) for u in (a, b))
+    for sign in (1, -1):
+        if np.all(np.abs(a - sign * b) < PARALLEL):
+            return sign
+    return 0

@@ -1,0 +1,74 @@
+"""What the commands of LaTeX and the signs of Unicode mean in a formula."""
+
+from __future__ import annotations
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
+    " phi chi psi omega"
+)
+_LOWER = "αβγδεζηθικλμνξοπρστυφχψω"
+_UPPER = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+
+# a Greek letter is its name, however it is written
+GREEK_LETTER: dict[str, str] = {
+    **dict(zip(_LOWER, _GREEK.split(), strict=True)),
+    **dict(zip(_UPPER, (name.capitalize() for name in _GREEK.split()), strict=True)),
+    "ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ς": "sigma", "ϱ": "rho", "µ": "mu",
+}  # fmt: skip
+GREEK_COMMAND: dict[str, str] = {
+    **{name: name for name in GREEK_LETTER.values()},
+    "vartheta": "theta", "varphi": "phi", "varepsilon": "epsilon", "varrho": "rho", "ell": "l", "top": "T",
+}  # fmt: skip
+
+# accents, as commands and as combining characters: a dot is a prime
+ACCENT_COMMAND = {
+    "dot": "'", "ddot": "''", "tilde": "~", "widetilde": "~", "bar": "¯", "overline": "¯", "hat": "ˆ", "widehat": "ˆ",
+}  # fmt: skip
+ACCENT_MARK = {"\u0307": "'", "\u0308": "''", "\u0303": "~", "\u0304": "¯", "\u0305": "¯", "\u0302": "ˆ"}
+PRIME = {"'": "'", "’": "'", "′": "'", "″": "''"}
+
+# commands that change only how their argument looks
+STYLE = _set(
+    "mathbf boldsymbol bm mathrm mathit mathsf mathtt mathcal mathscr mathbb mathnormal operatorname vec underline textrm"
+    " textbf textit mathop"
+)
+REMARK = _set("text mbox label tag intertext shortintertext ref eqref hspace vspace color")
+SPACE = _set(
+    ", ; : ! > / thinspace displaystyle textstyle scriptstyle limits nolimits hline nonumber notag left right bigl bigr Bigl"
+    " Bigr biggl biggr Biggl Biggr big Big bigg Bigg bf rm it noindent centering"
+) | {" ", "\n"}
+SOFT = _set("quad qquad enspace hfill hskip")
+BREAK = _set("Rightarrow implies Longrightarrow iff Leftrightarrow rightarrow to item par [ ]")
+# a member with one of these is a step of a derivation, not an expression
+STEP = _set("partial sum int iint iiint oint prod nabla dots ldots cdots vdots ddots lim forall infty |")
+
+SIGN_COMMAND = {
+    "cdot": "*", "times": "*", "ast": "*", "star": "*", "div": "/", "equiv": "=", "triangleq": "=", "coloneqq": "=",
+    "doteq": "=",
+}  # fmt: skip
+SIGN = {
+    "+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "∗": "*", "·": "*", "⋅": "*", "×": "*", "/": "/", "÷": "/", "^": "^",
+    "=": "=", "≡": "=",
+}  # fmt: skip
+LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
+POWER = {"²": "2", "³": "3", "⁴": "4"}
+FRACTION = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
+BAR = _set("vert lvert rvert mid")
+BRACKET_COMMAND = {
+    "{": "\\{", "}": "\\}", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "lparen": "(", "rparen": ")",
+}  # fmt: skip
+CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
+FRAC = _set("frac dfrac tfrac cfrac nicefrac sfrac")
+FUNCTION = _set("sin cos tan arcsin arccos exp ln log tanh max min sgn sign")
+
+MATRIX = _set("matrix bmatrix pmatrix Bmatrix vmatrix Vmatrix smallmatrix array")
+WITH_COLUMNS = _set("array alignat alignat* alignedat tabular")
+ALIGNED = _set(
+    "align align* aligned alignat alignat* alignedat split gather gather* gathered multline multline* eqnarray eqnarray*"
+    " equation equation* cases displaymath math document center"
+)

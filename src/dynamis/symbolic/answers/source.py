@@ -1,0 +1,103 @@
+"""The text of an answer, and errors that point into it."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dynamis.errors import FormatError, InputError, printable
+from dynamis.model.diagnostics import Problem
+
+MAX_LENGTH = 100_000  # characters; a page of formulas has some 3000
+_WINDOW = 100  # characters of a long line shown in a message
+_OPENING = re.compile(r"\$\$?|\\[\[(]|\\begin\{(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math)\*?\}")
+_CLOSING = {"\\[": "\\]", "\\(": "\\)"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text with the name of its file; ``text`` keeps every position of what was given, but not its remarks."""
+
+    text: str
+    file: str
+    _given: str = ""
+    _starts: list[int] = field(default_factory=list)
+
+    @staticmethod
+    def of(text: str, file: str) -> Source:
+        if not isinstance(text, str):
+            raise InputError(f"an answer is a text (str), got {type(text).__name__}")
+        if len(text) > MAX_LENGTH:
+            found = f"the answer has {len(text)} characters, at most {MAX_LENGTH} are read"
+            raise Source("", file, "", [0]).error(0, found, "give the formulas alone")
+        given = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        starts = [0, *(k + 1 for k, c in enumerate(given) if c == "\n")]
+        raw = Source(given, file, given, starts)
+        for at, c in enumerate(given):
+            # characters that do not show could make a text read otherwise than it looks
+            if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") and c not in "\n\t":
+                raise raw.error(at, f"the character U+{ord(c):04X} cannot be seen", "delete it, or type the line anew")
+        return Source(_without_prose(_without_remarks(given)), file, given, starts)
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Line and column of a position, both from 1."""
+        line = bisect.bisect_right(self._starts, at)
+        return line, at - self._starts[line - 1] + 1
+
+    def at(self, line: int, column: int) -> int:
+        """The position of a line and a column."""
+        return self._starts[line - 1] + column - 1
+
+    def excerpt(self, at: int, end: int) -> str:
+        """What was written there, on one line."""
+        return " ".join(self._given[at:end].split())
+
+    def error(self, at: int, found: str, cure: str) -> FormatError:
+        """The error for what was found at a position: where, what, how to repair it, and the line with a caret below."""
+        at = min(at, len(self._given))
+        line, column = self.place(at)
+        shown = self._given[self._starts[line - 1] :].split("\n", 1)[0]
+        left = max(0, column - 1 - _WINDOW // 2) if len(shown) > _WINDOW else 0
+        visible = "".join(c if c.isprintable() else " " for c in shown[left : left + _WINDOW])
+        caret = " " * (column - 1 - left) + "^"
+        problem = Problem("error", "answer", f"column {column}", found, "", cure, "", self.file, line)
+        name = self.file if self.file.isprintable() else printable(self.file)
+        sentence = found if found.endswith("?") else found + "."
+        place = f"{name}:{line}:{column}"
+        return FormatError(f"{place}: error: {sentence} To repair: {cure}.\n    {visible}\n    {caret}", [problem])
+
+
+def _without_remarks(text: str) -> str:
+    return re.sub(r"(?<!\\)[%#][^\n]*", lambda m: " " * len(m[0]), text)
+
+
+def _without_prose(text: str) -> str:
+    """Only the formulas, where the text tells them from its prose by marking every one of them ($, \\[, an environment)."""
+    kept = [" " if c != "\n" else c for c in text]
+    outside, last = [], 0
+    for start, end in _marked(text):
+        outside.append(text[last:start])
+        kept[start:end] = text[start:end]
+        last = end
+    outside.append(text[last:])
+    prose = "".join(outside)
+    return text if last == 0 or "=" in prose or "matrix}" in prose else "".join(kept)
+
+
+def _marked(text: str) -> Iterator[tuple[int, int]]:
+    """Where the marked formulas of a text begin and end."""
+    at = 0
+    unclosed: set[str] = set()  # looked for once in vain, not again at every opening
+    while opening := _OPENING.search(text, at):
+        mark = opening[0]
+        closing = _CLOSING.get(mark, mark.replace("begin", "end"))
+        end = -1 if closing in unclosed else text.find(closing, opening.end())
+        at = opening.end()
+        if end < 0:
+            unclosed.add(closing)
+        else:
+            at = end + len(closing)
+            yield opening.start(), at

@@ -1,0 +1,221 @@
+"""The fewest parameters the motion depends on, in closed form.
+
+The energies are linear in the ten parameters of each body: T − U = Σ E_p π_p. Where some E_p are linear combinations of
+others, with coefficients that are constants of the geometry, only sums of parameters matter:
+
+    E_d = Σ_s β_ds E_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d disappears.
+
+Parameters are taken from the base to the tip, so that a body's mass, say, is regrouped into the body that carries it
+[Gautier & Khalil 1990]. Which E_p depend on which is found at random numbers; the coefficients β then come from the
+polynomials themselves, and each relation is proven in the ring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import energy, regressor
+from dynamis.algorithms.regressor import JOINT_PARAMETERS
+from dynamis.model.model import Model
+from dynamis.scalar import Node, symbol, topological
+from dynamis.spatial import Inertia
+from dynamis.symbolic.angles import joint_angles
+from dynamis.symbolic.dressing import arc_terms
+from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.parameters import LinearForm, Rule
+from dynamis.symbolic.ring import Atom, Polynomial, Ring
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+Array = npt.NDArray[Any]
+# within a body: what stays first, what moves to the parent (for a joint about z) last
+ORDER = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
+LETTERS = ("m_{}", "mx_{}", "my_{}", "mz_{}", "I_xx{}", "I_xy{}", "I_yy{}", "I_xz{}", "I_yz{}", "I_zz{}")
+DEPENDENT = 1e-9
+StateMonomial = tuple[int, ...]
+
+
+@dataclass
+class _Column:
+    """E_p of one parameter: by monomial of the state, its coefficient, a polynomial of the geometry."""
+
+    name: Node
+    parts: dict[StateMonomial, Polynomial]
+
+
+def base_parameters(form: ClosedForm) -> LinearForm:
+    """The linear form with independent columns, and the rules that lead to it."""
+    model, ring, columns = _columns(form)
+    relations = _relations(ring, columns)
+    Y = regressor.regressor(form.model, form.q, form.v, form.a)
+    values = form._formulas(regressor.parameters(form.model))
+    inertial = 10 * len(model.moving)
+    place = [_place(c.name, model) for c in columns]
+    totals: dict[int, Expression] = {k: values[place[k]] for k in range(len(columns)) if k not in relations}
+    rules = []
+    for d, relation in relations.items():
+        betas = {
+            s: form.algebra.of_node(Expression(Algebra(ring, form.algebra.letters), *beta).node())
+            for s, beta in relation.items()
+        }
+        rules.append(Rule(columns[d].name, tuple((columns[s].name, beta) for s, beta in betas.items())))
+        for s, beta in betas.items():
+            totals[s] = totals[s] + beta * values[place[d]]
+    kept = [(place[k], total) for k, total in sorted(totals.items()) if not total.is_zero]
+    names = [columns[k].name for k, total in sorted(totals.items()) if not total.is_zero]
+    # friction and springs have columns of their own, never mixed with the others
+    for number in range(inertial, len(values)):
+        kind = JOINT_PARAMETERS[(number - inertial) % len(JOINT_PARAMETERS)]
+        if kind != "rotor" and not values[number].is_zero:
+            kept.append((number, values[number]))
+            names.append(symbol(f"{kind}_{(number - inertial) // len(JOINT_PARAMETERS) + 1}"))
+    shape = (form.n, len(kept))
+    picked = form._formulas(Y[:, [number for number, _ in kept]].reshape(shape))
+    picked = Formulas.of((x.grouped("term") for x in picked.flat), shape)
+    return LinearForm(picked, Formulas.of((t for _, t in kept), (len(kept),)), tuple(rules), len(totals), tuple(names))
+
+
+def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
+    """E_p of every inertial parameter, and of the rotors that are there."""
+    model = form.model
+    names: list[list[Node]] = []
+    bodies: list[Any] = [None]
+    for number, (_, body) in enumerate(model.moving, 1):
+        names.append([symbol(letter.format(number) + "'") for letter in LETTERS])
+        bodies.append(replace(body, inertia=Inertia.from_parameters(np.array(names[-1], dtype=object))))
+    rotors = [symbol(f"I_m{k + 1}'") if not _is_zero(model.rotor[k]) else 0.0 for k in range(model.n)]
+    generic = replace(model, bodies=tuple(bodies), symbolic=True)
+    T = np.sum(energy.kinetic_energies(generic, form.q, form.v))
+    T = T + sum((0.5 * r * v * v for r, v in zip(rotors, form.v, strict=True) if isinstance(r, Node)), 0.0)
+    U = np.sum(energy.potential_energies(generic, form.q))
+    ring = Ring.of([T, U], joint_angles(model, form.q), [*form.q, *form.v])
+    action = ring.value(T - U)[0]
+    wanted = [names[b][p] for b in range(len(names)) for p in ORDER] + [r for r in rotors if isinstance(r, Node)]
+    in_ring = {id(a.node) for a in ring.atoms}
+    moving = {id(x) for x in [*form.q, *form.v]}
+    state = [k for k, a in enumerate(ring.atoms) if _is_turning(ring, a, moving) or id(a.node) in moving]
+    columns = []
+    for name in wanted:
+        slope = ring.derivative(action, name) if id(name) in in_ring else ring.zero
+        columns.append(_Column(name, _by_state(ring, slope, state)))
+    return generic, ring, columns
+
+
+def _by_state(ring: Ring, p: Polynomial, state: list[int]) -> dict[StateMonomial, Polynomial]:
+    parts: dict[StateMonomial, dict[tuple[int, ...], Any]] = {}
+    for exponents, c in p.to_dict().items():
+        key = tuple(exponents[k] for k in state)
+        if any(key):  # a constant energy moves nothing
+            rest = list(exponents)
+            for k in state:
+                rest[k] = 0
+            parts.setdefault(key, {})[tuple(rest)] = c
+    return {key: ring.context.from_dict(terms) for key, terms in parts.items()}
+
+
+def _relations(ring: Ring, columns: list[_Column]) -> dict[int, dict[int, tuple[Polynomial, Polynomial | None]]]:
+    """For each dependent column, the columns before it that make it up, and with which coefficients."""
+    numbers = _at_random_geometry(ring, columns)
+    independent: list[int] = []
+    relations: dict[int, dict[int, tuple[Polynomial, Polynomial | None]]] = {}
+    Q = np.zeros((len(numbers), len(columns)))  # orthonormal columns of the independent ones, and
+    R = np.zeros((len(columns), len(columns)))  # their coordinates in it
+    for d in range(len(columns)):
+        column, r = numbers[:, d], len(independent)
+        along = Q[:, :r].T @ column
+        rest = column - Q[:, :r] @ along
+        again = Q[:, :r].T @ rest  # once more, for what rounding left of the first time
+        along, rest = along + again, rest - Q[:, :r] @ again
+        if np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(column):
+            Q[:, r], R[:r, r], R[r, r] = rest / np.linalg.norm(rest), along, np.linalg.norm(rest)
+            independent.append(d)
+        else:
+            solution = np.linalg.solve(R[:r, :r], along)
+            support = [(s, x) for s, x in zip(independent, solution, strict=True) if abs(x) > DEPENDENT]
+            relations[d] = _coefficients(ring, columns, d, support) if np.any(column) else {}
+    return relations
+
+
+def _at_random_geometry(ring: Ring, columns: list[_Column]) -> npt.NDArray[np.float64]:
+    rng = np.random.default_rng(1)
+    monomials = sorted({m for c in columns for m in c.parts})
+    values = [Fraction(int(x), 1000) for x in rng.integers(300, 3000, len(ring.atoms))]
+    # the sine and cosine of an angle of the geometry belong together
+    for j in range(len(ring.angles)):
+        t = Fraction(int(rng.integers(100, 900)), 1000)
+        values[ring.arc["cosine", -1, j]] = (1 - t * t) / (1 + t * t)
+        values[ring.arc["sine", -1, j]] = 2 * t / (1 + t * t)
+    table = np.zeros((len(monomials), len(columns)))
+    place = {m: k for k, m in enumerate(monomials)}
+    for d, column in enumerate(columns):
+        for m, p in column.parts.items():
+            table[place[m], d] = float(
+                sum(
+                    Fraction(int(c.p), int(c.q)) * _product(values[k] ** int(e) for k, e in enumerate(exponents) if e)
+                    for exponents, c in p.to_dict().items()
+                )
+            )
+    return table
+
+
+def _coefficients(
+    ring: Ring, columns: list[_Column], d: int, support: list[tuple[int, float]]
+) -> dict[int, tuple[Polynomial, Polynomial | None]]:
+    """β of one relation: monomial by monomial, wherever only one coefficient is still unknown."""
+    found: dict[int, tuple[Polynomial, Polynomial | None]] = {}
+    unknown = {s for s, _ in support}
+    monomials = sorted({m for s in (d, *unknown) for m in columns[s].parts}, reverse=True)
+    while unknown:
+        for m in monomials:
+            here = [s for s in unknown if m in columns[s].parts]
+            if len(here) == 1:
+                left: Any = (columns[d].parts.get(m, ring.zero), None)
+                for s, beta in found.items():
+                    if m in columns[s].parts:
+                        product = ring.multiply(beta, (columns[s].parts[m], None))
+                        left = ring.add(left, (-product[0], product[1]))
+                found[here[0]] = ring.divide(left, (columns[here[0]].parts[m], None))
+                unknown.discard(here[0])
+                break
+        else:
+            # every equation has several unknowns: with numbers only, least squares has them already
+            for s, x in support:
+                if s in unknown:
+                    found[s] = ring.number(Fraction(x).limit_denominator(10**9)), None
+            break
+    return {s: beta for s, beta in found.items() if not beta[0].is_zero()}
+
+
+def _is_turning(ring: Ring, atom: Atom, moving: set[int]) -> bool:
+    """Whether an atom is a sine or cosine of joint variables, rather than of an angle of the geometry."""
+    if atom.kind not in ("sine", "cosine"):
+        return False
+    return any(id(n) in moving for n in topological(unit for unit, _, _ in arc_terms(ring, atom.start, atom.end)))
+
+
+def _place(name: Node, model: Model) -> int:
+    """Where a parameter stands in `regressor.parameters`."""
+    text = str(name.args[0])[:-1]
+    for number in range(1, len(model.moving) + 1):
+        for p, letter in enumerate(LETTERS):
+            if letter.format(number) == text:
+                return 10 * (number - 1) + p
+    joint = int(text.removeprefix("I_m")) - 1
+    return 10 * len(model.moving) + len(JOINT_PARAMETERS) * joint + JOINT_PARAMETERS.index("rotor")
+
+
+def _is_zero(x: Any) -> bool:
+    return not isinstance(x, Node) and float(x) == 0.0
+
+
+def _product(factors: Any) -> Fraction:
+    result = Fraction(1)
+    for f in factors:
+        result *= f
+    return result

@@ -1,0 +1,110 @@
+"""Checking an answer to an exercise against the closed form: equal, or where, by what and why it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dynamis.errors import FormatError, InputError
+from dynamis.scalar import Node
+from dynamis.symbolic.answers import Answer, Located, Vocabulary, parse_answer
+from dynamis.symbolic.checking.comparison import Comparison
+from dynamis.symbolic.checking.quantities import Quantity, names, quantity
+from dynamis.symbolic.checking.verdict import Finding, Verdict
+from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+__all__ = ["Finding", "Quantity", "Verdict", "check_answer", "names"]
+
+
+def check_answer(
+    form: ClosedForm,
+    name: str | Quantity,
+    text: str,
+    *,
+    body: int | None = None,
+    notation: str | Notation | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    file: str = "answer",
+    tolerance: float = 0.0,
+) -> Verdict:
+    """What a text in LaTeX or plain formulas says of a quantity, such as "mass-matrix", "coriolis" or "gravity".
+
+    Any algebraic form of the right answer is right. ``notation`` says in whose letters it is written; without it, the
+    robot's own are tried first, then those of each course. ``parameters`` gives meaning to names that are not the
+    robot's. With ``tolerance``, coefficients may be off by so much of the largest one: for answers in decimals.
+    """
+    asked = quantity(form, name, body) if isinstance(name, str) else name
+    answer, used = _read(form, text, notation, parameters or {}, file)
+    entries = _asked_entries(answer, asked)
+    comparison = Comparison(form, asked, entries, used, tolerance)
+    return comparison.verdict()
+
+
+def _read(
+    form: ClosedForm, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
+) -> tuple[Answer, Notation]:
+    own = form.notation if choice is None else notation_of(choice)
+    tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
+    refused: FormatError | None = None
+    for notation in tried:
+        try:
+            return parse_answer(text, vocabulary(form, notation, extra), file), notation
+        except FormatError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -> Vocabulary:
+    """The names an answer may use: the robot's parameters, and what this notation calls them."""
+    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
+    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
+    parameters: dict[str, Any] = {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
+    aliases = {}
+    for name in parameters:
+        written = parameter_latex(name, notation.rename)
+        if written != parameter_latex(name):
+            aliases[written] = name
+    given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
+    torques = {f"tau_{k + 1}": t for k, t in enumerate(form.tau)} | ({"tau": form.tau[0]} if form.n == 1 else {})
+    turning = tuple(c.revolute for c in form.model.coordinates)
+    return Vocabulary(form.q, form.v, form.a, turning, {**given, **torques, **parameters, **extra}, aliases)
+
+
+def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
+    """The entries of the text that are meant: those under a letter of the quantity, or the only ones."""
+    if () in asked.entries:
+        return {(): _only(answer, asked)}
+    for letter in asked.letters:
+        if letter in answer.entries:
+            return answer.of(letter)
+    groups = [answer.of(letter) for letter in answer.letters]
+    if len(groups) == 1:
+        return groups[0]
+    raise _nothing(answer, asked)
+
+
+def _only(answer: Answer, asked: Quantity) -> Located:
+    """The one expression of the text that is meant: under the quantity's letter (T, T_2), or the last one written."""
+    for letter in asked.letters:
+        if letter in answer.entries or letter in answer.definitions:
+            entries = answer.of(letter)
+            if () in entries:
+                return entries[()]
+            if asked.number is not None and (asked.number - 1,) in entries:
+                return entries[asked.number - 1,]
+            if len(entries) == 1:
+                return next(iter(entries.values()))
+    found = [*(x for group in answer.entries.values() for x in group.values()), *answer.definitions.values()]
+    if len(found) == 1:
+        return found[0]
+    raise _nothing(answer, asked)
+
+
+def _nothing(answer: Answer, asked: Quantity) -> InputError:
+    found = ", ".join([*answer.letters, *answer.definitions]) or "nothing"
+    index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
+    return InputError(f"{answer.file}: nothing for the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")

@@ -1,0 +1,110 @@
+"""What of a robot can be asked for in an exercise, by name: the letters it goes by, and its right entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.algorithms.articulated_body import articulated_inertias
+from dynamis.errors import InputError, unknown_name
+from dynamis.symbolic.derivation.recursion_steps import newton_euler_quantities
+from dynamis.symbolic.expression import Expression, Formulas
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+Entries = Mapping[tuple[int, ...], Expression]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something to check: ``letters`` it may be called, ``entries`` with indices from 0; () for a scalar."""
+
+    name: str
+    letters: tuple[str, ...]
+    entries: Entries
+    symmetric: bool = False
+    number: int | None = None
+
+
+def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
+    """A quantity by its name; those of one link take its number ``body``, from 1."""
+    if name in _OF_ROBOT:
+        letters, make, symmetric = _OF_ROBOT[name]
+        return Quantity(name, letters, _entries(make(form)), symmetric)
+    if name in _OF_BODY:
+        if body is None or not 1 <= body <= len(form.model.moving):
+            raise InputError(f"{name} is that of one link: say which, from 1 to {len(form.model.moving)}")
+        letters, of_body, symmetric = _OF_BODY[name]
+        return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
+    raise unknown_name("quantity", name, names())
+
+
+def names() -> list[str]:
+    """What can be checked."""
+    return [*_OF_ROBOT, *_OF_BODY]
+
+
+def _entries(value: Any) -> dict[tuple[int, ...], Expression]:
+    if isinstance(value, Expression):
+        return {(): value}
+    return {tuple(int(k) for k in index): x for index, x in np.ndenumerate(np.asarray(value))}
+
+
+def _coriolis_power(form: ClosedForm) -> Expression:
+    rates = [form.algebra.of_node(v) for v in form.v]
+    terms = [rate * c for rate, c in zip(rates, form.coriolis_vector, strict=True)]
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _last_acceleration(form: ClosedForm) -> Expression:
+    """q̈_n from the torque of the last joint and the accelerations before it, as the recursion solves for it."""
+    n = form.n - 1
+    rest = form.algebra.of_node(form.tau[n]) - form.torque[n]
+    return (rest + form.M[n, n] * form.algebra.of_node(form.a[n])) / form.M[n, n]
+
+
+def _articulated(form: ClosedForm, part: str) -> Callable[[int], Formulas]:
+    def of_body(body: int) -> Formulas:
+        i = form.model.moving[body - 1][0]
+        # a wrench on the body itself belongs to its bias, also where it is a leaf
+        found = articulated_inertias(form.model, form.q, form.v, form.tau, {i: form.w})
+        return form._formulas(getattr(found, part)[i])
+
+    return of_body
+
+
+def _newton_euler(form: ClosedForm, letter: str, body: int) -> Formulas:
+    return form._formulas(newton_euler_quantities(form)[body - 1][letter])
+
+
+_OF_ROBOT: dict[str, tuple[tuple[str, ...], Callable[[Any], Any], bool]] = {
+    "mass-matrix": (("M", "B", "D", "b", "H"), lambda f: f.M, True),
+    "coriolis": (("C", "c"), lambda f: f.C, False),
+    "christoffel": (("c", "h"), lambda f: f.christoffel, False),
+    "velocity-coefficients": (("h", "c"), lambda f: f.h, False),
+    "gravity": (("g", "G"), lambda f: f.g, False),
+    "equations": (("tau", "τ", "u"), lambda f: f.torque, False),
+    "regressor": (("y", "Y"), lambda f: f.regressor, False),
+    "parameters": (("pi", "π", "alpha", "p"), lambda f: f.parameters, False),
+    "kinetic-energy": (("T", "K"), lambda f: f.kinetic_energy, False),
+    "potential-energy": (("U", "P", "V"), lambda f: f.potential_energy, False),
+    "coriolis-power": (("P", "w"), _coriolis_power, False),
+    "last-acceleration": (("a", "q"), _last_acceleration, False),
+}
+_OF_BODY: dict[str, tuple[tuple[str, ...], Callable[[Any, int], Any], bool]] = {
+    "kinetic-energy-of-link": (("T", "K"), lambda f, b: f.kinetic_energies[b - 1], False),
+    "potential-energy-of-link": (("U", "P", "V"), lambda f, b: f.potential_energies[b - 1], False),
+    "jacobian-of-link": (("J",), lambda f, b: f.linear_jacobians[b - 1], False),
+    "force": (("f",), lambda f, b: _newton_euler(f, "f", b), False),
+    "moment": (("mu", "N", "n"), lambda f, b: _newton_euler(f, r"\mu", b), False),
+    "articulated-inertia": (("M", "I"), lambda f, b: _articulated(f, "M_hat")(b), True),
+    "projected-inertia": (("M", "I"), lambda f, b: _articulated(f, "M_bar")(b), True),
+    "bias-wrench": (("b", "p"), lambda f, b: _articulated(f, "b_hat")(b), False),
+}

@@ -1,0 +1,60 @@
+"""Rounding errors of numeric geometry, kept from becoming terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dynamis.symbolic.expression import Expression
+from dynamis.symbolic.ring import Polynomial, Ring
+
+NOISE = 1e-13  # of the largest coefficient beside the same symbols
+WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, rather than computed
+
+
+def without_rounding_noise(value: Expression) -> Expression:
+    """The expression without terms whose coefficients are rounding errors of the others.
+
+    A rotation by a decimal angle has cos² + sin² = 1 only to rounding; what is left over would appear as terms of its
+    own. Coefficients are compared among terms with the same parameters, whose units are then the same.
+    """
+    p = value.numerator
+    if all(int(c.q) <= WRITTEN for c in p.coeffs()):
+        return value
+    ring = value.algebra.ring
+    largest = _largest(ring, p)
+    terms = p.to_dict()
+    kept = {e: c for e, c in terms.items() if not _is_noise(ring, e, c, largest)}
+    return value if len(kept) == len(terms) else Expression(value.algebra, ring.context.from_dict(kept), value.denominator)
+
+
+def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:
+    """Whether a difference of computed decimals is nothing but their rounding errors, compared with one of the two."""
+    if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
+        return False
+    largest = _largest(ring, beside)
+    return all(_is_noise(ring, e, c, largest) for e, c in difference.to_dict().items())
+
+
+Exponents = tuple[int, ...]
+
+
+def _largest(ring: Ring, p: Polynomial) -> dict[Exponents, float]:
+    found: dict[Exponents, float] = {}
+    for exponents, c in p.to_dict().items():
+        key = exponents[_first(ring) :]
+        found[key] = max(found.get(key, 0.0), _size(c))
+    return found
+
+
+def _is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float]) -> bool:
+    return _size(c) <= NOISE * largest.get(exponents[_first(ring) :], 0.0)
+
+
+def _first(ring: Ring) -> int:
+    """Where the generators that are no sines and cosines begin."""
+    return len(ring.arc)
+
+
+def _size(c: Any) -> float:
+    return abs(int(c.p)) / int(c.q)

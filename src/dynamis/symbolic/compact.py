@@ -1,0 +1,70 @@
+"""Velocity terms with their common factors named once, such as h = −m_2 a_1 l_2 s_2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.ring import Ring
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+NAMES = 24  # more names than these do not help a reader
+
+
+@dataclass(frozen=True, eq=False)
+class Compact:
+    """``names`` (LaTeX, expression), then ``christoffel``, ``C``, ``M_dot`` and ``N`` written with them.
+
+    Without ``names`` there were none, or too many to help: then these are the plain terms.
+    """
+
+    names: tuple[tuple[str, Expression], ...]
+    christoffel: Formulas
+    C: Formulas
+    M_dot: Formulas
+    N: Formulas
+
+
+def with_named_factors(form: ClosedForm) -> Compact:
+    """The Christoffel symbols of one robot are mostly multiples of a few expressions: each gets a name."""
+    found: dict[str, tuple[int, Expression]] = {}
+    multiples: dict[tuple[int, ...], tuple[int, Any]] = {}
+    cube, square = (form.n,) * 3, (form.n,) * 2
+    for index in np.ndindex(*cube):
+        c: Expression = form.christoffel.item(*index)
+        if c.is_zero:
+            continue
+        lead = c.numerator.leading_coefficient()
+        number, first = found.setdefault(str(c.numerator / lead), (len(found), c))
+        multiples[index] = number, lead / first.numerator.leading_coefficient()
+        if len(found) > NAMES:
+            break
+    if not 0 < len(found) <= NAMES:
+        return Compact((), form.christoffel, form.C, form.M_dot, form.N)
+    names = tuple(("h" if len(found) == 1 else f"h_{{{k + 1}}}", c) for k, c in found.values())
+    letters = replace(form.algebra.letters, names={f"name {k}": name for k, (name, _) in enumerate(names)})
+    ring = Ring((), list(form.v), names=len(names))
+    algebra = Algebra(ring, letters)
+    rates = [ring.generator(v) for v in form.v]
+
+    def coefficient(i: int, j: int, k: int) -> Any:
+        number, times = multiples.get((i, j, k), (0, 0))
+        return ring.reserved(number) * times
+
+    def matrix(entry: Callable[[int, int, int], Any]) -> Formulas:
+        sums = (sum((entry(i, j, k) * rates[k] for k in range(form.n)), ring.zero) for i, j in np.ndindex(*square))
+        return Formulas.of((Expression(algebra, p) for p in sums), square)
+
+    return Compact(
+        names,
+        Formulas.of((Expression(algebra, coefficient(*index)) for index in np.ndindex(*cube)), cube),
+        matrix(coefficient),
+        matrix(lambda i, j, k: coefficient(i, j, k) + coefficient(j, i, k)),
+        matrix(lambda i, j, k: coefficient(j, i, k) - coefficient(i, j, k)),
+    )

@@ -1,0 +1,30 @@
+"""The derivation of the equations of motion, step by step, as a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamis.symbolic.derivation import kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
+from dynamis.symbolic.derivation.document import Document
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+__all__ = ["Document", "derive"]
+
+
+def derive(form: ClosedForm, *, recursions: bool = True) -> Document:
+    """The derivation of a closed form: frames, energies, Lagrange's equations, parameters, and the recursions."""
+    name = form.model.name
+    document = Document(
+        f"The dynamic model of the robot “{name}”".replace("“", "'").replace("”", "'"),
+        f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.moving)} moving "
+        f"bod{'ies' if len(form.model.moving) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
+        "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",
+    )
+    kinematics_steps.write(document, form)
+    lagrange_steps.write(document, form)
+    parameter_steps.write(document, form)
+    if recursions:
+        recursion_steps.write(document, form)
+    return document

@@ -1,0 +1,149 @@
+"""A document of text, formulas and tables, in the order they are read; `render_*.py` write it in each format."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dynamis.errors import InputError, printable
+
+LINE = 150  # characters of LaTeX that fit on one line of a page
+
+
+@dataclass(frozen=True)
+class Say:
+    """A paragraph; $…$ is mathematics."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Show:
+    """A displayed formula."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table; cells are text with $…$."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Say | Show | Rows
+
+
+@dataclass
+class Section:
+    """A step of the derivation."""
+
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+
+    def say(self, text: str) -> Section:
+        self.blocks.append(Say(text))
+        return self
+
+    def show(self, left: str, right: str | None = None) -> Section:
+        """A formula, or an equation whose right side is broken over lines where it is long."""
+        self.blocks.append(Show(left if right is None else equation(left, right)))
+        return self
+
+    def table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Section:
+        self.blocks.append(Rows(header, tuple(rows)))
+        return self
+
+
+@dataclass
+class Document:
+    """A derivation: a title, an abstract, and sections."""
+
+    title: str
+    abstract: str
+    sections: list[Section] = field(default_factory=list)
+
+    def section(self, title: str) -> Section:
+        self.sections.append(Section(title))
+        return self.sections[-1]
+
+    def latex(self) -> str:
+        """A complete LaTeX article."""
+        from dynamis.symbolic.derivation.render_latex import render
+
+        return render(self)
+
+    def markdown(self) -> str:
+        """Markdown with $…$ and $$…$$."""
+        from dynamis.symbolic.derivation.render_markdown import render
+
+        return render(self)
+
+    def notebook(self) -> dict[str, Any]:
+        """A Jupyter notebook, as the JSON object that a .ipynb file holds."""
+        from dynamis.symbolic.derivation.render_notebook import render
+
+        return render(self)
+
+    def html(self) -> str:
+        """One HTML page with MathML: it needs no network and no script."""
+        from dynamis.symbolic.derivation.render_html import render
+
+        return render(self)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write to a .tex, .md, .ipynb or .html file."""
+        target = Path(path)
+        match target.suffix:
+            case ".tex":
+                text = self.latex()
+            case ".md":
+                text = self.markdown()
+            case ".html":
+                text = self.html()
+            case ".ipynb":
+                import json
+
+                text = json.dumps(self.notebook(), indent=1, ensure_ascii=False) + "\n"
+            case _:
+                raise InputError(f"{printable(target.name)}: name the file .tex, .md, .ipynb or .html")
+        try:
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{printable(str(target))} cannot be written: {error.strerror}") from None
+        return target
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def equation(left: str, right: str) -> str:
+    """left = right, broken before plus and minus signs where it is too long for a line."""
+    if len(left) + len(right) <= LINE or r"\begin{" in right:
+        return f"{left} = {right}"
+    lines = [f"{left} ={{}}& "]
+    for term in _terms(right):
+        if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > LINE:
+            lines.append("& ")
+        lines[-1] += term + " "
+    return "\\begin{aligned}\n" + " \\\\\n".join(line.rstrip() for line in lines) + "\n\\end{aligned}"
+
+
+def _terms(latex: str) -> list[str]:
+    """The terms of a sum, each with the sign before it; signs inside brackets do not count."""
+    terms, depth, start = [], 0, 0
+    for match in re.finditer(r"[{}()\[\]]| [+-] ", latex):
+        if match[0] in "{([":
+            depth += 1
+        elif match[0] in "})]":
+            depth -= 1
+        elif depth == 0:
+            terms.append(latex[start : match.start()].strip())
+            start = match.start()
+    terms.append(latex[start:].strip())
+    return [t for t in terms if t]

@@ -1,0 +1,108 @@
+"""Frames, parameters, positions and Jacobians: what the energies are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.model.joints import Helical, Prismatic, Revolute
+from dynamis.scalar import Node
+from dynamis.symbolic.derivation.dh_table import dh_rows
+from dynamis.symbolic.derivation.document import Document, Section
+from dynamis.symbolic.expression import Expression, Formulas
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical"}
+SHOWN = 900  # characters: a Jacobian wider than that fills a page without being read
+
+
+def write(document: Document, form: ClosedForm) -> None:
+    """The first three steps."""
+    _frames(document.section("Frames and joint variables"), form)
+    _bodies(document.section("Masses, centres of mass, inertia tensors"), form)
+    _positions(document.section("Positions and Jacobians of the centres of mass"), form)
+
+
+def _value(form: ClosedForm, x: Any) -> str:
+    return form._expression(x).latex() if form.expanded or not isinstance(x, Node) else str(x)
+
+
+def _vector(form: ClosedForm, values: Any) -> str:
+    return "$(" + r",\; ".join(_value(form, x) for x in values) + ")$"
+
+
+def _frames(section: Section, form: ClosedForm) -> None:
+    letters = form.algebra.letters
+    section.say(
+        "Each joint variable moves one body against the body that carries it. The frame of body $i$ sits on the axis of "
+        "its joint; below, where that axis is in the carrier's frame when all variables are zero."
+    )
+    rows = []
+    numbers = {i: number for number, (i, _) in enumerate(form.model.moving, 1)}
+    for i, body in form.model.moving:
+        variables = ", ".join(f"${letters.variable('position', k + 1)}$" for k in body.dof)
+        kind = KINDS.get(type(body.motion), "joint")
+        axis = getattr(body.motion, "axis", np.zeros(3))
+        rows.append(
+            (
+                str(numbers[i]), str(numbers.get(body.parent, 0)), kind, variables,
+                _vector(form, axis), _vector(form, body.placement.p), _turn(form, body.placement.R),
+            )
+        )  # fmt: skip
+    section.table(("body", "on", "joint", "variable", "axis", "position on the carrier", "turned by"), rows)
+    table = dh_rows(form)
+    if table:
+        section.say("As a Denavit–Hartenberg table (standard convention; angles in radians):")
+        section.table(("link", "$a_i$", r"$\alpha_i$", "$d_i$", r"$\vartheta_i$"), table)
+
+
+def _turn(form: ClosedForm, R: Any) -> str:
+    if R.dtype != object and np.array_equal(R, np.eye(3)):
+        return "–"
+    return f"${form._formulas(R).latex()}$"
+
+
+def _bodies(section: Section, form: ClosedForm) -> None:
+    section.say(
+        "The motion depends on a body through ten numbers: mass $m$, centre of mass $p_C$ and inertia tensor $I$ about "
+        "it, both in the body's frame."
+    )
+    rows = []
+    for number, (_, body) in enumerate(form.model.moving, 1):
+        inertia = body.inertia
+        tensor = inertia.tensor_about_com
+        labels = ("xx", "yy", "zz", "xy", "xz", "yz")
+        entries = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+        written = [(label, form._expression(x)) for label, x in zip(labels, entries, strict=True)]
+        shown = ", ".join(f"$I_{{{label}}} = {x.latex()}$" for label, x in written if not x.is_zero)
+        rows.append((str(number), f"${_value(form, inertia.mass)}$", _vector(form, inertia.com), shown or "–"))
+    section.table(("body", "mass", "centre of mass", "inertia about it"), rows)
+    section.say(f"Gravity is $g_0 = {form._formulas(form.model.gravity).latex()}$.")
+
+
+def _positions(section: Section, form: ClosedForm) -> None:
+    n = form.notation
+    section.say(
+        "A revolute joint $j$ with axis $z_j$ through the point $p_j$ gives the centre of mass the velocity "
+        r"$z_j \times (p_{C_i} - p_j)$ and the body the angular velocity $z_j$; a prismatic one gives $z_j$ and nothing. "
+        "These are the columns of the Jacobians, zero for joints that do not carry body $i$."
+    )
+    for k in range(len(form.model.moving)):
+        if form.positions.shape[0] > k:
+            _sized(section, f"p_{{C_{k + 1}}}", form.positions[k])
+        _sized(section, n.linear_jacobian.format(k + 1), form.linear_jacobians[k])
+        _sized(section, n.angular_jacobian.format(k + 1), form.angular_jacobians[k])
+
+
+def _sized(section: Section, left: str, values: Formulas) -> None:
+    if not all(x.expanded for x in values.flat) or sum(_terms(x) for x in values.flat) > SHOWN // 12:
+        section.say(f"${left}$ is too wide to print here.")
+        return
+    section.show(f"{left} = {values.latex()}")
+
+
+def _terms(x: Expression) -> int:
+    return len(x) if x.expanded else 10**9

@@ -1,0 +1,53 @@
+"""The model linear in its parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynamis.symbolic.derivation.document import Document
+from dynamis.symbolic.derivation.readable import READABLE
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+
+def write(document: Document, form: ClosedForm) -> None:
+    """By inspection, and with the fewest parameters."""
+    section = document.section("Linear in the parameters")
+    p = form.notation.parameters
+    if not form.expanded:
+        section.say("The regressor is not printed for a model of this size; `robot.regressor` computes it.")
+        return
+    section.say(
+        f"Masses, first moments and moments of inertia enter linearly, so that $\\tau = Y(q, \\dot q, \\ddot q)\\, {p}$. By "
+        "inspection of the equations, with each body's moments taken about its own joint:"
+    )
+    if len(form.parameters) > 12:
+        section.say(f"This gives {len(form.parameters)} parameters; the minimal set below has fewer.")
+    else:
+        for k, value in enumerate(form.parameters, 1):
+            section.show(f"{p}_{{{k}}}", value.latex())
+        entries = [(i, k, form.regressor[i, k]) for i in range(form.n) for k in range(len(form.parameters))]
+        for i, k, value in entries:
+            text = value.latex()
+            if not value.is_zero and len(text) < READABLE:
+                section.show(f"y_{{{i + 1}{k + 1}}}" if k < 9 else f"y_{{{i + 1},{k + 1}}}", text)
+        if any(value.is_zero for _, _, value in entries):
+            section.say("Entries that are not listed are zero.")
+    base = form.base
+    section.say(
+        f"Not all of these can be told apart by moving the robot. With geometry and gravity known, {base.dimension} inertial "
+        "parameters are independent. Each of the others moves into those of the body that carries it, by these rules:"
+    )
+    moved = [rule for rule in base.rules if rule.into]
+    for rule in moved[:60]:
+        section.show(rule.latex())
+    if len(moved) > 60:
+        section.say(f"… and {len(moved) - 60} more.")
+    silent = [rule for rule in base.rules if not rule.into]
+    if silent:
+        names = ", ".join(f"${rule.name}$" for rule in silent)
+        section.say(f"These do not enter the motion at all: {names}.")
+    section.say(f"The base parameters of this robot ({len(base.parameters)} that are not zero):")
+    for k, value in enumerate(base.parameters, 1):
+        section.show(rf"{p}^*_{{{k}}}", value.latex())

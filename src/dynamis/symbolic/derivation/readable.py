@@ -1,0 +1,44 @@
+"""How much of a formula a reader can take: beyond it, names for its parts, or only its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dynamis.symbolic import factored
+from dynamis.symbolic.derivation.document import Section
+from dynamis.symbolic.expression import Expression
+
+READABLE = 1500  # characters of LaTeX
+NAMED = 120  # subexpressions
+
+
+def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], name: str) -> None:
+    """Equations left = right, one for each entry; together with names for common parts where some are too long."""
+    listed = [(left, value) for left, value in entries if not value.is_zero]
+    if not listed:
+        return
+    texts = [value.latex() if value.expanded and len(value) <= READABLE // 8 else "" for _, value in listed]
+    if all(0 < len(text) <= READABLE for text in texts):
+        for (left, _), text in zip(listed, texts, strict=True):
+            section.show(left, text)
+        return
+    letters = listed[0][1].algebra.letters
+    nodes = [value.node() for _, value in listed]
+    lines = factored.latex(nodes, letters, name)
+    named, results = [x for x in lines if x[0]], [formula for left, formula in lines if not left]
+    sizes = [f"${left}$: {len(value)} terms" for left, value in listed if value.expanded]
+    if sizes:
+        section.say(
+            "Written out in full these entries would not be readable (" + ", ".join(sizes[:6]) + ("…" if len(sizes) > 6 else "")
+            + "); here they are with a name for each part that occurs more than once."
+        )  # fmt: skip
+    if len(named) > NAMED:
+        section.say(
+            f"There are {len(named)} such parts: too many to print. `closed_form()` holds every entry, and its `kernel` "
+            "computes them."
+        )
+        return
+    for left, formula in named:
+        section.show(left, formula)
+    for (left, _), formula in zip(listed, results, strict=True):
+        section.show(left, formula)

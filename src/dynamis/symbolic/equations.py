@@ -1,0 +1,158 @@
+"""The equations of motion, one by one and solved for the accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.symbolic.arrangement import Sum
+from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.notation import Notation, plain_text
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+EXPLICIT_UP_TO = 3  # degrees of freedom: beyond them the inverse of M fills pages
+
+
+class Equation:
+    """One equation: Σ_j M_ij q̈_j + Σ c_ijk q̇_j q̇_k + friction + springs + g_i = τ_i."""
+
+    def __init__(self, form: ClosedForm, i: int) -> None:
+        self.form, self.i = form, i
+
+    @property
+    def left(self) -> Expression:
+        """Everything but the torque."""
+        return self.form.torque[self.i]
+
+    def latex(self, notation: str | Notation | None = None) -> str:
+        """The equation in LaTeX, grouped by accelerations, then rates, then weights."""
+        return self._written(notation, _LATEX)
+
+    def __str__(self) -> str:
+        return self._written(None, _TEXT)
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+    def _written(self, notation: str | Notation | None, way: _Way) -> str:
+        form, i = self.form, self.i
+        letters = form.algebra.letters.with_notation(notation)
+        pieces = [
+            _times(form.M[i, j], way.plain(letters.variable("acceleration", j + 1)), notation, way)
+            for j in range(form.n)
+            if not form.M[i, j].is_zero
+        ]
+        if not form.coriolis_vector[i].is_zero:
+            pieces += [way.write(x, notation) for x in _apart(form.coriolis_vector[i])]
+        others = [form.viscous[i], form.dry[i], form.spring[i], form.g[i]]
+        pieces += [way.write(term, notation) for term in others if not term.is_zero]
+        return f"{joined(pieces)} = {way.plain(letters.variable('torque', i + 1))}"
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How an equation is put together: what writes its parts, what stands between factors, its brackets."""
+
+    write: Callable[[Expression, Any], str]
+    plain: Callable[[str], str]
+    between: str
+    brackets: tuple[tuple[str, str], tuple[str, str]]
+
+
+_LATEX = _Way(lambda x, n: x.latex(n), lambda s: s, " ", (("(", ")"), (r"\bigl(", r"\bigr)")))
+_TEXT = _Way(lambda x, n: x.text(n), plain_text, "*", (("(", ")"), ("(", ")")))
+
+
+def _times(entry: Expression, factor: str, notation: Any, way: _Way) -> str:
+    written = way.write(entry, notation)
+    if written == "1":
+        return factor
+    if not entry.expanded:
+        return f"({written}){way.between}{factor}"
+    letters = entry.algebra.letters.with_notation(notation)
+    arranged, _ = entry.arranged(letters.notation.style)
+    if len(arranged.terms) == 1:
+        return f"{written}{way.between}{factor}"
+    nested = any(isinstance(f, Sum) for t in arranged.terms for f, _ in t.factors)
+    left, right = way.brackets[nested]
+    return f"{left}{written}{right}{way.between}{factor}"
+
+
+def _apart(term: Expression) -> list[Expression]:
+    """Velocity terms, one product of rates at a time."""
+    if not term.expanded:
+        return [term]
+    ring = term.algebra.ring
+    rates = [a.index for a in ring.atoms if _is_rate(term, a)]
+    groups: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+    for exponents, c in term.numerator.to_dict().items():
+        groups.setdefault(tuple(exponents[k] for k in rates), {})[exponents] = c
+    return [Expression(term.algebra, ring.context.from_dict(groups[key])) for key in sorted(groups, reverse=True)]
+
+
+def joined(pieces: list[str]) -> str:
+    """Formulas added up, those that begin with a minus sign subtracted."""
+    if not pieces:
+        return "0"
+    return pieces[0] + "".join(f" - {p[1:].lstrip()}" if p.startswith("-") else f" + {p}" for p in pieces[1:])
+
+
+def _is_rate(term: Expression, atom: Any) -> bool:
+    role = term.algebra.letters.roles.get(id(atom.node))
+    return role is not None and role.kind == "velocity"
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """ẋ = f(x, τ) with x = (q, q̇): q̈ = M⁻¹ (τ − n), n = C q̇ + g + friction + springs.
+
+    ``determinant``, ``adjugate`` (M⁻¹ = adjugate / determinant) and ``accelerations`` are given up to three degrees of
+    freedom; beyond, they are None, and M is to be factorised at each state.
+    """
+
+    bias: Formulas
+    determinant: Expression | None
+    adjugate: Formulas | None
+    accelerations: Formulas | None
+
+
+def state_space(form: ClosedForm) -> StateSpace:
+    """The state-space form of the equations of motion."""
+    bias = (form.coriolis_vector + form.g + form.viscous + form.dry + form.spring).view(Formulas)
+    n = form.n
+    if n > EXPLICIT_UP_TO or not form.expanded or n == 0:
+        return StateSpace(bias, None, None, None)
+    M = np.asarray(form.M)
+    determinant = _determinant(M)
+    one = Expression(form.algebra, form.algebra.ring.one)
+    minors = (
+        _determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) if n > 1 else one for i, j in np.ndindex(n, n)
+    )
+    adjugate = Formulas.of(minors, (n, n))
+    torque = [Expression(form.algebra, form.algebra.ring.generator(t)) for t in form.tau]
+    right = [t - b for t, b in zip(torque, bias, strict=True)]
+    solved = []
+    for i in range(n):
+        total = adjugate[i, 0] * right[0]
+        for j in range(1, n):
+            total = total + adjugate[i, j] * right[j]
+        solved.append(total / determinant)
+    return StateSpace(bias, determinant, adjugate, Formulas.of(solved, (n,)))
+
+
+def _determinant(A: Any) -> Any:
+    """By the first row: matrices here are at most 3 × 3."""
+    if len(A) == 1:
+        return A[0, 0]
+    total = None
+    for j in range(len(A)):
+        minor = A[0, j] * _determinant(np.delete(A[1:], j, 1)) * (-1) ** j
+        total = minor if total is None else total + minor
+    return total

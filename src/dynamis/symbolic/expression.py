@@ -1,0 +1,307 @@
+"""Expressions of a closed form: exact, comparable, printable; and arrays of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.scalar import Node, cos, is_number, sin, symbol
+from dynamis.symbolic import factored, printing
+from dynamis.symbolic.arrangement import Arranger, Style, Sum, terms_of
+from dynamis.symbolic.dressing import arc_terms, dressed
+from dynamis.symbolic.nested import nested
+from dynamis.symbolic.notation import Lettering, Notation
+from dynamis.symbolic.ring import Atom, Polynomial, Ring
+from dynamis.symbolic.sympy_form import SympyForm
+
+Array = npt.NDArray[Any]
+
+
+class Algebra:
+    """What the expressions of one robot share: their ring, and the letters they are written with."""
+
+    def __init__(self, ring: Ring, letters: Lettering) -> None:
+        self.ring, self.letters = ring, letters
+        self._arrangers: dict[Style, Arranger] = {}
+
+    def arrange(self, p: Polynomial, style: Style, grouping: str = "") -> Sum:
+        """A polynomial in normal form as a textbook prints it."""
+        return self.arranged(dressed(self.ring, p), style, grouping)
+
+    def arranged(self, p: Polynomial, style: Style, grouping: str = "") -> Sum:
+        """A polynomial in dressed generators, grouped for reading."""
+        if style not in self._arrangers:
+            self._arrangers[style] = Arranger(self.ring, self.letters.roles, style)
+        return self._arrangers[style].arrange(p, grouping)
+
+    def of_node(self, node: Any) -> Expression:
+        """An expression from a node over the ring's symbols."""
+        return Expression(self, *self.ring.value(node))
+
+    @cached_property
+    def sympy_form(self) -> SympyForm:
+        return SympyForm(self)
+
+    def atom_node(self, atom: Atom) -> Any:
+        """What an atom stands for, as a node."""
+        if atom.kind in ("sine", "cosine"):
+            angle: Any = 0.0
+            for unit, sign, denominator in arc_terms(self.ring, atom.start, atom.end):
+                turn = unit if denominator == 1 else unit / float(denominator)
+                angle = angle + turn if sign > 0 else angle - turn
+            return sin(angle) if atom.kind == "sine" else cos(angle)
+        return atom.node if atom.node is not None else symbol(atom.name)
+
+
+class Expression:
+    """A quotient of polynomials in normal form: ``==`` decides equality, ``str`` prints what a textbook would.
+
+    Where the expanded form was given up for its size, the expression holds the factored graph alone.
+    """
+
+    __slots__ = ("_arranged", "algebra", "denominator", "graph", "grouping", "numerator")
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        numerator: Polynomial,
+        denominator: Polynomial | None = None,
+        graph: Any = None,
+        grouping: str = "",
+    ) -> None:
+        self.algebra, self.numerator, self.denominator, self.graph = algebra, numerator, denominator, graph
+        self.grouping = grouping
+        self._arranged: dict[Style, tuple[Sum, Sum | None]] = {}
+
+    def grouped(self, grouping: str) -> Expression:
+        """The same expression, printed with its terms grouped by "link", "angle", "length", "rate" or "term"."""
+        return Expression(self.algebra, self.numerator, self.denominator, self.graph, grouping)
+
+    @property
+    def expanded(self) -> bool:
+        """Whether the normal form is known; if not, only the factored graph is."""
+        return self.numerator is not None
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is zero for all values of its symbols; without a normal form, whether it is the number zero."""
+        if not self.expanded:
+            return not isinstance(self.graph, Node) and self.graph == 0
+        return bool(self.numerator.is_zero())
+
+    def __len__(self) -> int:
+        """The number of terms when fully expanded."""
+        self._needs_expansion("its terms")
+        return len(self.numerator)
+
+    # arithmetic
+
+    def _with(self, other: Any, operation: str) -> Any:
+        if not isinstance(other, Expression):
+            if not (is_number(other) or isinstance(other, Node | Fraction)):
+                return NotImplemented
+            if isinstance(other, Node):
+                other = self.algebra.of_node(other) if self.expanded else Expression(self.algebra, None, None, other)
+            else:
+                number = other if isinstance(other, int | Fraction) else float(other)
+                other = Expression(self.algebra, self.algebra.ring.number(number))
+        if self.expanded and other.expanded and other.algebra.ring is not self.algebra.ring:
+            other = self.algebra.of_node(other.node())  # of another robot: its generators mean other things
+        if not (self.expanded and other.expanded):
+            a, b = self.node(), other.node()
+            made = {"add": lambda: a + b, "multiply": lambda: a * b, "divide": lambda: a / b}[operation]()
+            return Expression(self.algebra, None, None, made)
+        apply = getattr(self.algebra.ring, operation)
+        return Expression(self.algebra, *apply((self.numerator, self.denominator), (other.numerator, other.denominator)))
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, "add")
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, "multiply")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, "divide")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        one = Expression(self.algebra, self.algebra.ring.one)
+        return (one / self) * other
+
+    def __neg__(self) -> Expression:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (other * -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __pow__(self, power: Any) -> Expression:
+        if not is_number(power) or int(power) != power:
+            raise InputError(f"an expression can be raised to a whole power, not to {power}")
+        result = Expression(self.algebra, self.algebra.ring.one)
+        for _ in range(abs(int(power))):
+            result = result * self
+        return result if power >= 0 else 1 / result
+
+    def __eq__(self, other: object) -> bool:
+        if not (is_number(other) or isinstance(other, Expression | Node | Fraction)):
+            return NotImplemented
+        difference = self - other
+        if not difference.is_zero:
+            difference._needs_expansion("whether it equals another")
+        return bool(difference.is_zero)
+
+    __hash__ = object.__hash__
+
+    def diff(self, variable: Node) -> Expression:
+        """The partial derivative by a symbol."""
+        self._needs_expansion("its derivative")
+        ring, above, below = self.algebra.ring, self.numerator, self.denominator
+        slope = ring.derivative(above, variable)
+        if below is None:
+            return Expression(self.algebra, slope)
+        # the quotient rule
+        slope = ring.reduced(slope * below - above * ring.derivative(below, variable))
+        return Expression(self.algebra, *ring.ratio(slope, ring.reduced(below * below)))
+
+    # other views
+
+    def arranged(self, style: Style) -> tuple[Sum, Sum | None]:
+        """Numerator and denominator as sums of products, grouped for reading."""
+        self._needs_expansion("its arrangement")
+        if style not in self._arranged:
+            below = None if self.denominator is None else self.algebra.arrange(self.denominator, style)
+            self._arranged[style] = self.algebra.arrange(self.numerator, style, self.grouping), below
+        return self._arranged[style]
+
+    def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
+        """LaTeX in the chosen letters."""
+        letters = self.algebra.letters.with_notation(notation)
+        if not self.expanded:
+            return factored.latex([self.graph], letters)[-1][1]
+        above, below = (
+            None if part is None else printing.latex(part, self.algebra.ring, letters, digits)
+            for part in self.arranged(letters.notation.style)
+        )
+        return str(above) if below is None else rf"\frac{{{above}}}{{{below}}}"
+
+    def text(self, notation: str | Notation | None = None) -> str:
+        """Plain text in the chosen letters, which can be read back."""
+        if not self.expanded:
+            return str(self.graph)
+        letters = self.algebra.letters.with_notation(notation)
+        above, below = (
+            None if part is None else printing.text(part, self.algebra.ring, letters)
+            for part in self.arranged(letters.notation.style)
+        )
+        return str(above) if below is None else f"({above})/({below})"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+    def node(self, substitute: Mapping[int, Any] | None = None) -> Any:
+        """The expression as a node of the graph, nested so as to need few operations.
+
+        ``substitute`` maps the id of a symbol's node to what takes its place.
+        """
+        return self._node(substitute, {}, {})
+
+    def _node(self, substitute: Mapping[int, Any] | None, atoms: dict[int, Any], known: dict[Any, Any]) -> Any:
+        if not self.expanded:
+            return self.graph if substitute is None else factored.replaced(self.graph, substitute)
+        algebra = self.algebra
+
+        def atom(k: int) -> Any:
+            if k not in atoms:
+                node = algebra.atom_node(algebra.ring.atoms[k])
+                atoms[k] = node if substitute is None else factored.replaced(node, substitute)
+            return atoms[k]
+
+        def graph(p: Polynomial) -> Any:
+            return nested({m: float(c) for m, c in terms_of(dressed(algebra.ring, p)).items()}, atom, known)
+
+        above = graph(self.numerator)
+        return above if self.denominator is None else above / graph(self.denominator)
+
+    def sympy(self) -> Any:
+        """The expression for SymPy: exact numbers, and symbols under safe names (q1, qd1, qdd1, tau1, the parameters')."""
+        return self.algebra.sympy_form.of(self)
+
+    def _needs_expansion(self, what: str) -> None:
+        if not self.expanded:
+            raise InputError(f"the expanded form was given up, so {what} is not known; allow more seconds or terms")
+
+
+class Formulas(np.ndarray[Any, Any]):
+    """An array of expressions: NumPy's indexing and arithmetic, and their views all at once."""
+
+    @staticmethod
+    def of(values: Any, shape: tuple[int, ...]) -> Formulas:
+        array = np.empty(shape, dtype=object)
+        array.reshape(-1)[:] = list(values)
+        return array.view(Formulas)
+
+    def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
+        """A matrix (or a column) in LaTeX."""
+        rows = self.reshape(-1, 1) if self.ndim == 1 else self
+        body = r" \\ ".join(" & ".join(x.latex(notation, digits) for x in row) for row in rows)
+        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+    def node(self, substitute: Mapping[int, Any] | None = None) -> Array:
+        """The nodes, to compile or to evaluate."""
+        atoms: dict[int, Any] = {}
+        known: dict[Any, Any] = {}
+        result = np.empty(self.size, dtype=object)
+        result[:] = [x._node(substitute, atoms, known) for x in self.flat]
+        return result.reshape(self.shape)
+
+    def sympy(self) -> Any:
+        """A SymPy matrix (or nested arrays for more than two axes)."""
+        import sympy
+
+        entries = [x.sympy() for x in self.flat]
+        if self.ndim > 2:
+            return sympy.Array(entries, self.shape)
+        return sympy.Matrix(self.shape[0], 1 if self.ndim == 1 else self.shape[1], entries)
+
+    @property
+    def is_zero(self) -> bool:
+        return all(x.is_zero for x in self.flat)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, np.ndarray) or other.shape != self.shape:
+            return NotImplemented
+        return bool(all(a == b for a, b in zip(self.flat, other.flat, strict=True)))
+
+    def __ne__(self, other: object) -> Any:
+        equal = self.__eq__(other)
+        return NotImplemented if equal is NotImplemented else not equal
+
+    __hash__ = None
+
+    def __str__(self) -> str:
+        if self.ndim > 2:
+            return "\n".join(f"{index}: {x}" for index, x in np.ndenumerate(self) if not x.is_zero)
+        rows = self.reshape(-1, 1) if self.ndim == 1 else np.asarray(self)
+        return "[" + ",\n ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"$${self.latex()}$$" if self.ndim <= 2 else ""

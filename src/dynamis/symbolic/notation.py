@@ -1,0 +1,210 @@
+"""Letters: how symbols, joint variables and functions are written, chosen by the reader.
+
+A `Notation` says which letters a course uses; a `Lettering` knows the robot besides, and writes any atom of a ring.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dynamis.errors import unknown_name
+from dynamis.symbolic.arrangement import Role, Style
+from dynamis.symbolic.dressing import arc_terms
+from dynamis.symbolic.ring import Atom, Ring
+
+GREEK = frozenset({
+    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
+    "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega",
+    "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
+})  # fmt: skip
+_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The letters of a course.
+
+    ``rename`` maps the letter of a parameter to a pattern: {"l": "a_C{}"} writes l_1 as a_{C1}, {"I": r"\\tilde{I}_{}"}
+    writes I_1 with a tilde. ``christoffel`` says where the index of the equation stands in c_ijk: "first"
+    (C_ij = Σ_k c_ijk q̇_k) or "last" (C_kj = Σ_i c_ijk q̇_i). ``functions`` writes cos(q_1 + q_2) "short", c_12, or "long".
+    """
+
+    name: str = "dynamis"
+    inertia: str = "M"
+    entry: str = "M"
+    revolute: str = "q"
+    prismatic: str = "q"
+    sine: str = "s"
+    cosine: str = "c"
+    functions: str = "short"
+    kinetic: str = "T"
+    potential: str = "U"
+    viscous: str = "F_v"
+    parameters: str = r"\pi"
+    christoffel: str = "first"
+    linear_jacobian: str = "J_P^{{({})}}"
+    angular_jacobian: str = "J_O^{{({})}}"
+    rename: Mapping[str, str] = field(default_factory=dict)
+    style: Style = field(default_factory=Style)
+
+
+NOTATIONS = {
+    n.name: n
+    for n in (
+        Notation(),
+        Notation("rocco", "B", "b", r"\vartheta", "d", linear_jacobian="J_P^{{(l_{})}}", angular_jacobian="J_O^{{(l_{})}}"),
+        Notation("deluca", "B", "b", functions="long", style=Style(links="inertia first")),
+        Notation(
+            "melchiorri", "M", "M", r"\theta", "d", "S", "C", kinetic="K", potential="P", viscous="D", parameters=r"\alpha",
+            christoffel="last", linear_jacobian=r"J_v^{{{}}}", angular_jacobian=r"J_\omega^{{{}}}",
+            rename={"l": "a_C{}", "I": r"\tilde{I}_{}"}, style=Style(links="masses first"),
+        ),
+        Notation(
+            "tzafestas", "D", "D", kinetic="K", potential="P", linear_jacobian="J_L^{{({})}}",
+            angular_jacobian="J_A^{{({})}}", rename={"a": "l_{}", "l": "l_c{}"},
+            style=Style(links="inertia first", gravity="link"),
+        ),
+    )
+}  # fmt: skip
+
+
+def notation_of(choice: str | Notation | None) -> Notation:
+    """A notation by its name: dynamis, rocco, deluca, melchiorri or tzafestas."""
+    if isinstance(choice, Notation):
+        return choice
+    if choice is None:
+        return NOTATIONS["dynamis"]
+    if choice not in NOTATIONS:
+        raise unknown_name("notation", choice, NOTATIONS)
+    return NOTATIONS[choice]
+
+
+@dataclass(frozen=True)
+class Lettering:
+    """The names of one robot in one notation: what its coordinates are, and how each atom is written."""
+
+    notation: Notation
+    roles: Mapping[int, Role]
+    turning: tuple[bool, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def with_notation(self, choice: str | Notation | None) -> Lettering:
+        return self if choice is None else replace(self, notation=notation_of(choice))
+
+    def latex(self, ring: Ring, atom: Atom) -> str:
+        """An atom in LaTeX."""
+        if atom.kind in ("sine", "cosine"):
+            return self._arc(ring, atom, latex=True)
+        if atom.kind == "name":
+            return self.names.get(atom.name, atom.name)
+        if atom.kind == "opaque":
+            return self._opaque(atom)
+        return self.symbol(atom.node)
+
+    def text(self, ring: Ring, atom: Atom) -> str:
+        """An atom in plain text."""
+        if atom.kind in ("sine", "cosine"):
+            return self._arc(ring, atom, latex=False)
+        return plain_text(self.latex(ring, atom))
+
+    def symbol(self, node: Any) -> str:
+        """A symbol in LaTeX: a state variable by its number, a parameter by its renamed letter."""
+        role = self.roles.get(id(node))
+        if role is not None and role.kind in ("position", "velocity", "acceleration", "torque"):
+            return self.variable(role.kind, role.number)
+        if node.op == "mul":  # the argument of a sine, such as 1.2 q_1
+            return " ".join(self.symbol(a) if hasattr(a, "op") else f"{a:g}" for a in node.args)
+        return parameter_latex(str(node.args[0]) if node.op == "symbol" else str(node), self.notation.rename)
+
+    def variable(self, kind: str, number: int) -> str:
+        """q_i, its rate, its acceleration or its torque, in LaTeX; without index where there is only one."""
+        index = f"_{{{number}}}" if number > 9 else f"_{number}"
+        index = "" if len(self.turning) == 1 else index
+        if kind == "torque":
+            letter = r"\tau" if self.turning[number - 1] or self.notation.prismatic == self.notation.revolute else "f"
+            return letter + index
+        letter = self.notation.revolute if self.turning[number - 1] else self.notation.prismatic
+        dots = {"position": "{}", "velocity": r"\dot{{{}}}", "acceleration": r"\ddot{{{}}}"}[kind]
+        return dots.format(letter) + index
+
+    def _opaque(self, atom: Atom) -> str:
+        node = atom.node
+        assert node is not None
+        inner = ", ".join(self.symbol(a) if getattr(a, "op", "") == "symbol" else _escaped(str(a)) for a in node.args)
+        name = {"sign": "sgn"}.get(node.op, node.op)
+        return rf"\operatorname{{{name}}}({inner})"
+
+    def _arc(self, ring: Ring, atom: Atom, *, latex: bool) -> str:
+        path = arc_terms(ring, atom.start, atom.end)
+        roles = [self.roles.get(id(unit)) for unit, _, _ in path]
+        numbers = [r.number for r in roles if r is not None and r.kind == "position"]
+        whole = all(d == 1 for _, _, d in path)
+        n = self.notation
+        if n.functions == "short" and len(self.turning) > 1 and len(numbers) == len(path) and whole:
+            letter = n.sine if atom.kind == "sine" else n.cosine
+            signs = ["" if s > 0 else "-" for _, s, _ in path]
+            # where there is a joint 12, c_{12} is its cosine, and that of the sum of the first two is c_{1,2}
+            comma = "," if len(self.turning) > 9 and len(numbers) > 1 else ""
+            index = comma.join(f"{s}{k}" for s, k in zip(signs, numbers, strict=True))
+            if not latex:
+                return f"{letter}{index}" if index.isdigit() else f"{letter}[{index}]"
+            return f"{letter}_{{{index}}}" if len(index) > 1 else f"{letter}_{index}"
+        parts = [self._turn(unit, denominator, latex) for unit, _, denominator in path]
+        inner = parts[0] + "".join((" + " if s > 0 else " - ") + p for p, (_, s, _) in zip(parts[1:], path[1:], strict=True))
+        name = ("\\" if latex else "") + ("sin" if atom.kind == "sine" else "cos")
+        if latex and len(path) == 1 and path[0][2] == 1:
+            return rf"{name} {inner}"
+        return f"{name}({inner})"
+
+    def _turn(self, unit: Any, denominator: int, latex: bool) -> str:
+        written = self.symbol(unit)
+        written = written if latex else plain_text(written)
+        return (
+            written if denominator == 1 else rf"\tfrac{{{written}}}{{{denominator}}}" if latex else f"{written}/{denominator}"
+        )
+
+
+def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
+    r"""A parameter's name in LaTeX: its letter, and everything behind it as an index.
+
+    >>> parameter_latex("a_C1"), parameter_latex("m_2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
+    ('a_{C1}', 'm_2', '\\alpha_1', '\\mathrm{50\\%\\_load}')
+    """
+    match = re.fullmatch(r"([A-Za-z]+?)_?([A-Za-z]?[0-9]*|[A-Za-z0-9]+|_[A-Za-z0-9]+)", name)
+    parts = re.fullmatch(r"([A-Za-z]+)(?:_([A-Za-z0-9]+)|([0-9]+))?", name)
+    if parts is None or match is None:
+        return rf"\mathrm{{{_escaped(name)}}}"
+    letter, index = parts[1], parts[2] or parts[3] or ""
+    pattern = (rename or {}).get(letter)
+    if pattern is not None:
+        head, _, tail = pattern.partition("_")
+        return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
+    if letter in GREEK:
+        letter = f"\\{letter}"
+    elif len(letter) > 1:
+        letter = rf"\mathrm{{{letter}}}"
+    return _indexed(letter, index)
+
+
+def _indexed(letter: str, index: str) -> str:
+    if not index:
+        return letter
+    return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
+
+
+def _escaped(name: str) -> str:
+    visible = "".join(c if c.isprintable() else "?" for c in name)
+    return "".join(_ESCAPES.get(c, c) for c in visible)
+
+
+def plain_text(latex: str) -> str:
+    """LaTeX of a symbol as plain text: q_1, q_1', q_1\'\', sgn(q_1'), Ĩ_1 as I~_1."""
+    text = re.sub(r"\\ddot\{([^{}]*)\}(_\d|_\{\d+\})?", r"\1\2''", latex)
+    text = re.sub(r"\\dot\{([^{}]*)\}(_\d|_\{\d+\})?", r"\1\2'", text)
+    text = re.sub(r"\\tilde\{([^{}]*)\}", r"\1~", text)
+    text = re.sub(r"\\(?:mathrm|operatorname)\{((?:[^{}\\]|\\.)*)\}", r"\1", text)
+    text = re.sub(r"_\{([^{}]*)\}", r"_\1", text)
+    return re.sub(r"\\([A-Za-z]+)", r"\1", text).replace("\\", "").replace("vartheta", "theta")

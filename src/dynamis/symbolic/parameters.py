@@ -1,0 +1,115 @@
+"""Y(q, q̇, q̈) π = τ symbolically: by inspection, as the lectures do it, and with the fewest parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import regressor
+from dynamis.scalar import Node
+from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.notation import parameter_latex
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How one parameter was regrouped: it disappears, and each of ``into`` gains coefficient × parameter.
+
+    A parameter without ``into`` does not enter the equations of motion.
+    """
+
+    parameter: Node
+    into: tuple[tuple[Node, Expression], ...]
+
+    @property
+    def name(self) -> str:
+        """The parameter in LaTeX."""
+        return _name(self.parameter)
+
+    def latex(self) -> str:
+        """What each of the others gains, in LaTeX."""
+        name = self.name
+        if not self.into:
+            return rf"{name} \text{{ does not enter}}"
+        gains = []
+        for base, beta in self.into:
+            factor = beta.latex()
+            many = beta.expanded and len(beta) > 1
+            gains.append(
+                f"{_name(base)} \\mathrel{{+}}= "
+                + (f"({factor}) {name}" if many else f"{factor} {name}" if factor != "1" else name)
+            )
+        return r",\; ".join(gains)
+
+    def __str__(self) -> str:
+        name = str(self.parameter).rstrip("'")
+        if not self.into:
+            return f"{name} does not enter"
+        return "; ".join(f"{str(b).rstrip(chr(39))} += ({beta}) {name}" for b, beta in self.into)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """``regressor`` (n × p) and ``parameters`` (p), whose product is τ; ``rules`` say how they were regrouped.
+
+    ``dimension`` counts the independent columns of inertial parameters, whatever values those have; parameters that
+    are zero for this robot are left out of ``parameters``.
+    """
+
+    regressor: Formulas
+    parameters: Formulas
+    rules: tuple[Rule, ...] = ()
+    dimension: int = 0
+    names: tuple[Node, ...] = ()
+
+
+def _name(node: Node) -> str:
+    return parameter_latex(str(node.args[0]).rstrip("'"))
+
+
+def by_inspection(form: ClosedForm) -> LinearForm:
+    """The linear form in the ten parameters of each body about its joint and the parameters of its drive.
+
+    Parameters that are zero, or do not enter the equations, are left out; parameters whose columns are multiples of one
+    another are joined.
+    """
+    Y = form._formulas(regressor.regressor(form.model, form.q, form.v, form.a))
+    values = form._formulas(regressor.parameters(form.model))
+    columns: list[tuple[list[Expression], Expression]] = []
+    for k, value in enumerate(values):
+        column = list(Y[:, k])
+        if value.is_zero or all(x.is_zero for x in column):
+            continue
+        for number, (known, total) in enumerate(columns):
+            ratio = _ratio(column, known)
+            if ratio is not None:
+                columns[number] = known, total + value * ratio
+                break
+        else:
+            columns.append((column, value))
+    shape = (form.n, len(columns))
+    Y_kept = Formulas.of((columns[k][0][i].grouped("term") for i, k in np.ndindex(*shape)), shape)
+    return LinearForm(Y_kept, Formulas.of((value for _, value in columns), (len(columns),)))
+
+
+def _ratio(a: list[Expression], b: list[Expression]) -> Any:
+    """The number r with a = r b, or None."""
+    if not all(x.expanded for x in (*a, *b)):
+        return None
+    first = next(k for k, x in enumerate(b) if not x.is_zero)
+    if a[first].is_zero:
+        return None
+    r = a[first].numerator.leading_coefficient() / b[first].numerator.leading_coefficient()
+    ratio = Fraction(int(r.p), int(r.q))
+    return ratio if all(x == y * ratio for x, y in zip(a, b, strict=True)) else None

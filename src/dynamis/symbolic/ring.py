@@ -1,0 +1,299 @@
+"""The ring closed forms live in: polynomials over sines and cosines, where equality can be decided.
+
+What a manipulator's equations contain is polynomials in parameters, rates, prismatic variables, and the sine S and
+cosine C of some angles φ, with S² + C² = 1. Written without S² (each S² becomes 1 − C²) such a polynomial has one form
+only, so two expressions are equal when their forms are. No general simplification is ever needed.
+
+The angles φ are chosen once, from the tree of joints (`angles.py`): where axes are parallel they are the sums
+q_1, q_1 + q_2, … that turn a planar arm's products into single terms. Arithmetic is exact, over the rationals
+(FLINT's sparse multivariate polynomials).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import cos, isfinite, pi, sin
+from typing import Any
+
+import flint
+
+from dynamis.errors import InputError
+from dynamis.scalar import Node, gradient, topological
+from dynamis.symbolic.angles import Angle, LinearForm, angles_for, linear_form
+from dynamis.symbolic.budget import UNLIMITED, Budget
+
+Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
+
+_ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})
+_COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
+_STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """What a generator of the ring stands for.
+
+    ``sine`` and ``cosine`` are of the angle φ_end − φ_start (start −1: φ_end itself). ``symbol`` and ``opaque`` hold
+    a node; an opaque one is an operation the ring does not look into, such as sgn(v). ``name`` is free to be given a
+    meaning by whoever prints.
+    """
+
+    kind: str
+    index: int
+    start: int = -1
+    end: int = -1
+    node: Node | None = None
+    name: str = ""
+
+
+class Ring:
+    """Polynomials in the sines and cosines of these angles, these symbols and these opaque nodes."""
+
+    def __init__(self, angles: Sequence[Angle], symbols: Sequence[Node], opaque: Sequence[Node] = (), names: int = 0) -> None:
+        self.angles = tuple(angles)
+        arcs = [(-1, j) for j in range(len(angles))] + [(i, j) for j in range(len(angles)) for i in self._below(j)]
+        made: list[dict[str, Any]] = [{"kind": kind, "start": i, "end": j} for kind in ("sine", "cosine") for i, j in arcs]
+        made += [{"kind": "symbol", "node": s} for s in symbols] + [{"kind": "opaque", "node": o} for o in opaque]
+        made += [{"kind": "name", "name": f"name {k}"} for k in range(names)]
+        self.atoms = tuple(Atom(index=k, **fields) for k, fields in enumerate(made))
+        # generators carry numbers, never names that came from a file
+        self.context = flint.fmpq_mpoly_ctx.get([f"g{k}" for k in range(len(self.atoms))], flint.Ordering.lex)
+        self.generators = self.context.gens()
+        self.one, self.zero = self.context.constant(1), self.context.constant(0)
+        self.arc = {(a.kind, a.start, a.end): k for k, a in enumerate(self.atoms) if a.kind in ("sine", "cosine")}
+        self._of_node = {id(a.node): k for k, a in enumerate(self.atoms) if a.node is not None}
+        self._unit = {id(a.unit): k for k, a in enumerate(self.angles)}
+        self._sines = [self.arc["sine", -1, j] for j in range(len(angles))]
+        self._cosines = [self.arc["cosine", -1, j] for j in range(len(angles))]
+        self._pythagoras = [
+            self.generators[s] ** 2 + self.generators[c] ** 2 - 1 for s, c in zip(self._sines, self._cosines, strict=True)
+        ]
+        self._values: dict[int, tuple[Polynomial, Polynomial | None]] = {}
+        self._alive: list[Node] = []  # a value is kept by its node's id, so the node must not go away
+        self._opaque_by_meaning: dict[str, list[tuple[list[Any], int]]] = {}
+
+    @staticmethod
+    def of(nodes: Iterable[Any], angles: Sequence[Angle] = (), symbols: Sequence[Node] = ()) -> Ring:
+        """The smallest ring that holds these expressions, and the given angles and symbols in this order."""
+        order = topological(nodes)
+        found = {id(s): s for s in symbols}
+        opaque = [n for n in order if n.op not in _ARITHMETIC]
+        forms = [linear_form(n.args[0]) for n in order if n.op in ("sin", "cos")]
+        for node in order:
+            if node.op == "symbol":
+                found.setdefault(id(node), node)
+        return Ring(angles_for(forms, angles), list(found.values()), opaque)
+
+    # from expressions
+
+    def value(self, node: Any, budget: Budget = UNLIMITED) -> tuple[Polynomial, Polynomial | None]:
+        """Numerator and denominator (None for 1) of an expression, in normal form."""
+        if not isinstance(node, Node):
+            return self.number(node), None
+        if id(node) not in self._values:
+            self.expand([node], budget)
+        return self._values[id(node)]
+
+    def expand(self, nodes: Iterable[Any], budget: Budget = UNLIMITED) -> None:
+        """Compute the values of all these expressions, and remember them."""
+        waiting = [n for n in topological(nodes) if id(n) not in self._values]
+        for step, n in enumerate(waiting, 1):
+            self._values[id(n)] = self._apply(n)
+            self._alive.append(n)
+            budget.spend(len(self._values[id(n)][0]), step, len(waiting))
+
+    def number(self, x: Any) -> Polynomial:
+        """An exact constant; a float counts as the decimal it prints as."""
+        return self.context.constant(_rational(x))
+
+    def generator(self, node: Node) -> Polynomial:
+        """The generator of a symbol, or of an operation the ring does not look into."""
+        return self.generators[self._index(node)]
+
+    def _index(self, node: Node) -> int:
+        if id(node) not in self._of_node:
+            raise InputError(f"{node} does not occur in these expressions, so it cannot be combined with them")
+        return self._of_node[id(node)]
+
+    def reserved(self, k: int) -> Polynomial:
+        """The k-th free name."""
+        first = next(i for i, a in enumerate(self.atoms) if a.kind == "name")
+        return self.generators[first + k]
+
+    def _apply(self, node: Node) -> tuple[Polynomial, Polynomial | None]:
+        if node.op == "symbol":
+            return self.generator(node), None
+        if node.op in ("sin", "cos"):
+            turned = self.turned(linear_form(node.args[0]))
+            return turned[node.op == "sin"], None
+        if node.op not in _ARITHMETIC:
+            return self.generators[self._meaning(node)], None
+        operands = [self._values[id(a)] if isinstance(a, Node) else (self.number(a), None) for a in node.args]
+        match node.op:
+            case "neg":
+                return -operands[0][0], operands[0][1]
+            case "add":
+                return self.add(*operands)
+            case "sub":
+                (a, b), (c, d) = operands
+                return self.add((a, b), (-c, d))
+            case "mul":
+                return self.multiply(*operands)
+        return self.divide(*operands)
+
+    def _meaning(self, node: Node) -> int:
+        """The generator of an opaque operation: one for all that have the same operands, however they were written."""
+        operands = [self._values[id(a)] if isinstance(a, Node) else (self.number(a), None) for a in node.args]
+        known = self._opaque_by_meaning.setdefault(node.op, [])
+        for others, index in known:
+            orders = [others, others[::-1]] if node.op in _COMMUTING else [others]
+            if any(all(self.same(x, y) for x, y in zip(operands, order, strict=True)) for order in orders):
+                return index
+        known.append((operands, self._index(node)))
+        return known[-1][1]
+
+    def turned(self, form: LinearForm) -> tuple[Polynomial, Polynomial]:
+        """(cos, sin) of a sum of angles, expanded by the addition theorem."""
+        turns = [Fraction(0)] * len(self.angles)
+        for unit, ratio in form.terms:
+            k, part = self._angle_of(unit, ratio)
+            own = self.angles[k]
+            turns[k] += part * own.denominator * own.sign
+            if own.base is not None:
+                turns[own.base] -= part * own.denominator * own.sign
+        c, s = (self.number(x) for x in _cosine_and_sine(form.constant))
+        for k, times in enumerate(turns):
+            C = self.generators[self._cosines[k]]
+            S = self.generators[self._sines[k]] * (1 if times > 0 else -1)
+            for _ in range(abs(int(times))):
+                c, s = self.reduced(c * C - s * S), self.reduced(s * C + c * S)
+        return c, s
+
+    def _angle_of(self, unit: Node, ratio: Fraction) -> tuple[int, Fraction]:
+        """The angle that counts a unit, and how many of its units make up this multiple."""
+        ways = [(self._unit[id(unit)], ratio)] if id(unit) in self._unit else []
+        ways += [(k, ratio / a.scaled[1]) for k, a in enumerate(self.angles) if a.scaled and a.scaled[0] is unit]
+        for k, part in ways:
+            if (part * self.angles[k].denominator).denominator == 1:
+                return k, part
+        raise InputError(
+            f"the sine of {ratio} times {unit} does not occur in these expressions, so it cannot be combined with them"
+        )
+
+    # arithmetic on (numerator, denominator)
+
+    def reduced(self, p: Polynomial) -> Polynomial:
+        """The normal form: every S² replaced by 1 − C²."""
+        degrees = p.degrees()
+        for k, rule in zip(self._sines, self._pythagoras, strict=True):
+            if degrees[k] > 1:
+                p = p % rule
+        return p
+
+    def add(self, x: Any, y: Any) -> tuple[Polynomial, Polynomial | None]:
+        (a, b), (c, d) = x, y
+        if b is None and d is None:
+            return a + c, None
+        if b == d:
+            return self.ratio(a + c, b)
+        b, d = self.one if b is None else b, self.one if d is None else d
+        return self.ratio(self.reduced(a * d + c * b), self.reduced(b * d))
+
+    def multiply(self, x: Any, y: Any) -> tuple[Polynomial, Polynomial | None]:
+        (a, b), (c, d) = x, y
+        if b is None and d is None:
+            return self.reduced(a * c), None
+        denominator = b if d is None else d if b is None else self.reduced(b * d)
+        return self.ratio(self.reduced(a * c), denominator)
+
+    def divide(self, x: Any, y: Any) -> tuple[Polynomial, Polynomial | None]:
+        c, d = y
+        if c.is_zero():
+            raise InputError("division by zero: the divisor vanishes identically")
+        return self.multiply(x, (self.one if d is None else d, c))
+
+    def ratio(self, numerator: Polynomial, denominator: Polynomial) -> tuple[Polynomial, Polynomial | None]:
+        """The quotient with common factors cancelled, as polynomials."""
+        if numerator.is_zero():
+            return self.zero, None
+        common = numerator.gcd(denominator)
+        if not common.is_constant():
+            numerator, denominator = numerator / common, denominator / common
+        if denominator.is_constant():
+            return numerator / denominator.leading_coefficient(), None
+        scale = denominator.leading_coefficient()
+        return numerator / scale, denominator / scale
+
+    def same(self, x: Any, y: Any) -> bool:
+        """Whether two quotients are equal, by cross-multiplication."""
+        return bool(self.difference(x, y).is_zero())
+
+    def difference(self, x: Any, y: Any) -> Polynomial:
+        """The numerator of x − y over the product of their denominators."""
+        (a, b), (c, d) = x, y
+        return self.reduced((a if d is None else a * d) - (c if b is None else c * b))
+
+    # differentiation
+
+    def derivative(self, p: Polynomial, node: Node) -> Polynomial:
+        """∂p/∂x of a polynomial: through the angles that turn with x, and through x itself."""
+        result = self.zero
+        if id(node) in self._unit:
+            result = result + self._by_turning(p, self._unit[id(node)])
+        if id(node) in self._of_node:
+            result = result + p.derivative(self._of_node[id(node)])
+        for k, angle in enumerate(self.angles):
+            if angle.unit.op != "symbol" and angle.unit is not node:
+                result = result + self._by_turning(p, k) * self._rate(angle.unit, node)
+        degrees = p.degrees()
+        for k, atom in enumerate(self.atoms):
+            if atom.kind == "opaque" and degrees[k] and atom.node is not node and atom.node.op not in _STEPS:  # type: ignore[union-attr]
+                result = result + p.derivative(k) * self._rate(atom.node, node)
+        return self.reduced(result)
+
+    def _rate(self, inner: Any, node: Node) -> Polynomial:
+        """∂ inner / ∂x of what stands in a sine or another function."""
+        if all(n is not node for n in topological([inner])):
+            return self.zero
+        above, below = self.value(gradient(inner, [node])[0])
+        if below is not None:
+            raise InputError(f"the derivative of {inner} by {node} is no polynomial of these expressions")
+        return above
+
+    def _by_turning(self, p: Polynomial, k: int) -> Polynomial:
+        own = self.angles[k]
+        rate = flint.fmpq(own.sign, own.denominator)
+        result = self.zero
+        for j in range(len(self.angles)):
+            if j == k or k in self._below(j):
+                s, c = self._sines[j], self._cosines[j]
+                result = result + p.derivative(s) * self.generators[c] - p.derivative(c) * self.generators[s]
+        return result * rate
+
+    def _below(self, j: int) -> list[int]:
+        """The angles φ_j is built on, nearest first."""
+        chain = []
+        base = self.angles[j].base
+        while base is not None:
+            chain.append(base)
+            base = self.angles[base].base
+        return chain
+
+
+def _rational(x: Any) -> Any:
+    if isinstance(x, int):
+        return flint.fmpq(x)
+    if not isfinite(x):
+        raise InputError(f"{x} is not a number to calculate with")
+    fraction = x if isinstance(x, Fraction) else Fraction(repr(float(x)))
+    return flint.fmpq(fraction.numerator, fraction.denominator)
+
+
+def _cosine_and_sine(angle: float) -> tuple[float, float]:
+    # quarter turns, the commonest constants, have exact values
+    quarters = angle / (pi / 2)
+    if abs(quarters - round(quarters)) < 1e-12 * max(1.0, abs(quarters)):
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarters) % 4]
+    return cos(angle), sin(angle)
