@@ -20,6 +20,8 @@ import click
 from rich.console import Console
 
 from benchmarks import first_call, growth, latency, plots, tables, threads, throughput
+from benchmarks.closed_forms import suite as closed_forms
+from benchmarks.closed_forms.contenders import CONTENDERS
 from benchmarks.goals import disturbed, missing, outcomes
 from benchmarks.machine import about
 from benchmarks.options import CHAINS, QUICK_CHAINS, Options
@@ -33,10 +35,13 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "first-call": first_call.measure,
     "growth": growth.measure,
     "threads": threads.measure,
+    "closed-form": closed_forms.measure,
 }
 HERE = Path(__file__).parent
+SYMBOLIC = tuple(dict.fromkeys(contender.library for contender in CONTENDERS.values()))
+KNOWN_RIVALS = tuple(dict.fromkeys((*RIVALS, *SYMBOLIC)))
 QUICK_ROBOTS = ("panda", "go2")
-QUICK_RIVALS = tuple(key for key in RIVALS if key != "adam_jax")  # XLA takes half a minute for each robot
+QUICK_RIVALS = tuple(key for key in KNOWN_RIVALS if key != "adam_jax")  # XLA takes half a minute for each robot
 
 
 @click.command()
@@ -45,7 +50,7 @@ QUICK_RIVALS = tuple(key for key in RIVALS if key != "adam_jax")  # XLA takes ha
     "--quick", is_flag=True, help="Seconds instead of minutes, for trying things out; kept apart in benchmarks/quick."
 )
 @click.option("--robots", help=f"Some of {','.join(FLOATING)}.")
-@click.option("--rivals", help=f"Some of {','.join(RIVALS)}, or none.")
+@click.option("--rivals", help=f"Some of {','.join(KNOWN_RIVALS)}, or none.")
 @click.option("--batch", default=4096, show_default=True, help="States in a batch.")
 @click.option("--seconds", type=float, help="For each contender and function. [default: 0.7, quick 0.05]")
 @click.option("--show", is_flag=True, help="Measure nothing: print and draw what was measured last.")
@@ -60,13 +65,17 @@ def main(
 ) -> None:
     """Measure SECTIONS (all, unless some are named); the others keep what results.json has."""
     folder = HERE / "quick" if quick else HERE
+    chosen = () if rivals == "none" else _chosen(rivals, KNOWN_RIVALS, QUICK_RIVALS if quick else KNOWN_RIVALS)
     options = Options(
         robots=_chosen(robots, tuple(FLOATING), QUICK_ROBOTS if quick else tuple(FLOATING)),
-        rivals=() if rivals == "none" else _chosen(rivals, tuple(RIVALS), QUICK_RIVALS if quick else tuple(RIVALS)),
+        rivals=tuple(key for key in chosen if key in RIVALS),
         batch=batch,
         seconds=seconds if seconds is not None else 0.05 if quick else 0.7,
         chains=QUICK_CHAINS if quick else CHAINS,
         fresh_starts=2 if quick else 7,
+        symbolic_rivals=tuple(key for key in chosen if key in SYMBOLIC),
+        limit_s=5.0 if quick else 120.0,
+        joints=4 if quick else 8,
         tell=tell,
     )
     found = _results(folder / "results.json")

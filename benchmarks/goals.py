@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.closed_forms.cases import CASES
 from benchmarks.threads import BUSY
 
 # one place each; the two humanoids share theirs
@@ -108,6 +110,15 @@ def _second_core_long(sections: Sections) -> float | None:
     return _second_core(sections, "long_gain")
 
 
+def _derived(case: str) -> Callable[[Sections], float | None]:
+    return lambda sections: next((row["seconds"] for row in _rows(sections, "closed-form", case=case)), None)
+
+
+def _operations(case: str) -> Callable[[Sections], float | None]:
+    rows = functools.partial(_rows, name="closed-form", case=case)
+    return lambda sections: next((row.get("operations", {}).get("M") for row in rows(sections)), None)
+
+
 GOALS = (
     Goal("Inverse dynamics against Pinocchio", "×", 14, True, _against_pinocchio("inverse_dynamics")),
     Goal("Forward dynamics against Pinocchio", "×", 12, True, _against_pinocchio("forward_dynamics")),
@@ -121,4 +132,10 @@ GOALS = (
     Goal("Forward dynamics per link, 1000 against 100", "×", 1.3, False, _long_chain("forward_dynamics")),
     Goal("Second core, batch of 4096", "×", 1.9, True, _second_core),
     Goal("Second core, 16 times as many", "×", 1.9, True, _second_core_long),
+    *(Goal(f"{case.title}: {case.what}", "s", case.wanted_s, False, _derived(key)) for key, case in CASES.items()),
+    *(
+        Goal(f"{case.title}: operations in M", "", case.wanted_operations, False, _operations(key))
+        for key, case in CASES.items()
+        if case.wanted_operations is not None
+    ),
 )

@@ -13,7 +13,14 @@ from benchmarks.rivals import RIVALS
 
 
 def about() -> dict[str, object]:
-    packages = ["dynamis", "numpy", "llvmlite", *(name for rival in RIVALS.values() for name in rival.packages)]
+    packages = [
+        "dynamis",
+        "numpy",
+        "llvmlite",
+        "python-flint",
+        "sympy",
+        *(name for rival in RIVALS.values() for name in rival.packages),
+    ]
     versions = {name: found for name in dict.fromkeys(packages) if (found := _version(name)) is not None}
     return {
         "processor": processor(),

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.closed_forms import plots as closed_forms
+from benchmarks.drawing import OURS, STYLE, TICKS, WIDE, headline
 from benchmarks.offers import FUNCTIONS
 from benchmarks.rivals import RIVALS
 
-OURS = "#1f4e79"
 COLOURS = {
     "pinocchio": "#737b87", "mujoco": "#6aa084", "robotics_toolbox": "#c9a25a", "adam_casadi": "#b5705f", "adam_jax": "#d9a79b",
     "frax": "#7d6b91",
@@ -18,14 +19,6 @@ COLOURS = {
 ROBOTS = {
     "ur5e": "UR5e", "panda": "Panda", "xarm7": "xArm 7", "kuka_iiwa14": "iiwa 14", "go2": "Go2", "g1": "G1", "talos": "TALOS",
 }  # fmt: skip
-STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 15, "axes.titlesize": 20, "axes.titleweight": "bold", "axes.titlelocation": "left",
-    "axes.labelsize": 15, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#55595f",
-    "axes.axisbelow": True, "xtick.color": "#33363b", "ytick.color": "#33363b", "axes.grid": True, "axes.grid.axis": "y",
-    "grid.color": "#dfe2e6", "grid.linewidth": 1.0, "legend.frameon": False, "figure.dpi": 120, "savefig.dpi": 120,
-}  # fmt: skip
-WIDE = (16, 9)
-TICKS = tuple(digit * 10**power for power in range(-1, 6) for digit in (1, 2, 5))
 
 
 def draw(sections: Mapping[str, Any], folder: Path) -> str:
@@ -43,6 +36,8 @@ def draw(sections: Mapping[str, Any], folder: Path) -> str:
             drawn.append(("float32", _float32(pyplot, rows, batch)))
         if "growth" in sections:
             drawn.append(("growth", _growth(pyplot, sections["growth"]["rows"])))
+        if "closed-form" in sections:
+            drawn.append(("closed_form", closed_forms.comparison(pyplot, sections["closed-form"]["comparison"])))
         folder.mkdir(parents=True, exist_ok=True)
         for name, figure in drawn:
             figure.savefig(folder / f"{name}.png")
@@ -53,8 +48,7 @@ def draw(sections: Mapping[str, Any], folder: Path) -> str:
 def _panel(pyplot: Any, title: str, subtitle: str) -> tuple[Any, Any]:
     figure, axes = pyplot.subplots(figsize=WIDE)
     figure.subplots_adjust(left=0.075, right=0.975, top=0.80, bottom=0.12)
-    figure.text(0.075, 0.945, title, fontsize=25, fontweight="bold", color="#1b1d20", va="center")
-    figure.text(0.075, 0.895, subtitle, fontsize=15, color="#55595f", va="center")
+    headline(figure, title, subtitle)
     return figure, axes
 
 

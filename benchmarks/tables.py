@@ -5,59 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from benchmarks.cells import VERDICTS, empty_table, quantity, remark, shown
+from benchmarks.closed_forms.tables import print_closed_forms
 from benchmarks.rivals import RIVALS
 from benchmarks.threads import BUSY
 
 Row = Mapping[str, Any]
-VERDICTS = {True: "[green]reached[/green]", False: "[red]not yet[/red]", None: "[dim]not measured[/dim]"}
 
 
 def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
+        "closed-form": print_closed_forms,
     }  # fmt: skip
     printers[name](console, section)
     for robot, why in section.get("robots_left_out", {}).items():
-        _remark(console, f"[bold]{robot}[/bold] is left out: {escape(why)}")
+        remark(console, f"[bold]{robot}[/bold] is left out: {escape(why)}")
     console.print()
 
 
 def print_goals(console: Console, outcomes: list[dict[str, Any]], missing: list[str], disturbed: int) -> None:
-    table = _table("To reach", "figure", "wanted", "measured", "")
+    table = empty_table("To reach", "figure", "wanted", "measured", "")
     for outcome in outcomes:
-        wanted = f"{'≥' if outcome['at_least'] else '≤'} {_quantity(outcome['wanted'], outcome['unit'])}"
-        found = "–" if outcome["found"] is None else _quantity(outcome["found"], outcome["unit"])
+        wanted = f"{'≥' if outcome['at_least'] else '≤'} {quantity(outcome['wanted'], outcome['unit'])}"
+        found = "–" if outcome["found"] is None else quantity(outcome["found"], outcome["unit"])
         table.add_row(outcome["what"], wanted, found, VERDICTS[outcome["reached"]])
     console.print(table)
     if disturbed:
-        _remark(
+        remark(
             console, f"{disturbed} timings were interrupted by other programs (~ in the tables): repeat them on a quiet machine"
         )
     if missing:
-        _remark(console, f"Not measured, so not in the means: {', '.join(missing)}")
-
-
-def _table(title: str, *headings: str, names: int = 1) -> Table:
-    """The first ``names`` columns are words, the others numbers."""
-    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
-    for k, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if k < names else "right", no_wrap=True)
-    return table
-
-
-def _remark(console: Console, text: str, style: str = "yellow") -> None:
-    console.print(f"  {text}", style=style, highlight=False)
-
-
-def _quantity(value: float, unit: str) -> str:
-    if unit == "s":
-        return f"{value * 1e3:.4g} ms" if value < 1.0 else f"{value:.3g} s"
-    return f"{value:.3g} {unit}"
+        remark(console, f"Not measured, so not in the means: {', '.join(missing)}")
 
 
 def _words(function: str) -> str:
@@ -68,11 +50,6 @@ def _ratio(value: float) -> str:
     return f"{value:.0f}×" if value >= 99.5 else f"{value:.1f}×"
 
 
-def _shown(row: Row, key: str, text: str | None) -> str:
-    """A dash where there is nothing, a tilde where something else interrupted even the best run."""
-    return "–" if text is None else f"~{text}" if key in row["disturbed"] else text
-
-
 def _throughput(console: Console, section: Row) -> None:
     rows = section["rows"]
     rivals = [key for key in RIVALS if any(key in row["rivals"] or key in row["left_out"] for row in rows)]
@@ -80,12 +57,12 @@ def _throughput(console: Console, section: Row) -> None:
         f"Time per state in a batch of {section['batch']}: ours in nanoseconds, rivals as multiples of ours (float64, one core)"
     )
     names = [RIVALS[key].name for key in rivals]
-    table = _table(title, "robot", "function", "ours", "float32", "2 threads", "float32, 2 threads", *names, names=2)
+    table = empty_table(title, "robot", "function", "ours", "float32", "2 threads", "float32, 2 threads", *names, names=2)
     for row in rows:
         ns, theirs = row["ours_ns"], row["rivals"]
         columns = ("float64", "float32", "float64, 2 threads", "float32, 2 threads")
-        own = [_shown(row, key, f"{ns[key]:.0f}" if key in ns else None) for key in columns]
-        ratios = [_shown(row, key, _ratio(theirs[key]["ratio"]) if key in theirs else None) for key in rivals]
+        own = [shown(row, key, f"{ns[key]:.0f}" if key in ns else None) for key in columns]
+        ratios = [shown(row, key, _ratio(theirs[key]["ratio"]) if key in theirs else None) for key in rivals]
         table.add_row(row["robot"], _words(row["function"]), *own, *ratios, end_section=row["function"] == "mass_matrix")
     console.print(table)
     _print_how(console, rows)
@@ -102,7 +79,7 @@ def _print_how(console: Console, rows: list[Row]) -> None:
                 functions.append(_words(row["function"]))
     for key, ways in how.items():
         lines = [way if len(functions) == 3 else f"{way} ({', '.join(functions)})" for way, functions in ways.items()]
-        _remark(console, f"[bold]{RIVALS[key].name}[/bold]  {escape('; '.join(lines))}", style="dim")
+        remark(console, f"[bold]{RIVALS[key].name}[/bold]  {escape('; '.join(lines))}", style="dim")
 
 
 def _print_left_out(console: Console, rows: list[Row]) -> None:
@@ -114,18 +91,20 @@ def _print_left_out(console: Console, rows: list[Row]) -> None:
             if row["robot"] not in held:
                 held.append(row["robot"])
     for (key, why), names in robots.items():
-        _remark(console, f"[bold]{RIVALS[key].name}[/bold]  left out for {', '.join(names)}: {escape(why)}")
+        remark(console, f"[bold]{RIVALS[key].name}[/bold]  left out for {', '.join(names)}: {escape(why)}")
 
 
 def _latency(console: Console, section: Row) -> None:
     rows = section["rows"]
     rivals = [key for key in RIVALS if any(key in row["us"] for row in rows)]
     names = [RIVALS[key].name for key in rivals]
-    table = _table("One call from Python, microseconds", "robot", "function", "bare ufunc", "kernel", "façade", *names, names=2)
+    table = empty_table(
+        "One call from Python, microseconds", "robot", "function", "bare ufunc", "kernel", "façade", *names, names=2
+    )
     for row in rows:
         us = row["us"]
         columns = ("bare", "kernel", "facade", *rivals)
-        times = [_shown(row, key, f"{us[key]:.2f}" if key in us else None) for key in columns]
+        times = [shown(row, key, f"{us[key]:.2f}" if key in us else None) for key in columns]
         table.add_row(row["robot"], _words(row["function"]), *times, end_section=row["function"] == "mass_matrix")
     console.print(table)
     _print_left_out(console, rows)
@@ -133,45 +112,45 @@ def _latency(console: Console, section: Row) -> None:
 
 def _first_call(console: Console, section: Row) -> None:
     title = f"First result in a fresh process, best of {section['fresh_starts']}"
-    table = _table(title, "robot", "function", "nothing on disk", "code on disk", "optimised after", "import", "load", names=2)
+    table = empty_table(
+        title, "robot", "function", "nothing on disk", "code on disk", "optimised after", "import", "load", names=2
+    )
     for row in section["rows"]:
-        times = [_quantity(row[key], "s") for key in ("cold_s", "cached_s", "optimised_s", "import_s", "load_s")]
+        times = [quantity(row[key], "s") for key in ("cold_s", "cached_s", "optimised_s", "import_s", "load_s")]
         table.add_row(row["robot"], _words(row["function"]), *times)
     console.print(table)
 
 
 def _growth(console: Console, section: Row) -> None:
     headings = ("links", "function", "ours", "Pinocchio", "ratio", "states", "first call", "optimised", "per link")
-    table = _table("Chains: nanoseconds per link and state, one core; then compiling", *headings, names=2)
+    table = empty_table("Chains: nanoseconds per link and state, one core; then compiling", *headings, names=2)
     for row in section["rows"]:
         ours, theirs = row["ours_ns_per_link"], row.get("pinocchio_ns_per_link")
         table.add_row(
             str(row["links"]),
             _words(row["function"]),
-            _shown(row, "ours", f"{ours:.1f}"),
-            _shown(row, "pinocchio", None if theirs is None else f"{theirs:.1f}"),
-            _shown(row, "", None if theirs is None else _ratio(theirs / ours)),
+            shown(row, "ours", f"{ours:.1f}"),
+            shown(row, "pinocchio", None if theirs is None else f"{theirs:.1f}"),
+            shown(row, "", None if theirs is None else _ratio(theirs / ours)),
             str(row["states"]),
-            *(_quantity(row[key], "s") for key in ("first_call_s", "optimised_s")),
+            *(quantity(row[key], "s") for key in ("first_call_s", "optimised_s")),
             f"{row['compile_ms_per_link']:.1f} ms",
         )
     console.print(table)
     for row in section["rows"]:
         if "left_out" in row:
             what = f"{row['links']} links, {_words(row['function'])}"
-            _remark(console, f"[bold]Pinocchio[/bold]  left out for {what}: {escape(row['left_out'])}")
+            remark(console, f"[bold]Pinocchio[/bold]  left out for {what}: {escape(row['left_out'])}")
 
 
 def _threads(console: Console, section: Row) -> None:
     title = f"What a second thread gains, batch of {section['batch']}"
     longer = f"ours, {section['long_batch']}"
-    table = _table(title, "robot", "function", "ours", longer, "Pinocchio", "plain hashing", names=2)
+    table = empty_table(title, "robot", "function", "ours", longer, "Pinocchio", "plain hashing", names=2)
     for row in section["rows"]:
         keys = ("gain", "long_gain", "pinocchio_gain", "hashing_gain")
         gains = [f"{row[key]:.2f}×" if key in row else "–" for key in keys]
         table.add_row(row["robot"], _words(row["function"]), *gains, end_section=row["function"] == "mass_matrix")
     console.print(table)
     if any(row["hashing_gain"] < BUSY for row in section["rows"]):
-        _remark(
-            console, "Hashing gained less than it can: the machine was busy with something else; repeat this on a quiet one"
-        )
+        remark(console, "Hashing gained less than it can: the machine was busy with something else; repeat this on a quiet one")

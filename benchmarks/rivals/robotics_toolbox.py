@@ -12,16 +12,17 @@ import numpy.typing as npt
 from benchmarks.offers import NotOfferedError, Offer
 from benchmarks.subjects import States, Subject
 from dynamis.model.denavit_hartenberg import to_dh
+from dynamis.model.description import Description
 
 Array = npt.NDArray[Any]
 
 FEW = 64  # states, where each takes n + 1 passes of Newton–Euler called from Python
 
 
-def _arm(subject: Subject) -> Any:
+def arm_of(description: Description) -> Any:
     toolbox: Any = importlib.import_module("roboticstoolbox")
     spatialmath: Any = importlib.import_module("spatialmath")
-    placed, table = to_dh(subject.description)
+    placed, table = to_dh(description)
     links = []
     for row in table:
         mass = placed.link(row.link).mass_properties
@@ -31,7 +32,7 @@ def _arm(subject: Subject) -> Any:
         links.append(kind(a=row.a, alpha=row.alpha, m=mass.mass, r=mass.com, I=mass.tensor, Jm=0, B=0, Tc=[0, 0], G=1, **own))
     base = next(joint.origin @ joint.tail for joint in placed.joints if joint.child == "dh_base")
     arm = toolbox.DHRobot(links, base=spatialmath.SE3(base.matrix(), check=False))
-    arm.gravity = np.asarray(subject.description.gravity, dtype=float)
+    arm.gravity = np.asarray(description.gravity, dtype=float)
     return arm
 
 
@@ -46,7 +47,7 @@ def _compiled() -> bool:
 def offers(subject: Subject, states: States) -> Mapping[str, Callable[[], Offer]]:
     if subject.floating:
         raise NotOfferedError("has no floating base")
-    arm, compiled = _arm(subject), _compiled()
+    arm, compiled = arm_of(subject.description), _compiled()
     few = states.first(FEW)
     found: dict[str, Array] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 
@@ -9,7 +10,7 @@ import numpy as np
 
 import dynamis as dy
 from dynamis.model.library import library_names
-from dynamis.scalar import Node, Program, symbol, topological
+from dynamis.scalar import Node, Program, symbol
 from dynamis.spatial import Inertia, Pose
 
 STATES = 100
@@ -45,11 +46,21 @@ class InNumbers:
         """What formulas are at all these states."""
         return self.of_nodes(formulas.node())
 
+    def with_value(self, symbol_, value):
+        """The same states of a robot that differs in one value."""
+        other = copy.copy(self)
+        other.values = {**self.values, symbol_: value}
+        return other
+
+    @functools.lru_cache  # noqa: B019 - robots of the library live as long as the tests
+    def term(self, name):
+        """What a term of the closed form, such as "M", is at all these states."""
+        return self.of(getattr(self.form, name))
+
     def of_nodes(self, nodes):
         form = self.form
         inputs = [*form.q, *form.v, *form.a, *form.tau, *form.w, *self.values]
         state = [x for batch in (self.q, self.v, self.a, self.tau, self.w) for x in batch.T]
-        # the batch stands in front even of what is constant
         return Program(inputs, nodes)(*state, *self.values.values())
 
 
@@ -76,8 +87,11 @@ def with_symbols(model, geometry=True):
     bodies = [None]
     for k, body in model.moving:
         inertia = Inertia.from_parameters(np.array([symbol(letter.format(k)) for letter in PARAMETERS], dtype=object))
-        p = [symbol(f"p_{'xyz'[i]}{k}") if x != 0 and geometry else x for i, x in enumerate(body.placement.p)]
-        placement = type(body.placement)(body.placement.R, np.array(p, dtype=object if geometry else float))
+        p = [
+            symbol(f"p_{'xyz'[i]}{k}") if geometry and (isinstance(x, Node) or x != 0) else x
+            for i, x in enumerate(body.placement.p)
+        ]
+        placement = type(body.placement)(body.placement.R, np.array(p, dtype=object))
         bodies.append(dataclasses.replace(body, inertia=inertia, placement=placement))
     none = np.zeros(model.n)
     return dataclasses.replace(
@@ -106,7 +120,3 @@ def arm(axes, parents=None, kinds=None, gravity=True, names=None, **fields):
         kind = "revolute" if kinds is None else kinds[k - 1]
         d.add_link(f"link{k}", f"link{parent}", kind, joint_name=f"joint{k}", axis=axis, origin=origin, inertia=rod(k), **fields.get(f"joint{k}", {}))  # fmt: skip
     return dy.Robot(d)
-
-
-def free_symbols(nodes):
-    return [n for n in topological(np.asarray(nodes, dtype=object).flat) if isinstance(n, Node) and n.op == "symbol"]

@@ -6,14 +6,19 @@ from closed_forms import InNumbers, arm, at, in_numbers, largest_error, rod, sma
 
 import dynamis as dy
 from dynamis.algorithms import dynamics, jacobian, kinematics
+from dynamis.model.description import Drive, Mimic
 from dynamis.scalar import symbol
 from dynamis.symbolic.closed_form import closed_form
 from dynamis.symbolic.expression import Formulas
 
 ROBOTS = small_library()
+# its axes are turned by 1.5708, not by a right angle, which gives its Coriolis terms a hundred thousand products
+HEAVY = [pytest.param(name, marks=pytest.mark.campaign) if name == "xarm7" else name for name in ROBOTS]
+# what the torque and the Christoffel symbols say already
+HEAVIER = [pytest.param(n, marks=pytest.mark.campaign) if n in ("xarm7", "panda", "kuka_iiwa14") else n for n in ROBOTS]
 SMALL = [name for name in ROBOTS if dy.load(name).n <= 3]
-EXACT = [name for name in ROBOTS if name not in ("panda", "xarm7", "ur5e", "kuka_iiwa14")]
-EXACT_SYMBOLIC = [name for name in ROBOTS if dy.load(name).model.symbolic]
+SYMBOLIC = [name for name in ROBOTS if dy.load(name).model.symbolic]
+EXACT = [*SYMBOLIC, "planar_2r_melchiorri"]  # the others' decimals are rounded on the way to the joint frames
 
 
 def product(A, b):
@@ -32,13 +37,13 @@ def test_library_has_robots_enough():
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mass_matrix_equals_the_composite_bodies(name):
     x = in_numbers(name)
-    assert largest_error(x.of(x.form.M), x.numeric.mass_matrix(x.q)) < 1e-12
+    assert largest_error(x.term("M"), x.numeric.mass_matrix(x.q)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVIER)
 def test_coriolis_matrix_equals_the_recursive_one(name):
     x = in_numbers(name)
-    assert largest_error(x.of(x.form.C), x.numeric.coriolis_matrix(x.q, x.v)) < 1e-12
+    assert largest_error(x.term("C"), x.numeric.coriolis_matrix(x.q, x.v)) < 1e-12
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -47,38 +52,43 @@ def test_gravity_equals_the_recursive_one(name):
     assert largest_error(x.of(x.form.g), x.numeric.gravity(x.q)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_torque_equals_newton_euler(name):
     x = in_numbers(name)
     assert largest_error(x.of(x.form.torque), x.numeric.inverse_dynamics(x.q, x.v, x.a)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_christoffel_symbols_equal_the_recursive_ones(name):
     x = in_numbers(name)
-    c = x.of(x.form.christoffel)
-    assert largest_error(c, x.numeric.christoffel(x.q)) < 1e-12
-    assert np.array_equal(x.of(x.form.S), c)
+    assert largest_error(x.term("christoffel"), x.numeric.christoffel(x.q)) < 1e-12
+    assert x.form.S is x.form.christoffel
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVIER)
 def test_rate_of_the_mass_matrix_equals_the_recursive_one(name):
     x = in_numbers(name)
-    assert largest_error(x.of(x.form.M_dot), x.numeric.mass_matrix_dot(x.q, x.v)) < 1e-12
+    assert largest_error(x.term("M_dot"), x.numeric.mass_matrix_dot(x.q, x.v)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVIER)
 def test_velocity_torques_are_quadratic_forms_of_the_rates(name):
     x = in_numbers(name)
-    quadratic = np.einsum("bkij,bi,bj->bk", x.of(x.form.S), x.v, x.v)
-    through_h = np.einsum("bkij,bi,bj->bk", x.of(x.form.h), x.v, x.v)
+    quadratic = np.einsum("bkij,bi,bj->bk", x.term("christoffel"), x.v, x.v)
     reference = np.einsum("bij,bj->bi", x.numeric.coriolis_matrix(x.q, x.v), x.v)
     assert largest_error(quadratic, reference) < 1e-12
-    assert largest_error(through_h, reference) < 1e-12
-    assert largest_error(x.of(x.form.coriolis_vector), reference) < 1e-12
+    assert largest_error(np.einsum("bij,bj->bi", x.term("C"), x.v), reference) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [name for name in ROBOTS if dy.load(name).n <= 6])
+def test_other_coefficients_give_the_same_velocity_torques(name):
+    x = in_numbers(name)
+    reference = np.einsum("bij,bj->bi", x.numeric.coriolis_matrix(x.q, x.v), x.v)
+    assert largest_error(np.einsum("bkij,bi,bj->bk", x.term("h"), x.v, x.v), reference) < 1e-12
+    assert largest_error(x.term("coriolis_vector"), reference) < 1e-12
+
+
+@pytest.mark.parametrize("name", HEAVY)
 def test_energies_equal_those_of_the_bodies(name):
     x = in_numbers(name)
     T, U = x.numeric.link_energies(x.q, x.v)
@@ -89,19 +99,18 @@ def test_energies_equal_those_of_the_bodies(name):
     assert largest_error(x.of(total), reference) < 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_centres_of_mass_and_their_jacobians_equal_those_of_the_bodies(name):
     x = in_numbers(name)
     model, form = x.robot.model, x.form
     world = kinematics.world_poses(model, kinematics.relative_poses(model, form.q))
     for k, (i, body) in enumerate(model.moving):
         J_P, J_O = jacobian.com_jacobian(model, world, i)
-        centre = world[i].R @ body.inertia.com + world[i].p if body.inertia.mass != 0 else None
+        centre = world[i].R @ body.inertia.com + world[i].p
         assert largest_error(x.of(form.linear_jacobians[k]), x.of_nodes(J_P)) < 1e-12
         assert largest_error(x.of(form.angular_jacobians[k]), x.of_nodes(J_O)) < 1e-12
         assert largest_error(x.of(form.rotations[k]), x.of_nodes(world[i].R)) < 1e-12
-        if centre is not None:
-            assert largest_error(x.of(form.positions[k]), x.of_nodes(centre)) < 1e-12
+        assert largest_error(x.of(form.positions[k]), x.of_nodes(centre)) < 1e-12
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -124,7 +133,7 @@ def test_accelerations_of_the_state_space_equal_forward_dynamics(name):
     assert largest_error(unit, determinant[..., None] * np.eye(x.form.n)) < 1e-12
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if name not in SMALL])
+@pytest.mark.parametrize("name", ["puma560", "scara", "stanford"])
 def test_state_space_of_a_larger_robot_leaves_the_inverse_to_numbers(name):
     space = in_numbers(name).form.state_space
     assert space.accelerations is None
@@ -144,9 +153,8 @@ def test_joint_physics_equals_the_ledger(name):
 
 
 def test_springs_and_every_friction_enter_the_torque():
-    drive = dy.Drive if hasattr(dy, "Drive") else __import__("dynamis.model.description", fromlist=["Drive"]).Drive
     fields = {n: symbol(n) for n in ("viscous", "coulomb", "coulomb_bias", "stiffness", "rest", "rotor_inertia", "gear_ratio")}
-    robot = arm([(0, 0, 1)] * 2, joint2={"drive": drive(**fields)})
+    robot = arm([(0, 0, 1)] * 2, joint2={"drive": Drive(**fields)})
     x = InNumbers(robot, robot.closed_form())
     reference = x.of_nodes(dynamics.inverse_dynamics(robot.model, x.form.q, x.form.v, x.form.a))
     assert largest_error(x.of(x.form.torque), reference) < 1e-12
@@ -178,14 +186,14 @@ def test_kernel_of_another_name_is_refused():
 # identities, proven
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_rate_minus_twice_coriolis_is_skew(name):
     form = in_numbers(name).form
     assert (form.N + form.N.T).view(Formulas).is_zero
     assert form.N.is_zero == form.C.is_zero
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_rate_of_the_mass_matrix_is_coriolis_and_its_transpose(name):
     form = in_numbers(name).form
     assert form.M_dot == (form.C + form.C.T).view(Formulas)
@@ -206,15 +214,15 @@ def test_regressor_times_parameters_is_the_torque(name):
     assert product(form.regressor, form.parameters) == form.torque
 
 
-@pytest.mark.parametrize("name", EXACT_SYMBOLIC)
-def test_kernel_text_numbers_of_symbolic_robots_are_exact(name):
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_numbers_of_symbolic_robots_are_exact(name):
     form = in_numbers(name).form
     for entry in (*form.M.flat, *form.C.flat, *form.g):
         assert all(int(c.q) <= 96 for c in entry.numerator.coeffs())
         assert "." not in str(entry)
 
 
-@pytest.mark.parametrize("name", [n for n in ROBOTS if n not in EXACT and n != "xarm7"])
+@pytest.mark.parametrize("name", [name for name in HEAVIER if name not in EXACT])
 def test_regressor_times_parameters_is_the_torque_in_decimals(name):
     x = in_numbers(name)
     Y, p = x.of(x.form.regressor), x.of(x.form.parameters)
@@ -254,8 +262,8 @@ def against_newton_euler(robot, seed=0):
 def test_axes_that_point_up_and_down_add_with_their_signs():
     x = against_newton_euler(arm([(0, 0, 1), (0, 0, -1), (0, 0, 1)]))
     form = x.form
-    assert str(form.g[2]) == "g*m_3*l_3*c[1-2+3]".replace("g*m_3", "m_3*g")
-    assert str(form.g[1]) == "-m_2*g*l_2*c[1-2] - m_3*(g*a_2*c[1-2] + g*l_3*c[1-2+3])" or "c[1-2+3]" in str(form.g[1])
+    assert str(form.g[2]) == "m_3*g*l_3*c[1-2+3]"
+    assert "c[1-2]" in str(form.g[1])
     assert "c[2-3]" in str(form.M[0, 2])
     assert "c_{1-2+3}" in form.g[2].latex()
     q = form.q
@@ -280,15 +288,21 @@ def test_runs_of_parallel_axes_of_either_direction_are_the_robot(signs):
 
 def test_branches_of_a_tree_keep_their_own_sums():
     x = against_newton_euler(arm([(0, 0, 1)] * 5, parents=[0, 1, 1, 3, 2]))
-    form = x.form
-    assert form.M[1, 2].is_zero
-    assert form.M[3, 4].is_zero
-    assert "c13" in str(form.g[2])
-    assert "c12" in str(form.g[1])
+    form = x.form  # bodies are numbered depth first: links 1, 2, 5, then 3, 4
+    assert [c.joint for c in x.robot.model.coordinates] == [f"joint{k}" for k in (1, 2, 5, 3, 4)]
+    assert form.M[1, 3].is_zero
+    assert form.M[2, 4].is_zero
+    assert str(form.g[2]) == "m_5*g*l_5*c123"
+    assert str(form.g[4]) == "m_4*g*l_4*c145"
 
 
 def test_joints_about_other_axes_are_the_robot():
-    for axes in ([(1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 1, 0)] * 3, [(0.6, 0.8, 0.0), (0, 0, 1), (0.0, 0.6, 0.8)], [(1, 2, 3)] * 2):
+    for axes in (
+        [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
+        [(0, 1, 0)] * 3,
+        [(0.6, 0.8, 0.0), (0, 0, 1), (0.0, 0.6, 0.8)],
+        [(1, 2, 3)] * 2,
+    ):
         against_newton_euler(arm(axes))
 
 
@@ -315,22 +329,12 @@ def test_angle_of_the_geometry_may_be_a_symbol():
     assert r"\cos \alpha" in x.form.M.latex()
     rate = x.form.M[0, 1].diff(alpha)
     h = 1e-6
-    at_values = dict(x.values)
-    high, low = (InNumbers.of(_with(x, alpha, at_values[alpha] + e), Formulas.of([x.form.M[0, 1]], (1,))) for e in (h, -h))
-    assert np.abs((high - low) / (2 * h) - x.of(Formulas.of([rate], (1,)))).max() < 1e-8
-
-
-def _with(x, name, value):
-    other = object.__new__(InNumbers)
-    other.__dict__.update(x.__dict__)
-    other.values = {**x.values, name: value}
-    return other
+    high, low = (x.with_value(alpha, x.values[alpha] + e).of(x.form.M)[:, 0, 1] for e in (h, -h))
+    assert np.abs((high - low) / (2 * h) - x.of(Formulas.of([rate], (1,)))[:, 0]).max() < 1e-8
 
 
 @pytest.mark.parametrize("ratio", [1.0, -1.0, 2.0, 0.5, -1.5, 1.2345, 0.123456789, 37.0])
 def test_joint_that_follows_another_is_the_robot_at_any_ratio(ratio):
-    from dynamis.model.description import Mimic
-
     robot = arm([(0, 0, 1), (0, 0, 1), (0, 1, 0)], joint2={"mimic": Mimic("joint1", ratio, 0.3)})
     x = against_newton_euler(robot)
     assert x.form.n == 2
@@ -349,13 +353,14 @@ def test_length_that_only_a_frame_has_is_a_symbol_of_the_closed_form():
 def test_masses_may_be_quotients():
     tensor = np.zeros((3, 3), dtype=object)
     tensor[2, 2] = symbol("J") / symbol("r")
-    inertia = Inertia = __import__("dynamis").Inertia
-    inertia = Inertia.about_com(symbol("W") / symbol("g"), np.array([symbol("l"), 0.0, 0.0], dtype=object), tensor)
+    inertia = dy.Inertia.about_com(symbol("W") / symbol("g"), np.array([symbol("l"), 0.0, 0.0], dtype=object), tensor)
     d = dy.Description("quotients", gravity=np.array([0.0, -symbol("g"), 0.0], dtype=object)).add_link("link0")
     d.add_link("link1", "link0", "revolute", inertia=inertia)
     d.add_link("link2", "link1", "revolute", origin=at(symbol("a")), inertia=inertia)
     x = against_newton_euler(dy.Robot(d))
-    assert str(x.form.g[1]) == "W*l*c12" or not x.form.g[1].denominator
+    assert x.form.g[1].denominator is None
+    assert x.form.M[0, 0].denominator is not None
+    assert "W" in str(x.form.C[0, 0])
 
 
 def test_robot_without_joints_has_an_empty_closed_form():

@@ -42,7 +42,10 @@ def derive(robot: str, letters: str, output: Path | None, form: str, seconds: fl
     if not closed.expanded:
         click.secho(f"dynamis: {closed.status}", fg="yellow", err=True)
     if output is not None:
-        click.echo(f"wrote {closed.derivation().write(output)}")
+        with Bar() as bar:
+            steps = iter(range(1, 100))
+            document = closed.derivation(progress=lambda title: bar.show(min(1.0, next(steps) / 18), title))
+        click.echo(f"wrote {document.write(output)}")
     elif form == "equations":
         for equation in closed.equations if closed.expanded else []:
             click.echo(f"{equation}\n")

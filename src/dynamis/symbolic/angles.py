@@ -17,7 +17,7 @@ from dynamis.scalar import Node, topological
 
 Array = npt.NDArray[Any]
 PARALLEL = 1e-12
-MOST_TURNS = 24  # the largest multiple of an angle whose sine is multiplied out
+MOST_TURNS = 12  # the largest multiple of an angle whose sine is multiplied out: beyond, digits cancel
 MULTIPLIED_OUT = 64  # terms
 
 
@@ -57,8 +57,8 @@ def linear_form(node: Any) -> LinearForm:
     known: dict[int, Expansion] = {}
     for n in topological([node]):
         args = [] if n.op == "symbol" else n.args
-        known[id(n)] = _expanded(n, [known[id(a)] if isinstance(a, Node) else {(): _exactly(a)} for a in args])
-    terms = known[id(node)] if isinstance(node, Node) else {(): _exactly(node)}
+        known[id(n)] = _expanded(n, [known[id(a)] if isinstance(a, Node) else {(): as_fraction(a)} for a in args])
+    terms = known[id(node)] if isinstance(node, Node) else {(): as_fraction(node)}
     constant = float(terms.get((), 0))
     return LinearForm(tuple((_product(units), ratio) for units, ratio in terms.items() if units), constant)
 
@@ -69,7 +69,9 @@ def _expanded(node: Node, args: list[Expansion]) -> Expansion:
         total = dict(a)
         for units, ratio in b.items():
             total[units] = total.get(units, Fraction(0)) + (ratio if node.op == "add" else -ratio)
-        return {units: ratio for units, ratio in total.items() if ratio}
+            if not total[units]:
+                del total[units]
+        return total
     if node.op == "neg":
         return {units: -ratio for units, ratio in args[0].items()}
     if node.op == "div" and list(args[1]) == [()]:
@@ -91,7 +93,7 @@ def _product(units: tuple[Node, ...]) -> Node:
     return total
 
 
-def _exactly(x: Any) -> Fraction:
+def as_fraction(x: Any) -> Fraction:
     """A number as a fraction: 0.333… from a division by three counts as one third."""
     near = Fraction(float(x)).limit_denominator(360)
     return near if float(near) == x else Fraction(repr(float(x)))

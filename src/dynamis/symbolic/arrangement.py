@@ -112,6 +112,8 @@ class Arranger:
         whole = self._product(terms)
         outside = [x for x, _ in whole.factors if isinstance(x, Atom)]
         sums = [x for x, power in whole.factors if isinstance(x, Sum) for _ in range(power)]
+        if len(sums) == 1 and len({c.denominator for c in terms.values()}) > 1 and self._is_inertial(sums[0]):
+            return self._split(terms)  # l m_D + ½ l m_s rather than ½ (2 m_D + m_s) l
         if len(sums) == 1 and all(self.kind(x) == "gravity" for x in outside):
             # g is not pulled out of a sum over several angles, nor is a bare number: (…) g c_1 + m_2 g l_2 c_12
             apart = self._split(terms)
@@ -136,9 +138,11 @@ class Arranger:
             small = len(rest) <= FACTORED_UP_TO and _is_exact(rest)
             sign, pieces = _factors(rest) if small else (1, [(rest, 1)])
             number *= sign
-            # lengths stay inside a sum: m_2 (l_2² + a_1 l_2 c_2)
-            if len(pieces) == 1 and pieces[0][1] == 1 and self._has_lengths(rest):
-                inside = tuple((k, e) for k, e in common if self._kinds[k] == "length")
+            if len(pieces) == 1 and pieces[0][1] == 1:
+                # lengths stay inside a sum of lengths, rates inside one of rates: m_2 (l_2² + a_1 l_2 c_2)
+                kinds = {self._kinds[k] for m in rest for k, _ in m}
+                kept = (("length",) if "length" in kinds else ()) + (("velocity",) if "velocity" in kinds else ())
+                inside = tuple((k, e) for k, e in common if self._kinds[k] in kept)
                 common = tuple(x for x in common if x not in inside)
                 pieces = [({_multiplied(m, inside): c for m, c in pieces[0][0].items()}, 1)]
             for piece, power in pieces:
@@ -148,9 +152,6 @@ class Arranger:
                 factors[arranged] = factors.get(arranged, 0) + power
         factors |= {self.ring.atoms[k]: e for k, e in common}
         return Product(number, tuple(sorted(factors.items(), key=lambda f: self._factor_key(f[0]))))
-
-    def _has_lengths(self, terms: Terms) -> bool:
-        return any(self._kinds[k] in ("length", "trig") for m in terms for k, _ in m)
 
     def _split(self, terms: Terms) -> Sum:
         """A sum, grouped in the way that needs the fewest letters."""
@@ -200,12 +201,16 @@ class Arranger:
         accelerated = any(self._atoms(product, ("acceleration",)))
         names = sorted(natural(self._name(a)) for a in self._atoms(product, ("length", "gravity")))
         position = not any(self._atoms(product, ("position",)))
-        return (not accelerated, not rates, first, trig, sorted(rates), position, names)
+        letters = sorted(natural(self._name(a)) for a in self._atoms(product, INERTIAL))
+        return (not accelerated, not rates, first, trig, sorted(rates), position, names, letters)
+
+    def _is_inertial(self, factor: Sum) -> bool:
+        return any(self._atoms(term, INERTIAL) for term in factor.terms)
 
     def _factor_key(self, factor: Atom | Sum) -> tuple[Any, ...]:
         if isinstance(factor, Sum):
             kinds = {self.kind(a) for t in factor.terms for a in self._atoms(t)}
-            if kinds & set(INERTIAL):
+            if self._is_inertial(factor):
                 kind = "sum of inertial"
             elif kinds <= {"velocity", "acceleration"}:
                 kind = "sum of rates"
@@ -320,7 +325,9 @@ def _multiplied(m: Monomial, by: Monomial) -> Monomial:
 
 def terms_of(p: Polynomial) -> Terms:
     """The terms of a polynomial, with sparse monomials."""
-    return {tuple((k, int(e)) for k, e in enumerate(m) if e): _fraction(c) for m, c in p.to_dict().items()}
+    terms = p.to_dict()
+    used = [k for k, powers in enumerate(zip(*terms, strict=True)) if any(powers)]
+    return {tuple((k, int(m[k])) for k in used if m[k]): _fraction(c) for m, c in terms.items()}
 
 
 def _factors(terms: Terms) -> tuple[int, list[tuple[Terms, int]]]:

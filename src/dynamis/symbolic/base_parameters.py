@@ -95,6 +95,8 @@ def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
     T = T + sum((0.5 * r * v * v for r, v in zip(rotors, form.v, strict=True) if isinstance(r, Node)), 0.0)
     U = np.sum(energy.potential_energies(generic, form.q))
     ring = Ring.of([T, U], joint_angles(model, form.q), [*form.q, *form.v])
+    with form.budget.running():
+        ring.expand([T - U], form.budget)
     action = ring.value(T - U)[0]
     wanted = [names[b][p] for b in range(len(names)) for p in ORDER] + [r for r in rotors if isinstance(r, Node)]
     in_ring = {id(a.node) for a in ring.atoms}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from dynamis.errors import DynamisError
@@ -15,16 +16,36 @@ class BudgetSpent(DynamisError):  # noqa: N818 - a state of affairs, caught wher
 
 @dataclass
 class Budget:
-    """Seconds and polynomial terms that may be spent; ``progress(done, total, terms)`` is told of each step."""
+    """Seconds and polynomial terms that may be spent in all; ``progress(done, total, terms)`` is told of each step.
+
+    The clock runs from the start and is stopped by `pause`; afterwards it runs only inside ``with budget.running()``.
+    """
 
     seconds: float = float("inf")
     terms: float = float("inf")
     progress: Callable[[int, int, int], None] | None = None
-    _until: float = field(default=0.0, init=False)
+    _used: float = field(default=0.0, init=False)
+    _since: float | None = field(default=None, init=False)
     _held: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self._until = time.monotonic() + self.seconds
+        self._since = time.monotonic()
+
+    def pause(self) -> None:
+        """Stop the clock."""
+        self._used, self._since = self._elapsed(), None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the clock run meanwhile."""
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self.pause()
+
+    def _elapsed(self) -> float:
+        return self._used + (0.0 if self._since is None else time.monotonic() - self._since)
 
     def spend(self, terms: int, done: int, total: int) -> None:
         """Account for one result of so many terms, the ``done``-th of ``total``."""
@@ -33,7 +54,7 @@ class Budget:
             self.progress(done, total, self._held)
         if self._held > self.terms:
             raise BudgetSpent(f"the expanded form has more than {self.terms:g} terms")
-        if time.monotonic() > self._until:
+        if self._elapsed() >= self.seconds:
             raise BudgetSpent(f"the expanded form is not ready after {self.seconds:g} s")
 
 

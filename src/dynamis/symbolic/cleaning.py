@@ -8,7 +8,7 @@ from typing import Any
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.ring import Polynomial, Ring
 
-NOISE = 1e-13  # of the largest coefficient beside the same symbols
+NOISE = 1e-14  # of the largest coefficient beside the same symbols
 WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, rather than computed
 
 
@@ -33,7 +33,7 @@ def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) ->
     if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
         return False
     largest = _largest(ring, beside)
-    return all(_is_noise(ring, e, c, largest) for e, c in difference.to_dict().items())
+    return all(_is_noise(ring, e, c, largest, 100 * NOISE) for e, c in difference.to_dict().items())
 
 
 Exponents = tuple[int, ...]
@@ -47,8 +47,8 @@ def _largest(ring: Ring, p: Polynomial) -> dict[Exponents, float]:
     return found
 
 
-def _is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float]) -> bool:
-    return _size(c) <= NOISE * largest.get(exponents[_first(ring) :], 0.0)
+def _is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = NOISE) -> bool:
+    return _size(c) <= noise * largest.get(exponents[_first(ring) :], 0.0)
 
 
 def _first(ring: Ring) -> int:

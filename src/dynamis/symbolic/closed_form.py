@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.model.description import Description
 from dynamis.model.model import Model
 from dynamis.scalar import Node, sign, symbol
+from dynamis.scalar import jacobian as scalar_jacobian
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget, BudgetSpent
@@ -27,6 +28,9 @@ from dynamis.symbolic.notation import Lettering, Notation, notation_of
 from dynamis.symbolic.parameters import LinearForm, by_inspection
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.roles import roles_of
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.checking.verdict import Verdict
 
 Array = npt.NDArray[Any]
 
@@ -72,6 +76,7 @@ class ClosedForm:
             self.status = "expanded"
         except BudgetSpent as spent:
             self.status = f"factored: {spent}"
+        budget.pause()
 
     @property
     def expanded(self) -> bool:
@@ -96,14 +101,23 @@ class ClosedForm:
     # the terms
 
     def _expression(self, node: Any) -> Expression:
-        if not self.expanded:
-            return Expression(self.algebra, None, None, node)
-        value = self.algebra.of_node(node)
-        return without_rounding_noise(value)
+        if self.expanded:
+            try:
+                with self.budget.running():
+                    self.algebra.ring.expand([node], self.budget)
+                    return without_rounding_noise(self.algebra.of_node(node))
+            except BudgetSpent:
+                pass  # this term alone is too large: its graph says the same
+        return Expression(self.algebra, None, None, node)
 
     def _formulas(self, nodes: Any) -> Formulas:
         array = np.asarray(nodes, dtype=object)
         return Formulas.of((self._expression(x) for x in array.flat), array.shape)
+
+    def _graphs(self, nodes: Any) -> Formulas:
+        """Entries known by their graphs alone."""
+        array = np.asarray(nodes, dtype=object)
+        return Formulas.of((Expression(self.algebra, None, None, x) for x in array.flat), array.shape)
 
     def _symbol(self, node: Any) -> Expression:
         return Expression(self.algebra, self.algebra.ring.generator(node))
@@ -115,18 +129,33 @@ class ClosedForm:
         return Formulas.of((upper[min(i, j), max(i, j)] for i, j in np.ndindex(self.n, self.n)), (self.n, self.n))
 
     @cached_property
-    def _slopes(self) -> dict[tuple[int, int, int], Expression]:
-        """∂M_ij/∂q_k for i ≤ j."""
-        return {(i, j, k): self.M[i, j].diff(self.q[k]) for i in range(self.n) for j in range(i, self.n) for k in range(self.n)}
+    def _slopes(self) -> dict[tuple[int, int, int], Expression] | None:
+        """∂M_ij/∂q_k for i ≤ j; None where they are too large to expand."""
+        if not self.expanded:
+            return None
+        n, M = self.n, self.M
+        slopes: dict[tuple[int, int, int], Expression] = {}
+        try:
+            with self.budget.running():
+                for i, j, k in np.ndindex(n, n, n):
+                    if i <= j:
+                        slope: Expression = M.item(i, j).diff(self.q[k])
+                        slopes[i, j, k] = slope
+                        self.budget.spend(len(slope), len(slopes), n * n * (n + 1) // 2)
+        except BudgetSpent:
+            return None
+        return slopes
 
     def _slope(self, i: int, j: int, k: int) -> Expression:
+        if self._slopes is None:
+            raise BudgetSpent("the derivatives of M are too large to expand; allow more seconds or terms")
         return self._slopes[min(i, j), max(i, j), k]
 
     @cached_property
     def christoffel(self) -> Formulas:
         """c[i, j, k] = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i)."""
-        if not self.expanded:
-            return self._formulas(coriolis.christoffel(self.model, self.q))
+        if self._slopes is None:
+            return self._graphs(coriolis.christoffel(self.model, self.q))
         held: dict[tuple[int, int, int], Expression] = {}
         for i, j, k in np.ndindex(self.n, self.n, self.n):
             if j <= k:
@@ -136,21 +165,24 @@ class ClosedForm:
     @cached_property
     def h(self) -> Formulas:
         """h[i, j, k] = ∂M_ij/∂q_k − ½ ∂M_jk/∂q_i, the coefficients before they are made symmetric."""
+        if self._slopes is None:
+            slopes = scalar_jacobian(self._nodes["M"], list(self.q))
+            return self._graphs(slopes - 0.5 * np.moveaxis(slopes, 2, 0))
         values = (self._slope(i, j, k) - self._slope(j, k, i) * 0.5 for i, j, k in np.ndindex(*(self.n,) * 3))
         return Formulas.of(values, (self.n,) * 3)
 
     @cached_property
     def C(self) -> Formulas:
         """The Coriolis matrix by Christoffel symbols."""
-        if not self.expanded:
-            return self._formulas(coriolis.coriolis_matrix(self.model, self.q, self.v))
+        if self._slopes is None:
+            return self._graphs(coriolis.coriolis_matrix(self.model, self.q, self.v))
         return self._along_v(self.christoffel)
 
     @cached_property
     def M_dot(self) -> Formulas:
         """Ṁ = Σ_k ∂M/∂q_k q̇_k."""
-        if not self.expanded:
-            return self._formulas(coriolis.mass_matrix_dot(self.model, self.q, self.v))
+        if self._slopes is None:
+            return self._graphs(coriolis.mass_matrix_dot(self.model, self.q, self.v))
         slopes = Formulas.of((self._slope(i, j, k) for i, j, k in np.ndindex(*(self.n,) * 3)), (self.n,) * 3)
         return self._along_v(slopes)
 
@@ -347,6 +379,18 @@ class ClosedForm:
         v, a = (np.array([swap.get(id(x), x) for x in vector], dtype=object) for vector in (self.v, self.a))
         own = (self.viscous + self.dry + self.spring).view(Formulas)
         return np.asarray(self.M.node(swap) @ a + self.C.node(swap) @ v + self.g.node(swap) + own.node(swap))
+
+    def check_answer(self, name: str, text: str, **options: Any) -> Verdict:
+        r"""Whether an answer, in LaTeX or plain formulas, is right: see `dynamis.symbolic.checking.check_answer`.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("planar_2r").closed_form()
+        >>> print(arm.check_answer("gravity", r"g_2 = m_2 g l_2 \cos(q_1 + q_2)").findings[0])
+        g_2: right
+        """
+        from dynamis.symbolic.checking import check_answer
+
+        return check_answer(self, name, text, **options)
 
     def kernel(self, name: str, parameters: Sequence[Node] = ()) -> Kernel:
         """A term compiled from its closed form: "mass_matrix", "coriolis_matrix", "gravity" or "inverse_dynamics"."""

@@ -57,14 +57,14 @@ def with_named_factors(form: ClosedForm) -> Compact:
         number, times = multiples.get((i, j, k), (0, 0))
         return ring.reserved(number) * times
 
-    def matrix(entry: Callable[[int, int, int], Any]) -> Formulas:
+    def matrix(entry: Callable[[int, int, int], Any], grouping: str = "") -> Formulas:
         sums = (sum((entry(i, j, k) * rates[k] for k in range(form.n)), ring.zero) for i, j in np.ndindex(*square))
-        return Formulas.of((Expression(algebra, p) for p in sums), square)
+        return Formulas.of((Expression(algebra, p, grouping=grouping) for p in sums), square)
 
     return Compact(
         names,
         Formulas.of((Expression(algebra, coefficient(*index)) for index in np.ndindex(*cube)), cube),
         matrix(coefficient),
         matrix(lambda i, j, k: coefficient(i, j, k) + coefficient(j, i, k)),
-        matrix(lambda i, j, k: coefficient(j, i, k) - coefficient(i, j, k)),
+        matrix(lambda i, j, k: coefficient(j, i, k) - coefficient(i, j, k), "term"),
     )

@@ -157,6 +157,10 @@ class Expression:
     def __eq__(self, other: object) -> bool:
         if not (is_number(other) or isinstance(other, Expression | Node | Fraction)):
             return NotImplemented
+        if isinstance(other, Expression) and other.algebra.ring is not self.algebra.ring:
+            from dynamis.symbolic.equivalence import equivalent
+
+            return equivalent(self, other)
         difference = self - other
         if not difference.is_zero:
             difference._needs_expansion("whether it equals another")
@@ -268,7 +272,9 @@ class Formulas(np.ndarray[Any, Any]):
         atoms: dict[int, Any] = {}
         known: dict[Any, Any] = {}
         result = np.empty(self.size, dtype=object)
-        result[:] = [x._node(substitute, atoms, known) for x in self.flat]
+        once = {id(x): x for x in self.flat}  # the two halves of a symmetric matrix are the same objects
+        made = {key: x._node(substitute, atoms, known) for key, x in once.items()}
+        result[:] = [made[id(x)] for x in self.flat]
         return result.reshape(self.shape)
 
     def sympy(self) -> Any:

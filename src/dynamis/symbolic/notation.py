@@ -117,7 +117,9 @@ class Lettering:
             return self.variable(role.kind, role.number)
         if node.op == "mul":  # the argument of a sine, such as 1.2 q_1
             return " ".join(self.symbol(a) if hasattr(a, "op") else f"{a:g}" for a in node.args)
-        return parameter_latex(str(node.args[0]) if node.op == "symbol" else str(node), self.notation.rename)
+        name = str(node.args[0]) if node.op == "symbol" else str(node)
+        component = re.fullmatch(r"w\[([a-z]+)\]", name)  # of the external wrench
+        return f"w_{{{component[1]}}}" if component else parameter_latex(name, self.notation.rename)
 
     def variable(self, kind: str, number: int) -> str:
         """q_i, its rate, its acceleration or its torque, in LaTeX; without index where there is only one."""
@@ -145,9 +147,10 @@ class Lettering:
         n = self.notation
         if n.functions == "short" and len(self.turning) > 1 and len(numbers) == len(path) and whole:
             letter = n.sine if atom.kind == "sine" else n.cosine
-            signs = ["" if s > 0 else "-" for _, s, _ in path]
+            plus = "+" if any(s < 0 for _, s, _ in path) else ""
+            signs = ["", *(plus if s > 0 else "-" for _, s, _ in path[1:])]
             # where there is a joint 12, c_{12} is its cosine, and that of the sum of the first two is c_{1,2}
-            comma = "," if len(self.turning) > 9 and len(numbers) > 1 else ""
+            comma = "," if len(self.turning) > 9 and not plus else ""
             index = comma.join(f"{s}{k}" for s, k in zip(signs, numbers, strict=True))
             if not latex:
                 return f"{letter}{index}" if index.isdigit() else f"{letter}[{index}]"
@@ -179,7 +182,7 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
         return rf"\mathrm{{{_escaped(name)}}}"
     letter, index = parts[1], parts[2] or parts[3] or ""
     pattern = (rename or {}).get(letter)
-    if pattern is not None:
+    if pattern is not None and index:
         head, _, tail = pattern.partition("_")
         return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
     if letter in GREEK:

@@ -21,7 +21,7 @@ import flint
 
 from dynamis.errors import InputError
 from dynamis.scalar import Node, gradient, topological
-from dynamis.symbolic.angles import Angle, LinearForm, angles_for, linear_form
+from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, linear_form
 from dynamis.symbolic.budget import UNLIMITED, Budget
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
@@ -105,7 +105,7 @@ class Ring:
             budget.spend(len(self._values[id(n)][0]), step, len(waiting))
 
     def number(self, x: Any) -> Polynomial:
-        """An exact constant; a float counts as the decimal it prints as."""
+        """An exact constant; a float counts as the fraction or the decimal it was meant as."""
         return self.context.constant(_rational(x))
 
     def generator(self, node: Node) -> Polynomial:
@@ -175,7 +175,7 @@ class Ring:
         """The angle that counts a unit, and how many of its units make up this multiple."""
         ways = [(self._unit[id(unit)], ratio)] if id(unit) in self._unit else []
         ways += [(k, ratio / a.scaled[1]) for k, a in enumerate(self.angles) if a.scaled and a.scaled[0] is unit]
-        for k, part in ways:
+        for k, part in sorted(ways, key=lambda way: abs(way[1])):
             if (part * self.angles[k].denominator).denominator == 1:
                 return k, part
         raise InputError(
@@ -287,7 +287,7 @@ def _rational(x: Any) -> Any:
         return flint.fmpq(x)
     if not isfinite(x):
         raise InputError(f"{x} is not a number to calculate with")
-    fraction = x if isinstance(x, Fraction) else Fraction(repr(float(x)))
+    fraction = x if isinstance(x, Fraction) else as_fraction(float(x))
     return flint.fmpq(fraction.numerator, fraction.denominator)
 
 

@@ -20,6 +20,7 @@ from dynamis.symbolic.ring import Atom
 if TYPE_CHECKING:
     from dynamis.symbolic.expression import Algebra, Expression
 
+LONGEST = 60
 _STATE = {"position": "q", "velocity": "qd", "acceleration": "qdd", "torque": "tau"}
 _FUNCTIONS = {"abs": "Abs", "max": "Max", "min": "Min"} | {
     name: name for name in ("acos", "asin", "atan2", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
@@ -121,8 +122,8 @@ class SympyForm:
         return self.names[id(node)] if id(node) in self.names else self._safe(str(node.args[0]))
 
     def _safe(self, name: str) -> str:
-        plain = name if name.isascii() and name.isidentifier() and not name.startswith("_") else ""
-        plain = plain or re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:60]
+        plain = name if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) else re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+        plain = plain[:LONGEST]
         if not plain or plain in self._reserved or plain[0].isdigit() or re.fullmatch(r"(q|qd|qdd|tau)\d*", plain):
             return f"p_{plain}" if plain else "p"
         return plain

@@ -9,11 +9,10 @@ from typing import NamedTuple
 from dynamis.symbolic.answers.layout import has_table, members
 from dynamis.symbolic.answers.names import FUNCTION_OF, Address, address_of
 from dynamis.symbolic.answers.source import Source
+from dynamis.symbolic.answers.tables import GAPS
 from dynamis.symbolic.answers.tokens import Token, is_digit
 from dynamis.symbolic.answers.vocabulary import Vocabulary
 from dynamis.symbolic.answers.words import spell
-
-_GAPS = ("newline", "soft")
 
 
 class Target(NamedTuple):
@@ -40,8 +39,10 @@ class Chain:
 
 def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address]) -> Chain:
     """The chain a formula says; ``defined`` holds the addresses that begin a formula somewhere, or were defined before."""
-    parts = [[t for t in part if t.kind not in _GAPS or t.kind == "newline"] for part in members(statement)]
+    parts = members(statement)
     chain = Chain(statement[0].at, statement[-1].end)
+    if len(parts) == 1 and statement[-1].text == "=":
+        raise source.error(statement[-1].at, "nothing stands behind this =", "write the expression")
     if any(map(has_table, parts)):
         _read_matrix(chain, parts, source)
     else:
@@ -62,7 +63,7 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
     tables = [part for part in parts if has_table(part)]
     others = [part for part in parts if not has_table(part)]
     head = parts[0] if not has_table(parts[0]) else parts[-1] if not has_table(parts[-1]) else None
-    chain.letter = "" if head is None else _label(head)
+    chain.letter = "" if head is None else _label(_bare(head))
     chain.values = list(tables)
     chain.steps = len(others) - (head is not None)
     if head is not None and not chain.letter:
@@ -70,15 +71,22 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
 
 
 def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address]) -> None:
+    vectors = []
     for k, part in enumerate(parts):
         target = target_of(part, vocabulary)
         last = k == len(parts) - 1
-        if _is_step(part, vocabulary):
+        if _is_step(_bare(part)):
             chain.steps += 1
+        elif _holds_vector(_bare(part), vocabulary):
+            vectors.append(part)
         elif target is not None and len(parts) > 1 and _defines(target, chain, vocabulary, last, defined):
             chain.targets.append(target)
         else:
             chain.values.append(part)
+    if not chain.values and any(t.address[1] for t in chain.targets):
+        chain.values = [*vectors]  # an entry is no vector: an index was forgotten, which the grammar will say
+    else:
+        chain.steps += len(vectors)
 
 
 def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, defined: set[Address]) -> bool:
@@ -95,7 +103,7 @@ def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, d
 
 def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
     """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2); None where it is more than a name."""
-    tokens = [t for t in part if t.kind not in _GAPS]
+    tokens = _bare(part)
     negative = bool(tokens) and tokens[0].kind == "sign" and tokens[0].text == "-"
     if negative:
         tokens = tokens[1:]
@@ -124,16 +132,18 @@ def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
 _ARGUMENT = ("word", "comma", "number")
 
 
+def _bare(part: Sequence[Token]) -> list[Token]:
+    return [t for t in part if t.kind not in GAPS]
+
+
 def _is_argument(key: str, vocabulary: Vocabulary) -> bool:
     variables = {id(x) for x in (*vocabulary.q, *vocabulary.v, *vocabulary.a)}
     return key == "t" or vocabulary.is_vector(key) or id(vocabulary.quantity(key)) in variables
 
 
-def _is_step(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
-    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose, or a vector as a whole."""
-    depth = 0
+def _is_step(part: Sequence[Token]) -> bool:
+    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose."""
     for k, token in enumerate(part):
-        depth += {"open": 1, "close": -1}.get(token.kind, 0)
         if token.kind == "step":
             return True
         if (
@@ -144,6 +154,14 @@ def _is_step(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
             return True
         if token.text == "^" and k and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :]):
             return True
+    return False
+
+
+def _holds_vector(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    """Whether a member says something of vectors as a whole: M(q) q̈ + …"""
+    depth = 0
+    for k, token in enumerate(part):
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
         if token.kind == "word" and depth == 0 and _is_vector(part, k, vocabulary):
             return True
     return False

@@ -93,7 +93,7 @@ class _Parser:
         self.tokens, self.names, self.source = tokens, names, names.source
         self.at, self.depth, self.bars = 0, depth, 0
         end = tokens[-1].end if tokens else 0
-        self.end = Token("nothing", "the end", end, end)
+        self.end = self.last = Token("nothing", "the end", end, end)
 
     def peek(self) -> Token:
         while self.at < len(self.tokens) and self.tokens[self.at].kind in GAPS:
@@ -103,6 +103,7 @@ class _Parser:
     def take(self) -> Token:
         token = self.peek()
         self.at += 1
+        self.last = token
         return token
 
     def wrong(self, token: Token, found: str, cure: str) -> FormatError:
@@ -149,7 +150,7 @@ class _Parser:
                 self.take()
                 factors.append((token.text, self.signed()))
             elif self.begins_value(token):
-                if token.kind == "number" and self.tokens[self.at - 1].kind == "number":
+                if token.kind == "number" and self.last.kind == "number":
                     raise self.wrong(token, "two numbers side by side", "put a sign between them, or join their digits")
                 factors.append(("*", self.power()))
             else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from dynamis.errors import printable, unknown_name
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
@@ -12,7 +13,7 @@ from dynamis.scalar import Node
 from dynamis.symbolic.answers.source import Source
 from dynamis.symbolic.answers.tokens import Token
 from dynamis.symbolic.answers.vocabulary import Vocabulary
-from dynamis.symbolic.answers.words import spell
+from dynamis.symbolic.answers.words import Unit, spell
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
 FUNCTION_OF = {**{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log"}
@@ -68,11 +69,12 @@ class Names:
         if self.is_known(spell(units)):
             return [self._piece(token, 0, len(units))]
         size = len(units)
+        spelled = _spelling(units)
         cuts = [k for k in range(size) if not units[k].joined] + [size]
         best: dict[int, tuple[int, int, int]] = {0: (0, 1, 0)}  # cut: names up to it, ways to reach it, the cut before
         for j, cut in enumerate(cuts[1:], 1):
             for start in cuts[max(0, j - _LONGEST) : j]:
-                if start in best and self.is_known(spell(units[start:cut])):
+                if start in best and self.is_known(spelled(start, cut)):
                     count, ways = best[start][0] + 1, best[start][1]
                     if cut not in best or count < best[cut][0]:
                         best[cut] = (count, ways, start)
@@ -109,6 +111,15 @@ class Names:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"
         cure = self.vocabulary.doubt(piece.text) or f"write one of the robot's names, or define it: {written[:40]} = …"
         return self.source.error(piece.at, found, cure)
+
+
+def _spelling(units: Sequence[Unit]) -> Callable[[int, int], str]:
+    """The spelling of any part of a word, quickly where it has no accents."""
+    whole = "".join(unit.text for unit in units)
+    if spell(units) != whole:
+        return lambda start, end: spell(units[start:end])
+    at = [0, *accumulate(len(unit.text) for unit in units)]
+    return lambda start, end: whole[at[start] : at[end]]
 
 
 def is_same(a: object, b: object) -> bool:

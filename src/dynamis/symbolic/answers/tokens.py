@@ -10,7 +10,7 @@ from dynamis.symbolic.answers import latex
 from dynamis.symbolic.answers.source import Source
 from dynamis.symbolic.answers.words import DIGITS, Unit, is_letter, read_word
 
-_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+(?![A-Za-z_0-9]))?")
+_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]++(?!_))?")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)|(.))", re.DOTALL)
 _ROW = re.compile(r"\\\\(?:\[[ ]*-?[0-9.]+[ ]*(?:pt|em|ex|mm|cm|in)[ ]*\])?")
 _NAMED = re.compile(r"[ ]*\{([A-Za-z]+\*?)\}")
@@ -46,7 +46,6 @@ class _Lexer:
         self.at = 0
         self.found: list[Token] = []
         self.formulas = 0  # how many marks of a formula are open: inside, the end of a line means nothing
-        self.single_digits = 0  # \frac12 takes one digit at a time
 
     def run(self) -> list[Token]:
         while self.at < len(self.text):
@@ -96,15 +95,18 @@ class _Lexer:
             raise self.source.error(
                 self.at, f"the character {printable(c)} is not mathematics", "delete it, or put % before remarks"
             )
-        if self.single_digits and self.found and self.found[-1].kind != "frac":
-            self.single_digits -= 1
 
     def number(self, text: str) -> None:
-        if self.single_digits:
-            text = text[0]
         if _DECIMAL_COMMA.match(self.text, self.at + len(text)):
             raise self.source.error(self.at + len(text), "a decimal comma", "write a point, as in 9.81")
         self.add("number", text, len(text))
+
+    def single_digits(self, count: int) -> None:
+        """The arguments of a command that are written without braces: \\frac12 takes one digit at a time."""
+        for _ in range(count):
+            if match := re.compile(r"[ ]*([0-9])").match(self.text, self.at):
+                self.at = match.end() - 1
+                self.add("number", match[1], 1)
 
     def dollar(self, two: str) -> None:
         if two == "$$":
@@ -150,9 +152,10 @@ class _Lexer:
             self.add("sign", latex.SIGN_COMMAND[name], length)
         elif name in latex.FRAC:
             self.add("frac", name, length)
-            self.single_digits = 2
+            self.single_digits(2)
         elif name == "sqrt":
             self.add("sqrt", name, length)
+            self.single_digits(1)
         elif name in latex.FUNCTION:
             self.found.append(Token("word", match[0], self.at, self.at + length, (Unit(name, self.at, False),)))
             self.at += length

@@ -133,7 +133,9 @@ class Evaluation:
         return result
 
     def scalar(self, tree: Tree, what: str) -> Any:
-        value = self.value(tree)
+        return self._no_grid(self.value(tree), tree, what)
+
+    def _no_grid(self, value: Value, tree: Tree, what: str) -> Any:
         if isinstance(value, Grid):
             raise self.source.error(tree.at, f"a matrix stands where {what} is needed", "write its entries one by one")
         return value
@@ -179,7 +181,7 @@ class Evaluation:
         for sign, factor in tree.factors:
             value: Any = self.value(factor)
             if sign == "/":
-                value = self.scalar(factor, "a divisor")
+                self._no_grid(value, factor, "a divisor")
                 total = total.map(partial(_divided, by=value)) if isinstance(total, Grid) else total / value
             elif isinstance(total, Grid) and isinstance(value, Grid):
                 total = self._matrix_product(total, value, factor)
@@ -212,7 +214,7 @@ class Evaluation:
             if not isinstance(base, Grid):
                 return base
             return Grid(tuple(zip(*base.rows, strict=True)))
-        base = self.scalar(tree.base, "the base of a power")
+        self._no_grid(base, tree.base, "the base of a power")
         exponent = self.scalar(tree.exponent, "an exponent")
         if isinstance(exponent, Node) or exponent != int(exponent) or abs(exponent) > MAX_POWER:
             cure = f"write a whole number up to {MAX_POWER}; a square root is \\sqrt{{x}} or sqrt(x)"

@@ -22,6 +22,8 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _UNDERSCORE = re.compile(r"[ \t]*_[ \t]*")
 _POWER_FIRST = re.compile(r"\^[ \t]*(?:\{[ \t]*([0-9]+)[ \t]*\}|([0-9]))(?=[ \t]*_)")
 
+_BRACKETED = re.compile(r"(?<![A-Za-z0-9_])[sScC]\[([-+,0-9]*[-+,][-+,0-9]*)\]")  # c[1-2], as plain text has it
+
 
 class Unit(NamedTuple):
     """A piece of a word that is not cut further; one that is ``joined`` belongs to the unit before it."""
@@ -73,6 +75,8 @@ class _Reader:
     def base(self, at: int, braces: int) -> tuple[list[Unit], int, bool] | None:
         """The units a word begins with, where they end, and whether more letters may follow directly."""
         c = self.text[at : at + 1]
+        if match := _BRACKETED.match(self.text, at):
+            return [Unit(c, at, False), Unit(match[1], at + 2, True)], match.end(), False
         if is_letter(c):
             return [], at, True
         if c == "{":

@@ -37,7 +37,9 @@ def check_answer(
     robot's. With ``tolerance``, coefficients may be off by so much of the largest one: for answers in decimals.
     """
     asked = quantity(form, name, body) if isinstance(name, str) else name
-    answer, used = _read(form, text, notation, parameters or {}, file)
+    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
+    known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}
+    answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
     entries = _asked_entries(answer, asked)
     comparison = Comparison(form, asked, entries, used, tolerance)
     return comparison.verdict()
@@ -69,9 +71,8 @@ def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -
         if written != parameter_latex(name):
             aliases[written] = name
     given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
-    torques = {f"tau_{k + 1}": t for k, t in enumerate(form.tau)} | ({"tau": form.tau[0]} if form.n == 1 else {})
     turning = tuple(c.revolute for c in form.model.coordinates)
-    return Vocabulary(form.q, form.v, form.a, turning, {**given, **torques, **parameters, **extra}, aliases)
+    return Vocabulary(form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases)
 
 
 def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:

@@ -15,8 +15,6 @@ def cause(ring: Ring, roles: dict[int, Role], right: Terms, given: Terms, write:
     """One sentence for what was probably done."""
     if given and given == {m: -c for m, c in right.items()}:
         return "the sign of the whole: every term has the other sign"
-    if not given:
-        return "nothing is left of it: it is not zero"
     lost = {m: c for m, c in right.items() if given.get(m, Fraction(0)) != c}
     found = {m: c for m, c in given.items() if right.get(m, Fraction(0)) != c}
     reasons = []

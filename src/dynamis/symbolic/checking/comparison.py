@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import flint
 import numpy as np
 
-from dynamis.scalar import evaluate, topological
+from dynamis.errors import InputError
+from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
 from dynamis.symbolic.answers import Located
 from dynamis.symbolic.arrangement import Terms, terms_of
@@ -23,6 +24,9 @@ from dynamis.symbolic.ring import Polynomial, Ring
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
+
+
+HIGHEST_DEGREE = 64
 
 
 class Comparison:
@@ -41,6 +45,7 @@ class Comparison:
         answers = [node for entry in given.values() for node in (entry.node, *entry.also)]
         symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
         ring = Ring.of([*self.right.values(), *answers, *self._others()], form.algebra.ring.angles, symbols)
+        _refuse_high_degrees(answers)
         self.algebra = Algebra(ring, form.algebra.letters.with_notation(notation))
         self.ring = ring
 
@@ -168,3 +173,13 @@ class Comparison:
             "C q̇ is right: this is another factorisation than the one by Christoffel symbols, so that the rate of "
             f"{self.algebra.letters.notation.inertia} minus 2C is not skew-symmetric."
         )
+
+
+def _refuse_high_degrees(answers: list[Any]) -> None:
+    """Powers of powers would take for ever to multiply out, and no equation of motion has them."""
+    degrees: dict[int, int] = {}
+    for node in topological(answers):
+        below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
+        degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
+        if degrees[id(node)] > HIGHEST_DEGREE:
+            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}: no equation of motion is")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dynamis.symbolic.derivation import kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
@@ -13,14 +14,18 @@ if TYPE_CHECKING:
 __all__ = ["Document", "derive"]
 
 
-def derive(form: ClosedForm, *, recursions: bool = True) -> Document:
-    """The derivation of a closed form: frames, energies, Lagrange's equations, parameters, and the recursions."""
+def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str], None] | None = None) -> Document:
+    """The derivation of a closed form: frames, energies, Lagrange's equations, parameters, and the recursions.
+
+    ``progress`` is told the title of each section when it is begun.
+    """
     name = form.model.name
     document = Document(
         f"The dynamic model of the robot “{name}”".replace("“", "'").replace("”", "'"),
         f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.moving)} moving "
         f"bod{'ies' if len(form.model.moving) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
         "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",
+        progress=progress,
     )
     kinematics_steps.write(document, form)
     lagrange_steps.write(document, form)

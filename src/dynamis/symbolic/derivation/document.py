@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,11 @@ class Document:
     title: str
     abstract: str
     sections: list[Section] = field(default_factory=list)
+    progress: Callable[[str], None] | None = None
 
     def section(self, title: str) -> Section:
+        if self.progress is not None:
+            self.progress(title)
         self.sections.append(Section(title))
         return self.sections[-1]
 

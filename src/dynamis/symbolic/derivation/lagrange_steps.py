@@ -73,7 +73,7 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
             rf"c_{{ijk}} = \tfrac{{1}}{{2}} \left( \frac{{\partial {e}_{{kj}}}}{{\partial q_i}} + "
             rf"\frac{{\partial {e}_{{ki}}}}{{\partial q_j}} - \frac{{\partial {e}_{{ij}}}}{{\partial q_k}} \right)"
         )
-    if not form.expanded:
+    if not _has_expanded_velocity_terms(form):
         section.say("They are not printed for a model of this size.")
         return
     compact = form.compact
@@ -103,7 +103,7 @@ def _coriolis(section: Section, form: ClosedForm) -> None:
     rule = r"C_{ij} = \sum_k c_{ijk}\, \dot q_k" if n.christoffel == "first" else r"C_{kj} = \sum_i c_{ijk}\, \dot q_i"
     section.say("With these symbols the Coriolis matrix is the choice that keeps the energy balance visible:")
     section.show(rule)
-    if not form.expanded:
+    if not _has_expanded_velocity_terms(form):
         return
     C = form.compact.C
     if sum(len(x) for x in C.flat) <= READABLE // 20:
@@ -122,7 +122,7 @@ def _skew(section: Section, form: ClosedForm) -> None:
         rf"n_{{ij}} = \sum_k \left( \frac{{\partial {e}_{{jk}}}}{{\partial q_i}} - "
         rf"\frac{{\partial {e}_{{ik}}}}{{\partial q_j}} \right) \dot q_k = -n_{{ji}}"
     )
-    if not form.expanded:
+    if not _has_expanded_velocity_terms(form):
         return
     compact = form.compact
     if sum(len(x) for x in compact.N.flat) <= READABLE // 20:
@@ -151,8 +151,11 @@ def _joints(document: Document, form: ClosedForm) -> None:
     ]  # fmt: skip
     present = [(name, values) for name, values in parts if not values.is_zero]
     section = document.section("Friction, springs, contact")
-    if not present:
-        section.say("The joints have neither friction nor springs.")
+    section.say(
+        "What the joints themselves need is added to what moves the links."
+        if present
+        else "The joints have neither friction nor springs."
+    )
     for name, values in present:
         section.say(f"{name.capitalize()}:")
         section.show(rf"f = {values.latex()}")
@@ -170,12 +173,16 @@ def _equations(section: Section, form: ClosedForm) -> None:
         rf" \quad\Longrightarrow\quad {n.inertia}(q)\, \ddot q + C(q, \dot q)\, \dot q + g(q) + \text{{friction}}"
         r" = \tau + J^T w"
     )
-    if not form.expanded or _longest(form) > READABLE // 12:
+    if not _has_expanded_velocity_terms(form) or _longest(form) > READABLE // 12:
         section.say("Written out they fill pages; the matrices above hold them, and `closed_form().equations` prints each one.")
         return
     for equation in form.equations:
         left, _, right = equation.latex().rpartition(" = ")
         section.show(right, left)
+
+
+def _has_expanded_velocity_terms(form: ClosedForm) -> bool:
+    return form.expanded and all(x.expanded for x in form.christoffel.flat)
 
 
 def _longest(form: ClosedForm) -> int:

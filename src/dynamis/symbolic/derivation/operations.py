@@ -12,16 +12,27 @@ if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
 
+NESTED_UP_TO = 30_000  # terms of C: nesting more takes longer than deriving them
+
+
 def operation_counts(form: ClosedForm) -> list[tuple[str, int, int]]:
-    """(what, closed form, recursion) for M, C, g and τ: operations of each graph, common parts counted once."""
+    """(what, closed form, recursion) for M, C, g and τ: operations of each graph, common parts counted once.
+
+    C and τ are left out where C is very large.
+    """
     model, q, v, a = form.model, form.q, form.v, form.a
-    M, C, g = form.M.node(), form.C.node(), form.g.node()
+    M, g = form.M.node(), form.g.node()
     ways: list[tuple[str, Any, Any]] = [
         ("inertia matrix", M, mass_matrix.crba(model, q)),
-        ("Coriolis matrix", C, coriolis.coriolis_matrix(model, q, v)),
         ("gravity", g, dynamics.gravity(model, q)),
-        ("inverse dynamics", M @ a + C @ v + g + joint_bias(model, q, v), dynamics.inverse_dynamics(model, q, v, a)),
     ]
+    if all(x.expanded for x in form.C.flat) and sum(len(x) for x in form.C.flat) <= NESTED_UP_TO:
+        C = form.C.node()
+        torque = M @ a + C @ v + g + joint_bias(model, q, v)
+        ways += [
+            ("Coriolis matrix", C, coriolis.coriolis_matrix(model, q, v)),
+            ("inverse dynamics", torque, dynamics.inverse_dynamics(model, q, v, a)),
+        ]
     return [(name, operations(closed), operations(recursive)) for name, closed, recursive in ways]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.derivation.document import Document
 from dynamis.symbolic.derivation.readable import READABLE
 
@@ -34,7 +35,11 @@ def write(document: Document, form: ClosedForm) -> None:
                 section.show(f"y_{{{i + 1}{k + 1}}}" if k < 9 else f"y_{{{i + 1},{k + 1}}}", text)
         if any(value.is_zero for _, _, value in entries):
             section.say("Entries that are not listed are zero.")
-    base = form.base
+    try:
+        base = form.base
+    except BudgetSpent as spent:
+        section.say(f"The minimal set is not given: {spent}.")
+        return
     section.say(
         f"Not all of these can be told apart by moving the robot. With geometry and gravity known, {base.dimension} inertial "
         "parameters are independent. Each of the others moves into those of the body that carries it, by these rules:"

@@ -35,7 +35,8 @@ def write(document: Document, form: ClosedForm) -> None:
         _articulated(section, form)
     else:
         section.say("For this robot the articulated inertias are better computed than printed: `robot.articulated_inertias`.")
-    _costs(document.section("What each way costs"), form)
+    if form.expanded:
+        _costs(document.section("What each way costs"), form)
 
 
 def link_frames(form: ClosedForm) -> list[Pose]:

@@ -1,0 +1,1 @@
+"""How the same is derived elsewhere, one way a file; each is imported only in the process that runs it."""

@@ -1,0 +1,94 @@
+"""dynamis derive and dynamis check-answer, as a student types them."""
+
+import pytest
+from click.testing import CliRunner
+
+from dynamis.cli.commands import cli
+
+
+def run(*arguments, text=None):
+    return CliRunner().invoke(cli, list(arguments), input=text)
+
+
+def test_equations_are_printed():
+    result = run("derive", "motor_with_load")
+    assert result.exit_code == 0
+    assert result.output.strip() == "(I + I_m)*q'' + m*g*l*cos(q) = tau"
+
+
+def test_letters_are_chosen():
+    assert "theta_1''" in run("derive", "planar_2r", "--letters", "rocco").output
+    wrong = run("derive", "planar_2r", "--letters", "roco")
+    assert wrong.exit_code == 2
+    assert "did you mean 'rocco'" in wrong.output
+
+
+@pytest.mark.parametrize("suffix", ["tex", "md", "html", "ipynb"])
+def test_derivation_is_written(tmp_path, suffix):
+    path = tmp_path / f"out.{suffix}"
+    result = run("derive", "cartesian_2p", "-o", str(path))
+    assert result.exit_code == 0, result.output
+    assert "wrote" in result.output
+    assert path.stat().st_size > 2000
+
+
+@pytest.mark.parametrize(("form", "sign"), [("latex", r"\begin{document}"), ("markdown", "# The dynamic model"),
+                                            ("html", "<math"), ("notebook", '"nbformat": 4')])  # fmt: skip
+def test_derivation_is_printed(form, sign):
+    assert sign in run("derive", "cartesian_2p", "--as", form).output
+
+
+def test_a_robot_that_is_too_large_says_so():
+    result = run("derive", "panda", "--seconds", "0")
+    assert result.exit_code == 0
+    assert "factored: the expanded form is not ready after 0 s" in result.output
+
+
+def test_a_right_answer_ends_well(tmp_path):
+    answer = tmp_path / "answer.tex"
+    answer.write_text(r"$$M = \begin{bmatrix} m_1 + m_2 & 0 \\ 0 & m_2 \end{bmatrix}$$", encoding="utf-8")
+    result = run("check-answer", "cartesian_2p", "--mass-matrix", str(answer))
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[-1] == "mass-matrix: correct"
+
+
+def test_a_wrong_answer_ends_with_its_cause():
+    result = run("check-answer", "planar_2r", "--gravity", "-", text="g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)")
+    assert result.exit_code == 1
+    assert "g_1 (line 1): wrong. A missing cosine: c1 in m_1*g*l_1*c1" in result.output
+    assert "not given: g_2" in result.output
+
+
+def test_several_answers_are_checked_together(tmp_path):
+    for name, text in (("m", "M_11 = m_1 + m_2\nM_12 = 0\nM_22 = m_2"), ("g", "g_1 = (m_1 + m_2) g\ng_2 = 0")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    result = run("check-answer", "cartesian_2p", "--mass-matrix", str(tmp_path / "m"), "--gravity", str(tmp_path / "g"))
+    assert result.exit_code == 0, result.output
+    assert "mass-matrix: correct" in result.output
+    assert "gravity: correct" in result.output
+
+
+def test_no_answer_says_how_to_give_one():
+    result = run("check-answer", "planar_2r")
+    assert result.exit_code == 2
+    assert "say what the answer is, such as --mass-matrix FILE" in result.output
+
+
+def test_an_unreadable_answer_names_file_line_and_cure(tmp_path):
+    answer = tmp_path / "answer.txt"
+    answer.write_text("g_1 = 0\ng_2 = zz_9", encoding="utf-8")
+    result = run("check-answer", "planar_2r", "--gravity", str(answer))
+    assert result.exit_code == 2
+    assert "answer.txt:2:7" in result.output
+    assert "To repair" in result.output
+
+
+def test_a_quantity_of_one_link_takes_its_number():
+    text = "T_1 = 1/2 m_1 d_1'^2"
+    assert run("check-answer", "cartesian_2p", "--kinetic-energy-of-link", "-", "--link", "1", text=text).exit_code == 0
+    assert "say which, from 1 to 2" in run("check-answer", "cartesian_2p", "--kinetic-energy-of-link", "-", text=text).output
+
+
+def test_help_shows_examples():
+    for command in ("derive", "check-answer"):
+        assert "Examples:" in run(command, "-h").output

@@ -1,0 +1,194 @@
+"""The derivation as a document: complete, well formed in every format, and no longer than can be read."""
+
+import json
+import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from balanced_latex import is_balanced
+
+import dynamis as dy
+from dynamis.symbolic.derivation.document import Document, Rows, Say, Show, equation
+
+STEPS = [
+    "Frames and joint variables",
+    "Masses, centres of mass, inertia tensors",
+    "Positions and Jacobians of the centres of mass",
+    "Kinetic energy",
+    "Inertia matrix",
+    "Christoffel symbols",
+    "Coriolis matrix",
+    "Skew symmetry",
+    "Potential energy and gravity",
+    "Friction, springs, contact",
+    "Equations of motion",
+    "State space",
+    "Linear in the parameters",
+    "The Newton–Euler recursion",
+    "The articulated-body algorithm",
+    "What each way costs",
+]
+ROBOTS = ["planar_2r", "motor_with_load", "cartesian_2p", "planar_prp", "pendulum_from_vertical", "scara", "stanford"]
+
+
+@pytest.fixture(scope="module")
+def documents():
+    made = {}
+
+    def of(name, letters=None):
+        if (name, letters) not in made:
+            made[name, letters] = dy.load(name).closed_form(letters).derivation()
+        return made[name, letters]
+
+    return of
+
+
+def formulas(document, title):
+    (section,) = [s for s in document.sections if s.title == title]
+    return [block.latex for block in section.blocks if isinstance(block, Show)]
+
+
+def test_steps_come_in_the_order_of_a_lecture(documents):
+    assert [s.title for s in documents("planar_2r").sections] == STEPS
+
+
+def test_every_step_says_why_before_it_shows(documents):
+    for name in ROBOTS:
+        for section in documents(name).sections:
+            assert isinstance(section.blocks[0], Say), (name, section.title)
+            assert len(section.blocks[0].text) > 20
+
+
+def test_letters_are_the_readers(documents):
+    assert "b_{11} = m_1 l_1^2 + I_1 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 c_2) + I_2" in formulas(
+        documents("planar_2r", "rocco"), "Inertia matrix"
+    )
+    assert r"M_{22} = m_2 a_{C2}^2 + \tilde{I}_2" in formulas(documents("planar_2r", "melchiorri"), "Inertia matrix")
+    assert "D_{22} = I_2 + m_2 l_{c2}^2" in formulas(documents("planar_2r", "tzafestas"), "Inertia matrix")
+
+
+def test_christoffel_symbols_carry_the_index_where_the_course_puts_it(documents):
+    rocco = formulas(documents("planar_2r", "rocco"), "Christoffel symbols")
+    assert "c_{112} = c_{121} = c_{122} = h" in rocco
+    assert "c_{211} = -h" in rocco
+    melchiorri = formulas(documents("planar_2r", "melchiorri"), "Christoffel symbols")
+    assert "c_{121} = c_{211} = c_{221} = h" in melchiorri
+    assert "c_{112} = -h" in melchiorri
+
+
+def test_denavit_hartenberg_table_is_that_of_the_file(documents):
+    section = documents("planar_2r").sections[0]
+    tables = [block for block in section.blocks if isinstance(block, Rows)]
+    assert tables[1].rows == (("1", "$a_1$", "$0$", "$0$", "$q_1$"), ("2", "$a_2$", "$0$", "$0$", "$q_2$"))
+
+
+def test_newton_euler_is_shown_link_by_link(documents):
+    shown = "\n".join(formulas(documents("planar_2r", "rocco"), "The Newton–Euler recursion"))
+    for name in (r"\omega_1^1", r"\dot\omega_2^2", r"\ddot p_1^1", r"\ddot p_{C_2}^2", "f_1^1", r"\mu_2^2"):
+        assert name in shown
+
+
+def test_articulated_inertias_are_shown_from_tip_to_base(documents):
+    shown = formulas(documents("planar_2r"), "The articulated-body algorithm")
+    first, last = (next(k for k, f in enumerate(shown) if f.startswith(rf"\hat M_{i} =")) for i in (2, 1))
+    assert first < last
+    assert any(f.startswith(r"\bar M_2 =") for f in shown)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_latex_is_balanced(documents, name):
+    text = documents(name).latex()
+    assert is_balanced(text)
+    assert text.count("$") % 2 == 0
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize("name", ["planar_2r", "planar_prp", "scara"])
+def test_latex_compiles(documents, name, tmp_path):
+    documents(name).write(tmp_path / "derivation.tex")
+    run = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "derivation.tex"],
+        cwd=tmp_path, capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert (tmp_path / "derivation.pdf").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_html_needs_no_network_and_no_script(documents, name):
+    page = documents(name).html()
+    assert "<script" not in page
+    assert not re.findall(r'(?:src|href)="(?!#)', page)
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_html_formulas_are_well_formed_and_complete(documents, name):
+    page = documents(name).html()
+    found = re.findall(r"<math.*?</math>", page, re.S)
+    assert len(found) > 20
+    for formula in found:
+        tree = ElementTree.fromstring(formula)
+        written = "".join(tree.itertext())
+        # what the converter does not know it would leave as a command or a bare &
+        assert "\\" not in written
+        assert "&" not in written
+
+
+def test_markdown_has_balanced_mathematics(documents):
+    for name in ROBOTS:
+        text = documents(name).markdown()
+        assert text.startswith("# The dynamic model")
+        assert text.count("$$") % 2 == 0
+
+
+def test_notebook_is_valid(documents, tmp_path):
+    path = documents("planar_2r").write(tmp_path / "planar.ipynb")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"]) == len(STEPS) + 1
+    nbformat = pytest.importorskip("nbformat")
+    nbformat.validate(nbformat.from_dict(notebook))
+
+
+def test_a_foreign_suffix_is_refused(documents, tmp_path):
+    with pytest.raises(dy.InputError, match=r"name the file \.tex, \.md, \.ipynb or \.html"):
+        documents("planar_2r").write(tmp_path / "planar.docx")
+
+
+def test_names_from_files_are_escaped_in_every_format(tmp_path):
+    d = dy.load("planar_2r").description
+    d.name = r"50% <b>\input{x}</b> $a_1$ & #"
+    document = dy.Robot(d).closed_form().derivation()
+    assert "<b>" not in document.html()
+    assert r"\input{x}" not in document.latex()
+    assert is_balanced(document.latex())
+
+
+def test_long_formulas_are_broken_before_signs():
+    right = " + ".join(f"a_{{{k}}} (b - c)" for k in range(30))
+    broken = equation("M_{11}", right)
+    assert broken.count(r"\\") >= 2
+    assert broken.replace("\n", " ").replace(r"\begin{aligned}", "").count("(b - c)") == 30
+    assert "(b \\\\" not in broken
+    assert equation("x", "a + b") == "x = a + b"
+
+
+def test_a_large_robot_has_a_short_derivation():
+    document = dy.load("panda").closed_form().derivation(recursions=False)
+    assert len(document.markdown()) < 200_000
+
+
+def test_progress_is_told_each_step():
+    told = []
+    dy.load("cartesian_2p").closed_form().derivation(progress=told.append)
+    assert told == STEPS
+
+
+def test_a_document_shows_itself_in_a_notebook():
+    document = Document("t", "a")
+    document.section("s").say("one $x$").show("y", "z")
+    assert "<math" in document._repr_html_()
