@@ -271,3 +271,15 @@ def test_quotients_are_printed_as_fractions():
     assert expression.latex().startswith(r"\frac{")
     assert str(expression).count("/") == 1
     assert str(Expression(ALGEBRA, ALGEBRA.ring.zero)) == "0"
+
+
+def test_factored_print_names_shared_parts_before_it_uses_them():
+    form = dy.load("planar_3r").closed_form()
+    lines = form.M.factored()
+    names = [name for name, _ in lines if name.startswith("x_")]
+    assert names == [f"x_{{{k + 1}}}" for k in range(len(names))]
+    assert len(names) > 0
+    assert [name for name, _ in lines[len(names) :]] == [f"_{{{i}{j}}}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    for k, (_, formula) in enumerate(lines):
+        for name in names[k:] if k < len(names) else []:
+            assert name not in formula

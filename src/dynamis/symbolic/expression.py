@@ -267,6 +267,16 @@ class Formulas(np.ndarray[Any, Any]):
         body = r" \\ ".join(" & ".join(x.latex(notation, digits) for x in row) for row in rows)
         return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
+    def factored(self, notation: str | Notation | None = None, names: str = "x") -> list[tuple[str, str]]:
+        """(name, formula) in LaTeX: first each part that occurs more than once, then the entries, named by their indices.
+
+        What is too long when expanded is read more easily so.
+        """
+        letters = next(iter(self.flat)).algebra.letters.with_notation(notation)
+        lines = factored.latex(list(self.node().flat), letters, names)
+        indices = iter("".join(str(k + 1) for k in index) for index in np.ndindex(self.shape))
+        return [(name or f"_{{{next(indices)}}}", formula) for name, formula in lines]
+
     def node(self, substitute: Mapping[int, Any] | None = None) -> Array:
         """The nodes, to compile or to evaluate."""
         atoms: dict[int, Any] = {}

@@ -2,74 +2,93 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dynamis.scalar import Node, topological
 from dynamis.scalar.node import binary, make, select, unary
+from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.notation import Lettering
 
-_BINARY = {"add", "sub", "mul", "div"}
-_LEVEL = {"add": 1, "sub": 1, "neg": 1, "mul": 2, "div": 3}
+WORTH_A_NAME = 4  # letters
+SUM, PRODUCT, LEAF = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A formula without its sign, what holds it together, and how many letters it has."""
+
+    negative: bool
+    text: str
+    level: int
+    letters: int
+
+    def inside(self, level: int) -> str:
+        """As an operand, in brackets where it binds less than its surroundings."""
+        return f"({self.text})" if self.level < level else self.text
 
 
 def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[tuple[str, str]]:
     """(name, formula) of each shared subexpression in the order of use, then ("", formula) of each output."""
     order = topological(outputs)
-    uses: dict[int, int] = {}
-    for node in order:
-        for a in node.args:
-            if isinstance(a, Node):
-                uses[id(a)] = uses.get(id(a), 0) + 1
-    for output in outputs:
-        if isinstance(output, Node):
-            uses[id(output)] = uses.get(id(output), 0) + 1
+    uses = Counter(id(a) for node in order if node.op not in ("sin", "cos") for a in node.args if isinstance(a, Node))
+    uses.update(id(x) for x in outputs if isinstance(x, Node))
     lines: list[tuple[str, str]] = []
-    written: dict[int, tuple[str, int]] = {}
+    made: dict[int, _Written] = {}
 
-    def text(x: Any, level: int) -> str:
-        if not isinstance(x, Node):
-            digits = _number(float(x))
-            return f"({digits})" if x < 0 and level > 0 else digits
-        inner, own = written[id(x)]
-        return rf"({inner})" if own < level else inner
+    def of(x: Any) -> _Written:
+        return made[id(x)] if isinstance(x, Node) else _Written(x < 0, _number(abs(float(x))), LEAF, 1)
 
     for node in order:
-        formula = _formula(node, text, letters)
-        own = _LEVEL.get(node.op, 9)
-        if uses.get(id(node), 0) > 1 and node.op in _BINARY and not _is_light(node):
+        written = _written(node, [of(a) for a in node.args] if node.op != "symbol" else [], letters)
+        if uses[id(node)] > 1 and written.letters >= WORTH_A_NAME:
             name = f"{names}_{{{len(lines) + 1}}}"
-            lines.append((name, formula))
-            formula, own = name, 9
-        written[id(node)] = formula, own
-    return lines + [("", text(output, 0)) for output in outputs]
+            lines.append((name, written.text))
+            written = _Written(written.negative, name, LEAF, 1)
+        made[id(node)] = written
+    return lines + [("", ("-" if of(x).negative else "") + of(x).inside(PRODUCT if of(x).negative else SUM)) for x in outputs]
 
 
-def _formula(node: Node, text: Any, letters: Lettering) -> str:
+def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
+    size = sum(p.letters for p in parts)
     match node.op:
         case "symbol":
-            return letters.symbol(node)
-        case "add":
-            return f"{text(node.args[0], 1)} + {text(node.args[1], 1)}"
-        case "sub":
-            return f"{text(node.args[0], 1)} - {text(node.args[1], 2)}"
+            return _Written(False, letters.symbol(node), LEAF, 1)
         case "neg":
-            return f"-{text(node.args[0], 2)}"
+            return _Written(not parts[0].negative, parts[0].text, parts[0].level, size)
+        case "add" | "sub":
+            a, b = parts
+            minus = b.negative != (node.op == "sub")
+            if a.negative and not minus:
+                a, b, minus = b, a, True
+            first = "-" + a.inside(PRODUCT) if a.negative else a.text
+            if not minus and b.text.startswith("-"):  # a sum that begins with a minus sign
+                return _Written(False, f"{first} - {b.text[1:]}", SUM, size)
+            return _Written(False, first + (" - " + b.inside(PRODUCT) if minus else " + " + b.text), SUM, size)
         case "mul":
-            return f"{text(node.args[0], 2)} \\, {text(node.args[1], 2)}"
+            a, b = parts
+            same = node.args[0] is node.args[1]
+            text = a.inside(LEAF) + "^2" if same and a.level == LEAF and "^" not in a.text else ""
+            return _Written(a.negative != b.negative, text or f"{a.inside(PRODUCT)} {b.inside(PRODUCT)}", PRODUCT, size)
         case "div":
-            return rf"\frac{{{text(node.args[0], 0)}}}{{{text(node.args[1], 0)}}}"
+            return _Written(parts[0].negative != parts[1].negative, rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}", LEAF, size)
         case "sin" | "cos":
-            inner = text(node.args[0], 0)
-            bare = isinstance(node.args[0], Node) and node.args[0].op == "symbol"
-            return rf"\{node.op} {inner}" if bare else rf"\{node.op}({inner})"
-    inner = ", ".join(text(a, 0) for a in node.args)
-    return rf"\operatorname{{{'sgn' if node.op == 'sign' else node.op}}}({inner})"
+            return _Written(False, _turned(node, parts[0], letters), LEAF, 1)
+    inner = ", ".join(("-" if p.negative else "") + p.text for p in parts)
+    return _Written(False, rf"\operatorname{{{'sgn' if node.op == 'sign' else node.op}}}({inner})", LEAF, size)
 
 
-def _is_light(node: Node) -> bool:
-    """Whether a node is as short as its name would be: a number or a sign on a symbol."""
-    return node.op == "mul" and not isinstance(node.args[0], Node) and node.args[1].op == "symbol"
+def _turned(node: Node, argument: _Written, letters: Lettering) -> str:
+    form = linear_form(node.args[0])
+    if form.constant or any(abs(r.numerator) != 1 for _, r in form.terms):
+        return rf"\{node.op}({'-' if argument.negative else ''}{argument.text})"
+    path = [(unit, ratio.numerator, ratio.denominator) for unit, ratio in form.terms]
+    path.sort(key=lambda term: letters.roles[id(term[0])].number if id(term[0]) in letters.roles else 0)
+    if path[0][1] < 0 and node.op == "sin":
+        return rf"\sin({'-' if argument.negative else ''}{argument.text})"
+    return letters.turned("sine" if node.op == "sin" else "cosine", path)
 
 
 def _number(x: float) -> str:

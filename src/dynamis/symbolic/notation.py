@@ -6,7 +6,7 @@ A `Notation` says which letters a course uses; a `Lettering` knows the robot bes
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -140,13 +140,16 @@ class Lettering:
         return rf"\operatorname{{{name}}}({inner})"
 
     def _arc(self, ring: Ring, atom: Atom, *, latex: bool) -> str:
-        path = arc_terms(ring, atom.start, atom.end)
+        return self.turned(atom.kind, arc_terms(ring, atom.start, atom.end), latex=latex)
+
+    def turned(self, kind: str, path: Sequence[tuple[Any, int, int]], *, latex: bool = True) -> str:
+        """The sine or cosine of Σ sign · unit / denominator, short where all are joint variables: c_{12}."""
         roles = [self.roles.get(id(unit)) for unit, _, _ in path]
         numbers = [r.number for r in roles if r is not None and r.kind == "position"]
         whole = all(d == 1 for _, _, d in path)
         n = self.notation
         if n.functions == "short" and len(self.turning) > 1 and len(numbers) == len(path) and whole:
-            letter = n.sine if atom.kind == "sine" else n.cosine
+            letter = n.sine if kind == "sine" else n.cosine
             plus = "+" if any(s < 0 for _, s, _ in path) else ""
             signs = ["", *(plus if s > 0 else "-" for _, s, _ in path[1:])]
             # where there is a joint 12, c_{12} is its cosine, and that of the sum of the first two is c_{1,2}
@@ -157,7 +160,7 @@ class Lettering:
             return f"{letter}_{{{index}}}" if len(index) > 1 else f"{letter}_{index}"
         parts = [self._turn(unit, denominator, latex) for unit, _, denominator in path]
         inner = parts[0] + "".join((" + " if s > 0 else " - ") + p for p, (_, s, _) in zip(parts[1:], path[1:], strict=True))
-        name = ("\\" if latex else "") + ("sin" if atom.kind == "sine" else "cos")
+        name = ("\\" if latex else "") + ("sin" if kind == "sine" else "cos")
         if latex and len(path) == 1 and path[0][2] == 1:
             return rf"{name} {inner}"
         return f"{name}({inner})"

@@ -73,15 +73,20 @@ def _power(written: str, power: int) -> str:
 def _number_latex(x: Fraction, digits: int) -> str:
     if x.denominator == 1 and x < WRITTEN_OUT:
         return str(x.numerator)
-    if x.denominator <= LARGEST_DENOMINATOR and x < WRITTEN_OUT:
+    if _is_fraction(x):
         return rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}"
     written = _decimal(x, digits)
     mantissa, _, exponent = written.partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
+def _is_fraction(x: Fraction) -> bool:
+    """Whether someone would write ½ or ⅓ rather than a decimal such as 17.4."""
+    return x.denominator <= LARGEST_DENOMINATOR and x.denominator % 5 != 0 and x < WRITTEN_OUT
+
+
 def _number_text(x: Fraction, digits: int) -> str:
-    if x.denominator <= LARGEST_DENOMINATOR and x < WRITTEN_OUT:
+    if (x.denominator == 1 and x < WRITTEN_OUT) or _is_fraction(x):
         return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
     return _decimal(x, digits)
 

@@ -76,7 +76,10 @@ def _bodies(section: Section, form: ClosedForm) -> None:
         tensor = inertia.tensor_about_com
         labels = ("xx", "yy", "zz", "xy", "xz", "yz")
         entries = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
-        written = [(label, form._expression(x)) for label, x in zip(labels, entries, strict=True)]
+        # what Steiner's theorem leaves of a product of inertia that was zero is rounding
+        largest = max((abs(x) for x in entries if not isinstance(x, Node)), default=0.0)
+        real = [0.0 if not isinstance(x, Node) and abs(x) < 1e-13 * largest else x for x in entries]
+        written = [(label, form._expression(x)) for label, x in zip(labels, real, strict=True)]
         shown = ", ".join(f"$I_{{{label}}} = {x.latex()}$" for label, x in written if not x.is_zero)
         rows.append((str(number), f"${_value(form, inertia.mass)}$", _vector(form, inertia.com), shown or "–"))
     section.table(("body", "mass", "centre of mass", "inertia about it"), rows)

@@ -26,12 +26,12 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
     nodes = [value.node() for _, value in listed]
     lines = factored.latex(nodes, letters, name)
     named, results = [x for x in lines if x[0]], [formula for left, formula in lines if not left]
-    sizes = [f"${left}$: {len(value)} terms" for left, value in listed if value.expanded]
+    sizes = [len(value) for _, value in listed if value.expanded]
     if sizes:
         section.say(
-            "Written out in full these entries would not be readable (" + ", ".join(sizes[:6]) + ("…" if len(sizes) > 6 else "")
-            + "); here they are with a name for each part that occurs more than once."
-        )  # fmt: skip
+            f"Written out, the longest of these has {max(sizes)} terms; so they stand here with a name for each part that "
+            "occurs more than once."
+        )
     if len(named) > NAMED:
         section.say(
             f"There are {len(named)} such parts: too many to print. `closed_form()` holds every entry, and its `kernel` "

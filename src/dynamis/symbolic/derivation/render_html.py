@@ -78,6 +78,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
         raise MissingExtraError("HTML pages need latex2mathml: pip install 'dynamis[documents]'") from None
     # the converter does not know these; what they mean is kept
     plain = re.sub(r"\\big[lr]?", "", latex)
+    plain = re.sub(r"\\(sin|cos) (?=[A-Za-z\\])", r"\\\1\\,", plain)
     plain = plain.replace(r"\tfrac", r"\frac").replace(r"\mathrel{+}=", r"\mathrel{+=}").replace("{aligned}", "{split}")
     made = str(convert(plain, display="block" if display else "inline"))
     # browsers align cells by style alone, and take a minus for a difference unless told that it is a sign
