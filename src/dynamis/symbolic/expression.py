@@ -289,9 +289,9 @@ class Formulas(np.ndarray[Any, Any]):
 
     def sympy(self) -> Any:
         """A SymPy matrix (or nested arrays for more than two axes)."""
+        entries = [x.sympy() for x in self.flat]  # which says what to do where SymPy is missing
         import sympy
 
-        entries = [x.sympy() for x in self.flat]
         if self.ndim > 2:
             return sympy.Array(entries, self.shape)
         return sympy.Matrix(self.shape[0], 1 if self.ndim == 1 else self.shape[1], entries)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from dynamis.errors import MissingExtraError
+from latex2mathml.converter import convert
+
 from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show
 
 _BEFORE_A_SIGN = r"<mo>&#x0003D;</mo>(?:<mrow />)?|<mtd[^>]*>(?:<mi />)?|<mo[^>]*>[(&#x0028;]+</mo>|<mrow>"
@@ -72,10 +73,6 @@ def prose(text: str) -> str:
 
 def mathml(latex: str, *, display: bool = False) -> str:
     """A formula as MathML."""
-    try:
-        from latex2mathml.converter import convert
-    except ImportError:
-        raise MissingExtraError("HTML pages need latex2mathml: pip install 'dynamis[documents]'") from None
     # the converter does not know these; what they mean is kept
     plain = re.sub(r"\\big[lr]?", "", latex)
     plain = re.sub(r"\\(sin|cos) (?=[A-Za-z\\])", r"\\\1\\,", plain)
