@@ -25,6 +25,7 @@ LAYERS = [
     "symbolic",
     "robot",
     "analysis",
+    "simulation",
     "cli",
 ]
 

@@ -16,7 +16,7 @@ def comparison(pyplot: Any, rows: list[dict[str, Any]]) -> Any:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=WIDE)
     figure.subplots_adjust(left=0.075, right=0.975, top=0.77, bottom=0.105, wspace=0.16)
     headline(
-        figure, "Lagrange against Newton–Euler", "inverse dynamics of arms whose parameters are numbers; logarithmic scales"
+        figure, "Lagrange against Newton–Euler", "inverse dynamics of arms whose parameters are numbers; logarithmic scale"
     )
     _panel(left, rows, lambda row, way: row["operations"]["numbers"]["inverse dynamics"][way], "operations")
     _panel(right, rows, lambda row, way: row["ns"][way], "nanoseconds per state, compiled, one core")

@@ -54,6 +54,10 @@ if TYPE_CHECKING:
         tanh,
         where,
     )
+    from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
+    from dynamis.simulation.rollouts import rollouts
+    from dynamis.simulation.simulate import simulate
+    from dynamis.simulation.trajectory import Trajectory
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
     from dynamis.symbolic.closed_form import ClosedForm
@@ -78,6 +82,10 @@ _HOMES = {
     ),
     "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
+    "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
+    "dynamis.simulation.rollouts": ("rollouts",),
+    "dynamis.simulation.simulate": ("simulate",),
+    "dynamis.simulation.trajectory": ("Trajectory",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
     "dynamis.symbolic.closed_form": ("ClosedForm",),
     "dynamis.symbolic.equivalence": ("equivalent",),
@@ -101,11 +109,13 @@ def __dir__() -> list[str]:
 __all__ = [
     "ClosedForm",
     "ConversionError",
+    "Coulomb",
     "Description",
     "DynamisError",
     "FormatError",
     "Inertia",
     "InputError",
+    "LuGre",
     "MissingExtraError",
     "Model",
     "ModelError",
@@ -116,7 +126,10 @@ __all__ = [
     "Pose",
     "Robot",
     "SingularError",
+    "Smooth",
+    "Stribeck",
     "TorqueLedger",
+    "Trajectory",
     "__version__",
     "acos",
     "asin",
@@ -133,7 +146,9 @@ __all__ = [
     "mesh_inertia",
     "minimum",
     "resolve_mesh",
+    "rollouts",
     "sign",
+    "simulate",
     "sin",
     "solids",
     "sqrt",

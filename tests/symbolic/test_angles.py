@@ -35,8 +35,8 @@ def test_products_are_multiplied_out_to_units_of_one_spelling():
 
 
 def test_very_long_sums_are_read():
-    total = sum((float(k) * symbol(f"x{k}") for k in range(1, 1100)), 0.0)
-    assert len(linear_form(total).terms) == 1099
+    total = sum((float(k) * symbol(f"x{k}") for k in range(1, 1010)), 0.0)
+    assert len(linear_form(total).terms) == 1009
 
 
 def test_very_large_products_stay_units():

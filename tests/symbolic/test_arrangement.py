@@ -12,7 +12,7 @@ from dynamis.symbolic.arrangement import Style, Sum, mapped, natural, terms_of
 from dynamis.symbolic.dressing import dressed
 from dynamis.symbolic.nested import nested
 
-STYLES = [Style(), Style(links="inertia first"), Style(links="masses first"), Style(gravity="link"), Style(preference=1.0)]
+STYLES = [Style(), Style(links="inertia first", gravity="link"), Style(links="masses first", preference=1.0)]
 FORM = arm([(0, 0, 1), (0, 1, 0), (0, 0, 1)]).closed_form()
 
 

@@ -31,7 +31,20 @@ def read_back(text, form):
 
 
 SYMBOLIC = [name for name in small_library() if dy.load(name).model.symbolic]
+
+
+def twisted():
+    """Two joints whose axes enclose the angle alpha, a symbol."""
+    alpha = symbol("alpha")
+    c, s = dy.cos(alpha), dy.sin(alpha)
+    R = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], dtype=object)
+    d = dy.Description("twisted", gravity=np.array([0.0, 0.0, -symbol("g")], dtype=object)).add_link("link0")
+    d.add_link("link1", "link0", "revolute", inertia=rod(1))
+    return dy.Robot(d.add_link("link2", "link1", "revolute", origin=at(symbol("a_1"), R=R), inertia=rod(2)))
+
+
 ARMS = {
+    "twisted": twisted,
     "parallel": lambda: arm(PARALLEL),
     "up and down": lambda: arm([(0, 0, 1), (0, 0, -1), (0, 0, 1)]),
     "down and up": lambda: arm([(0, 0, -1), (0, 0, 1), (0, 0, 1), (0, 0, -1)]),
@@ -47,7 +60,13 @@ ARMS = {
 def some_expressions(form):
     if form.n > 6:
         return [form.g[0], form.g[form.n - 1], form.M[0, form.n - 1], form.M[form.n - 2, form.n - 1], form.christoffel[0, 1, 2]]
-    return [*form.M.flat, *form.g, form.kinetic_energies[-1], form.potential_energy, form.coriolis_vector[0]]
+    return [
+        *form.M[np.triu_indices(form.n)],
+        *form.g,
+        form.kinetic_energies[-1],
+        form.potential_energy,
+        form.coriolis_vector[0],
+    ]
 
 
 @pytest.mark.parametrize("name", SYMBOLIC)
@@ -72,7 +91,7 @@ def test_latex_can_be_read_back(name):
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
-@pytest.mark.parametrize("name", ["planar_2r", "planar_prp", "motor_with_load", "pendulum_from_vertical", "scara"])
+@pytest.mark.parametrize("name", ["planar_2r", "planar_prp", "pendulum_from_vertical"])
 def test_latex_is_balanced_in_every_notation(name, notation):
     form = dy.load(name).closed_form(notation)
     for latex in (

@@ -28,7 +28,7 @@ class Names:
         held = expression.func(*map(self.scalar, expression.args))
         if held.is_Atom:
             return held
-        if held.could_extract_minus_sign() and held.is_Mul:
+        if held.is_Mul and held.could_extract_minus_sign():  # x and −x share a name
             return -self.scalar(-held) if not (-held).is_Atom else held
         if held not in self._name:
             self._name[held] = sympy.Symbol(f"t{len(self._name)}", real=True)

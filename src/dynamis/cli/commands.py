@@ -12,6 +12,7 @@ from dynamis.cli.bounds import bounds
 from dynamis.cli.check_answer import check_answer
 from dynamis.cli.derive import derive
 from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.simulate import simulate, study
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -26,7 +27,7 @@ def cli() -> None:
     """
 
 
-for _command in (derive, check_answer, bounds):
+for _command in (derive, check_answer, bounds, simulate, study):
     cli.add_command(_command)
 
 

@@ -325,9 +325,13 @@ def _multiplied(m: Monomial, by: Monomial) -> Monomial:
 
 def terms_of(p: Polynomial) -> Terms:
     """The terms of a polynomial, with sparse monomials."""
-    terms = p.to_dict()
+    return {m: _fraction(c) for m, c in sparse(p.to_dict()).items()}
+
+
+def sparse(terms: Mapping[tuple[Any, ...], Any]) -> dict[Monomial, Any]:
+    """Terms by the generators they have, given by all their exponents."""
     used = [k for k, powers in enumerate(zip(*terms, strict=True)) if any(powers)]
-    return {tuple((k, int(m[k])) for k in used if m[k]): _fraction(c) for m, c in terms.items()}
+    return {tuple((k, int(m[k])) for k in used if m[k]): c for m, c in terms.items()}
 
 
 def _factors(terms: Terms) -> tuple[int, list[tuple[Terms, int]]]:

@@ -22,8 +22,8 @@ def without_rounding_noise(value: Expression) -> Expression:
     if all(int(c.q) <= WRITTEN for c in p.coeffs()):
         return value
     ring = value.algebra.ring
-    largest = _largest(ring, p)
     terms = p.to_dict()
+    largest = _largest(ring, terms)
     kept = {e: c for e, c in terms.items() if not _is_noise(ring, e, c, largest)}
     return value if len(kept) == len(terms) else Expression(value.algebra, ring.context.from_dict(kept), value.denominator)
 
@@ -32,16 +32,16 @@ def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) ->
     """Whether a difference of computed decimals is nothing but their rounding errors, compared with one of the two."""
     if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
         return False
-    largest = _largest(ring, beside)
+    largest = _largest(ring, beside.to_dict())
     return all(_is_noise(ring, e, c, largest, 100 * NOISE) for e, c in difference.to_dict().items())
 
 
 Exponents = tuple[int, ...]
 
 
-def _largest(ring: Ring, p: Polynomial) -> dict[Exponents, float]:
+def _largest(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exponents, float]:
     found: dict[Exponents, float] = {}
-    for exponents, c in p.to_dict().items():
+    for exponents, c in terms.items():
         key = exponents[_first(ring) :]
         found[key] = max(found.get(key, 0.0), _size(c))
     return found

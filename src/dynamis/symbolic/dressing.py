@@ -19,6 +19,11 @@ Terms = dict[tuple[int, ...], Any]
 
 def dressed(ring: Ring, p: Polynomial) -> Polynomial:
     """The same function in the generators of arcs (differences of angles) where they make it shorter."""
+    return ring.context.from_dict(dressed_terms(ring, p))
+
+
+def dressed_terms(ring: Ring, p: Polynomial) -> Terms:
+    """The terms of the dressed polynomial, by their exponents."""
     starts = _starts(ring, p)
     degrees = p.degrees()
     terms = _rebased(ring, p.to_dict(), starts)
@@ -28,7 +33,7 @@ def dressed(ring: Ring, p: Polynomial) -> Polynomial:
             if i in used and starts[i] == starts[j]:
                 terms = _differences(ring, terms, starts[i], i, j)
     terms = _squares(ring, terms, starts, degrees)
-    return ring.context.from_dict(_turned_round(ring, terms))
+    return _turned_round(ring, terms)
 
 
 def arc_terms(ring: Ring, start: int, end: int) -> list[tuple[Any, int, int]]:

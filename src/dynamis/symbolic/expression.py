@@ -13,8 +13,8 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.scalar import Node, cos, is_number, sin, symbol
 from dynamis.symbolic import factored, printing
-from dynamis.symbolic.arrangement import Arranger, Style, Sum, terms_of
-from dynamis.symbolic.dressing import arc_terms, dressed
+from dynamis.symbolic.arrangement import Arranger, Style, Sum, sparse
+from dynamis.symbolic.dressing import arc_terms, dressed, dressed_terms
 from dynamis.symbolic.nested import nested
 from dynamis.symbolic.notation import Lettering, Notation
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
@@ -238,7 +238,8 @@ class Expression:
             return atoms[k]
 
         def graph(p: Polynomial) -> Any:
-            return nested({m: float(c) for m, c in terms_of(dressed(algebra.ring, p)).items()}, atom, known)
+            terms = sparse(dressed_terms(algebra.ring, p))
+            return nested({m: int(c.p) / int(c.q) for m, c in terms.items()}, atom, known)
 
         above = graph(self.numerator)
         return above if self.denominator is None else above / graph(self.denominator)

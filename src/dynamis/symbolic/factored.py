@@ -11,6 +11,7 @@ from dynamis.scalar import Node, topological
 from dynamis.scalar.node import binary, make, select, unary
 from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.notation import Lettering
+from dynamis.symbolic.printing import raised
 
 WORTH_A_NAME = 4  # letters
 SUM, PRODUCT, LEAF = 1, 2, 3
@@ -28,6 +29,11 @@ class _Written:
     def inside(self, level: int) -> str:
         """As an operand, in brackets where it binds less than its surroundings."""
         return f"({self.text})" if self.level < level else self.text
+
+    @property
+    def signed(self) -> str:
+        """By itself, with its sign."""
+        return f"-{self.inside(PRODUCT)}" if self.negative else self.text
 
 
 def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[tuple[str, str]]:
@@ -48,7 +54,7 @@ def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[
             lines.append((name, written.text))
             written = _Written(written.negative, name, LEAF, 1)
         made[id(node)] = written
-    return lines + [("", ("-" if of(x).negative else "") + of(x).inside(PRODUCT if of(x).negative else SUM)) for x in outputs]
+    return lines + [("", of(x).signed) for x in outputs]
 
 
 def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
@@ -61,33 +67,35 @@ def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
         case "add" | "sub":
             a, b = parts
             minus = b.negative != (node.op == "sub")
-            if a.negative and not minus:
-                a, b, minus = b, a, True
-            first = "-" + a.inside(PRODUCT) if a.negative else a.text
+            if a.negative and not minus:  # b − a rather than −a + b
+                return _Written(False, f"{b.text} - {a.inside(PRODUCT)}", SUM, size)
+            first = a.signed
             if not minus and b.text.startswith("-"):  # a sum that begins with a minus sign
                 return _Written(False, f"{first} - {b.text[1:]}", SUM, size)
             return _Written(False, first + (" - " + b.inside(PRODUCT) if minus else " + " + b.text), SUM, size)
         case "mul":
             a, b = parts
             same = node.args[0] is node.args[1]
-            text = a.inside(LEAF) + "^2" if same and a.level == LEAF and "^" not in a.text else ""
+            text = raised(a.text, 2) if same and a.level == LEAF and "^" not in a.text else ""
             return _Written(a.negative != b.negative, text or f"{a.inside(PRODUCT)} {b.inside(PRODUCT)}", PRODUCT, size)
         case "div":
             return _Written(parts[0].negative != parts[1].negative, rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}", LEAF, size)
         case "sin" | "cos":
             return _Written(False, _turned(node, parts[0], letters), LEAF, 1)
-    inner = ", ".join(("-" if p.negative else "") + p.text for p in parts)
+    inner = ", ".join(p.signed for p in parts)
     return _Written(False, rf"\operatorname{{{'sgn' if node.op == 'sign' else node.op}}}({inner})", LEAF, size)
 
 
 def _turned(node: Node, argument: _Written, letters: Lettering) -> str:
     form = linear_form(node.args[0])
     if form.constant or any(abs(r.numerator) != 1 for _, r in form.terms):
-        return rf"\{node.op}({'-' if argument.negative else ''}{argument.text})"
+        return rf"\{node.op}({argument.signed})"
     path = [(unit, ratio.numerator, ratio.denominator) for unit, ratio in form.terms]
     path.sort(key=lambda term: letters.roles[id(term[0])].number if id(term[0]) in letters.roles else 0)
     if path[0][1] < 0 and node.op == "sin":
-        return rf"\sin({'-' if argument.negative else ''}{argument.text})"
+        return rf"\sin({argument.signed})"
+    if path[0][1] < 0:  # the cosine is that of the opposite angle, which begins with a plus
+        path = [(unit, -sign, denominator) for unit, sign, denominator in path]
     return letters.turned("sine" if node.op == "sin" else "cosine", path)
 
 

@@ -24,12 +24,12 @@ def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> 
             pieces.append(_number_latex(size, digits))
         for factor, power in t.factors:
             if isinstance(factor, Atom):
-                pieces.append(_power(letters.latex(ring, factor), power))
+                pieces.append(raised(letters.latex(ring, factor), power))
             else:
                 inner = write(factor)
                 nested = any(isinstance(f, Sum) for x in factor.terms for f, _ in x.factors)
                 left, right = (r"\bigl(", r"\bigr)") if nested else ("(", ")")
-                pieces.append(_power(left + inner + right, power))
+                pieces.append(raised(left + inner + right, power))
         return " ".join(pieces)
 
     return write(arrangement)
@@ -61,7 +61,8 @@ def _joined(terms: list[tuple[bool, str]]) -> str:
     return ("-" if negative else "") + first + "".join((" - " if minus else " + ") + t for minus, t in terms[1:])
 
 
-def _power(written: str, power: int) -> str:
+def raised(written: str, power: int) -> str:
+    """A factor in LaTeX with its power, which a sine or cosine has behind its name."""
     if power == 1:
         return written
     for function in (r"\sin", r"\cos"):

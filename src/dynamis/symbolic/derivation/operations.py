@@ -27,7 +27,7 @@ def operation_counts(form: ClosedForm) -> list[tuple[str, int, int]]:
         ("gravity", g, dynamics.gravity(model, q)),
     ]
     if all(x.expanded for x in form.C.flat) and sum(len(x) for x in form.C.flat) <= NESTED_UP_TO:
-        C = form.C.node()
+        C = form.coriolis_graph()
         torque = M @ a + C @ v + g + joint_bias(model, q, v)
         ways += [
             ("Coriolis matrix", C, coriolis.coriolis_matrix(model, q, v)),

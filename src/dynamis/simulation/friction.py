@@ -1,0 +1,121 @@
+"""Laws of dry friction at a joint. Viscous friction belongs to the robot's model and is always there.
+
+A law with sticking has a torque while it slides, and a range of torques that hold the joint while it rests. A smooth one
+has a torque at every velocity, and the joint creeps instead of resting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, unknown_name
+from dynamis.model.model import Model
+from dynamis.scalar import exp, tanh
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """Dry friction: ``forward`` while the velocity is positive, −``backward`` while it is negative, holding in between."""
+
+    forward: float
+    backward: float
+
+    def sliding(self, direction: float, _v: float) -> float:
+        return self.forward if direction > 0 else -self.backward
+
+    @property
+    def holding(self) -> tuple[float, float]:
+        return -self.backward, self.forward
+
+
+@dataclass(frozen=True)
+class Stribeck:
+    """More friction at rest (``static``) than in motion (``coulomb``), falling off with speed over ``velocity``."""
+
+    coulomb: float
+    static: float
+    velocity: float
+    shape: float = 2.0
+
+    def sliding(self, direction: float, v: float) -> float:
+        weight = np.exp(-((abs(v) / self.velocity) ** self.shape))
+        return float(direction * (self.coulomb + (self.static - self.coulomb) * weight))
+
+    @property
+    def holding(self) -> tuple[float, float]:
+        return -self.static, self.static
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """F tanh(v / width): no sticking, and no jump. Smaller widths are truer and stiffer."""
+
+    coulomb: float
+    width: float = 1e-2
+
+    def torque(self, v: Any) -> Any:
+        return self.coulomb * tanh(v / self.width)
+
+
+@dataclass(frozen=True)
+class LuGre:
+    """Bristles that bend, z, before they slide: ż = v − σ0 |v| / g(v) z, torque σ0 z + σ1 ż [Canudas de Wit 1995].
+
+    σ0 g is the friction of a steady slide, ``coulomb`` + (``static`` − ``coulomb``) exp(−(v / ``velocity``)²); viscous
+    friction is the model's.
+    """
+
+    coulomb: float
+    static: float
+    velocity: float
+    stiffness: float
+    damping: float = 0.0
+
+    def steady(self, v: Any) -> Any:
+        return self.coulomb + (self.static - self.coulomb) * exp(-(v / self.velocity) * (v / self.velocity))
+
+    def rate(self, z: Any, v: Any) -> Any:
+        return v - self.stiffness * abs(v) / self.steady(v) * z
+
+    def torque(self, z: Any, v: Any) -> Any:
+        return self.stiffness * z + self.damping * self.rate(z, v)
+
+
+Law = Coulomb | Stribeck | Smooth | LuGre
+
+
+def laws_of(model: Model, choice: Any) -> dict[int, Law]:
+    """The law of each degree of freedom that has dry friction.
+
+    ``choice`` is "model" (the robot's Coulomb friction, sticking), "smooth" (the same, smoothed), "none", or a mapping of
+    coordinate names to laws, for those joints in place of the model's.
+    """
+    own: dict[int, Law] = {}
+    for k in range(model.n):
+        coulomb, bias = float(model.coulomb[k]), float(model.coulomb_bias[k])
+        if coulomb or bias:
+            own[k] = Coulomb(coulomb + bias, coulomb - bias)
+    if isinstance(choice, Mapping):
+        names = [c.name for c in model.coordinates]
+        for name, law in choice.items():
+            if name not in names:
+                raise unknown_name("coordinate", name, names)
+            if not isinstance(law, Coulomb | Stribeck | Smooth | LuGre):
+                raise InputError(f"friction of {name!r} must be a Coulomb, Stribeck, Smooth or LuGre law, got {law!r}")
+            own[names.index(name)] = law
+        return own
+    match choice:
+        case "model":
+            return own
+        case "none":
+            return {}
+        case "smooth":
+            return {k: Smooth(max(abs(x) for x in law.holding)) for k, law in own.items() if isinstance(law, Coulomb)}
+    raise InputError(f"friction={choice!r} is not known; choose 'model', 'smooth', 'none' or a mapping of joints to laws")
