@@ -85,7 +85,8 @@ def test_an_index_can_subtract_angles_and_hold_joints_beyond_nine():
     assert value("s_{-12}") is sin(q[1] - q[0])
     assert value("c_{1,10}", vocabulary(12)) is cos(q[0] + q[9])
     assert value("c_{10}", vocabulary(12)) is cos(q[9])
-    assert value("s12", vocabulary(12)) is sin(q[0] + q[1])
+    assert value("s12", vocabulary(12)) is sin(q[11])
+    assert value("s_{1,2}", vocabulary(12)) is sin(q[0] + q[1])
 
 
 WORDS = {

@@ -1,5 +1,6 @@
 """Budgets: what would become too large or take too long is given factored, and is still the robot."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -123,3 +124,18 @@ def test_large_robots_return_whatever_the_budget(name):
     assert x.form.M.shape == (x.form.n, x.form.n)
     assert largest_error(x.of(x.form.M), x.numeric.mass_matrix(x.q)) < 1e-12
     assert largest_error(x.of(x.form.g), x.numeric.gravity(x.q)) < 1e-12
+
+
+def test_factored_print_defines_every_name_it_uses():
+
+    form = dy.load("puma560").closed_form(seconds=0)
+    for text in (form.latex(), form.M.latex(), form.g[1].latex(), form.equations[0].latex()):
+        used, defined = set(re.findall(r"x_\{\d+\}", text)), set(re.findall(r"(x_\{\d+\}) &?= ", text))
+        assert used
+        assert used == defined
+
+
+def test_velocity_terms_of_a_factored_form_have_no_names():
+    compact = dy.load("puma560").closed_form(seconds=0).compact
+    assert compact.names == ()
+    assert not compact.C[0, 0].expanded

@@ -283,3 +283,15 @@ def test_factored_print_names_shared_parts_before_it_uses_them():
     for k, (_, formula) in enumerate(lines):
         for name in names[k:] if k < len(names) else []:
             assert name not in formula
+
+
+def test_quotients_have_whole_coefficients_without_a_common_divisor():
+    form = dy.load("planar_2r").closed_form()
+    half = form.M[1, 1] * 0.5
+    assert str(1 / half) == "(2)/(m_2*l_2^2 + I_2)"
+    assert 1 / half * half == 1
+
+
+def test_expressions_are_compared_and_so_not_hashed():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(dy.load("planar_2r").closed_form().M[0, 0])

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import energy, regressor
 from dynamis.algorithms.regressor import JOINT_PARAMETERS
+from dynamis.errors import DynamisError
 from dynamis.model.model import Model
 from dynamis.scalar import Node, symbol, topological
 from dynamis.spatial import Inertia
@@ -191,7 +192,26 @@ def _coefficients(
                 if s in unknown:
                     found[s] = ring.number(Fraction(x).limit_denominator(10**9)), None
             break
+    _prove(ring, columns, d, found, monomials)
     return {s: beta for s, beta in found.items() if not beta[0].is_zero()}
+
+
+def _prove(ring: Ring, columns: list[_Column], d: int, betas: dict[int, Any], monomials: list[StateMonomial]) -> None:
+    """E_d = Σ β E_s, monomial by monomial: exactly, or to the rounding of decimals."""
+    for m in monomials:
+        right: Any = (columns[d].parts.get(m, ring.zero), None)
+        left: Any = (ring.zero, None)
+        for s, beta in betas.items():
+            if m in columns[s].parts:
+                left = ring.add(left, ring.multiply(beta, (columns[s].parts[m], None)))
+        difference = ring.difference(left, right)
+        if not difference.is_zero() and not _is_small(difference, right[0]):
+            raise DynamisError(f"the rule for {columns[d].name} could not be proven; this is a defect: please report the robot")
+
+
+def _is_small(difference: Polynomial, beside: Polynomial) -> bool:
+    sizes = [max((abs(int(c.p) / int(c.q)) for c in p.coeffs()), default=0.0) for p in (difference, beside)]
+    return sizes[0] < 1e-6 * max(sizes[1], 1e-3)
 
 
 def _is_turning(ring: Ring, atom: Atom, moving: set[int]) -> bool:

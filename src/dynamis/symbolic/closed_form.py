@@ -17,6 +17,7 @@ from dynamis.model.description import Description
 from dynamis.model.model import Model
 from dynamis.scalar import Node, sign, symbol
 from dynamis.scalar import jacobian as scalar_jacobian
+from dynamis.symbolic import factored
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget, BudgetSpent
@@ -364,6 +365,12 @@ class ClosedForm:
 
     def latex(self, notation: str | Notation | None = None) -> str:
         """The equations of motion in LaTeX."""
+        if not self.expanded:
+            letters = self.algebra.letters.with_notation(notation)
+            named = factored.latex(list(self.torque_graph()), letters)
+            torques = iter(letters.variable("torque", k + 1) for k in range(self.n))
+            lines = [f"{name or next(torques)} &= {formula}" for name, formula in named]
+            return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
         lines = [equation.latex(notation) for equation in self.equations]
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 

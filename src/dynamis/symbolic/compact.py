@@ -36,6 +36,8 @@ def with_named_factors(form: ClosedForm) -> Compact:
     found: dict[str, tuple[int, Expression]] = {}
     multiples: dict[tuple[int, ...], tuple[int, Any]] = {}
     cube, square = (form.n,) * 3, (form.n,) * 2
+    if not all(c.expanded and c.denominator is None for c in form.christoffel.flat):
+        return Compact((), form.christoffel, form.C, form.M_dot, form.N)
     for index in np.ndindex(*cube):
         c: Expression = form.christoffel.item(*index)
         if c.is_zero:

@@ -44,6 +44,10 @@ class Equation:
     def _written(self, notation: str | Notation | None, way: _Way) -> str:
         form, i = self.form, self.i
         letters = form.algebra.letters.with_notation(notation)
+        torque = way.plain(letters.variable("torque", i + 1))
+        if not form.expanded:
+            left = form.torque[i]
+            return f"{torque} = {way.write(left, notation)}"
         pieces = [
             _times(form.M[i, j], way.plain(letters.variable("acceleration", j + 1)), notation, way)
             for j in range(form.n)
@@ -53,7 +57,7 @@ class Equation:
             pieces += [way.write(x, notation) for x in _apart(form.coriolis_vector[i])]
         others = [form.viscous[i], form.dry[i], form.spring[i], form.g[i]]
         pieces += [way.write(term, notation) for term in others if not term.is_zero]
-        return f"{joined(pieces)} = {way.plain(letters.variable('torque', i + 1))}"
+        return f"{joined(pieces)} = {torque}"
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,6 @@ def _times(entry: Expression, factor: str, notation: Any, way: _Way) -> str:
     written = way.write(entry, notation)
     if written == "1":
         return factor
-    if not entry.expanded:
-        return f"({written}){way.between}{factor}"
     letters = entry.algebra.letters.with_notation(notation)
     arranged, _ = entry.arranged(letters.notation.style)
     if len(arranged.terms) == 1:

@@ -166,7 +166,8 @@ class Expression:
             difference._needs_expansion("whether it equals another")
         return bool(difference.is_zero)
 
-    __hash__ = object.__hash__
+    # equal expressions may be written differently, so there is no number that all of them share
+    __hash__ = None  # type: ignore[assignment]
 
     def diff(self, variable: Node) -> Expression:
         """The partial derivative by a symbol."""
@@ -193,7 +194,7 @@ class Expression:
         """LaTeX in the chosen letters."""
         letters = self.algebra.letters.with_notation(notation)
         if not self.expanded:
-            return factored.latex([self.graph], letters)[-1][1]
+            return factored.with_definitions([self.graph], letters, lambda entries: entries[0])
         above, below = (
             None if part is None else printing.latex(part, self.algebra.ring, letters, digits)
             for part in self.arranged(letters.notation.style)
@@ -253,6 +254,12 @@ class Expression:
             raise InputError(f"the expanded form was given up, so {what} is not known; allow more seconds or terms")
 
 
+def _matrix(entries: list[str], width: int) -> str:
+    rows = [entries[k : k + width] for k in range(0, len(entries), width)]
+    body = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
 class Formulas(np.ndarray[Any, Any]):
     """An array of expressions: NumPy's indexing and arithmetic, and their views all at once."""
 
@@ -263,10 +270,12 @@ class Formulas(np.ndarray[Any, Any]):
         return array.view(Formulas)
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
-        """A matrix (or a column) in LaTeX."""
+        """A matrix (or a column) in LaTeX; parts of what is not expanded are named behind it."""
         rows = self.reshape(-1, 1) if self.ndim == 1 else self
-        body = r" \\ ".join(" & ".join(x.latex(notation, digits) for x in row) for row in rows)
-        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+        if not all(x.expanded for x in self.flat):
+            letters, width = next(iter(self.flat)).algebra.letters.with_notation(notation), rows.shape[1]
+            return factored.with_definitions(list(self.node().flat), letters, lambda entries: _matrix(entries, width))
+        return _matrix([x.latex(notation, digits) for x in self.flat], rows.shape[1])
 
     def factored(self, notation: str | Notation | None = None, names: str = "x") -> list[tuple[str, str]]:
         """(name, formula) in LaTeX: first each part that occurs more than once, then the entries, named by their indices.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,13 @@ def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[
             written = _Written(written.negative, name, LEAF, 1)
         made[id(node)] = written
     return lines + [("", of(x).signed) for x in outputs]
+
+
+def with_definitions(outputs: Sequence[Any], letters: Lettering, put: Callable[[list[str]], str]) -> str:
+    """The outputs put together, and behind them what the names in them stand for."""
+    lines = latex(outputs, letters)
+    made = put([formula for name, formula in lines if not name])
+    return r",\quad ".join([made, *(f"{name} = {formula}" for name, formula in lines if name)])
 
 
 def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import cos, isfinite, pi, sin
+from math import cos, gcd, isfinite, lcm, pi, sin
 from typing import Any
 
 import flint
@@ -223,7 +223,7 @@ class Ring:
             numerator, denominator = numerator / common, denominator / common
         if denominator.is_constant():
             return numerator / denominator.leading_coefficient(), None
-        scale = denominator.leading_coefficient()
+        scale = _common_scale(numerator, denominator)
         return numerator / scale, denominator / scale
 
     def same(self, x: Any, y: Any) -> bool:
@@ -297,3 +297,12 @@ def _cosine_and_sine(angle: float) -> tuple[float, float]:
     if abs(quarters - round(quarters)) < 1e-12 * max(1.0, abs(quarters)):
         return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(quarters) % 4]
     return cos(angle), sin(angle)
+
+
+def _common_scale(numerator: Polynomial, denominator: Polynomial) -> Any:
+    """What to divide both by so that they have whole coefficients without a common divisor, the leading one positive."""
+    coefficients = [Fraction(int(c.p), int(c.q)) for p in (numerator, denominator) for c in p.coeffs()]
+    below = lcm(*(c.denominator for c in coefficients))
+    above = gcd(*(c.numerator * (below // c.denominator) for c in coefficients))
+    sign = 1 if denominator.leading_coefficient() > 0 else -1
+    return flint.fmpq(sign * above, below)

@@ -152,10 +152,12 @@ class Vocabulary:
         return len(index) < 6 and 1 <= int(index) <= self.coordinates
 
     def _turns(self, index: str) -> list[tuple[int, int]] | None:
-        """Signs and joints of an index: each digit a joint, or each number where commas part them or digits do not fit."""
-        readings = [re.findall(r"([-+]?),?([0-9]+)", index)]
-        if "," not in index:
-            readings.insert(0, re.findall(r"([-+]?)([0-9])", index))
+        """Signs and joints of an index: each digit a joint, or each number where commas part them or digits do not fit.
+
+        Where there is a joint 12, c_12 is its cosine.
+        """
+        numbers, digits = (re.findall(pattern, index) for pattern in (r"([-+]?),?([0-9]+)", r"([-+]?)([0-9])"))
+        readings = [numbers] if "," in index else [numbers, digits] if self.coordinates > 9 else [digits, numbers]
         for reading in readings:
             joints = [int(number[:6]) - 1 for _, number in reading]
             fit = all(0 <= k < self.coordinates and self.revolute[k] for k in joints)
