@@ -54,9 +54,12 @@ if TYPE_CHECKING:
         tanh,
         where,
     )
+    from dynamis.simulation.actuators import DCMotor, Elastic, Saturated
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.rollouts import rollouts
+    from dynamis.simulation.sampling import Sampled
     from dynamis.simulation.simulate import simulate
+    from dynamis.simulation.surroundings import Ball, Plane, contact, joint_stops
     from dynamis.simulation.trajectory import Trajectory
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
@@ -82,6 +85,9 @@ _HOMES = {
     ),
     "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
+    "dynamis.simulation.actuators": ("DCMotor", "Elastic", "Saturated"),
+    "dynamis.simulation.sampling": ("Sampled",),
+    "dynamis.simulation.surroundings": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
     "dynamis.simulation.rollouts": ("rollouts",),
     "dynamis.simulation.simulate": ("simulate",),
@@ -107,11 +113,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Ball",
     "ClosedForm",
     "ConversionError",
     "Coulomb",
+    "DCMotor",
     "Description",
     "DynamisError",
+    "Elastic",
     "FormatError",
     "Inertia",
     "InputError",
@@ -123,8 +132,11 @@ __all__ = [
     "MovingBase",
     "NameLookupError",
     "Notation",
+    "Plane",
     "Pose",
     "Robot",
+    "Sampled",
+    "Saturated",
     "SingularError",
     "Smooth",
     "Stribeck",
@@ -135,11 +147,13 @@ __all__ = [
     "asin",
     "atan2",
     "check",
+    "contact",
     "cos",
     "equivalent",
     "evaluate",
     "exp",
     "floor",
+    "joint_stops",
     "load",
     "log",
     "maximum",

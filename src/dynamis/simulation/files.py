@@ -40,20 +40,34 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     try:
         match target.suffix:
             case ".npz":
-                np.savez_compressed(
-                    target, note=np.array(json.dumps(note)), **{k.replace("/", "_"): v for k, v in table.items()}
-                )
+                np.savez_compressed(target, note=np.array(json.dumps(note)), **_npz_names(table))
             case ".csv":
-                header = ",".join(f'"{name}"' if "," in name else name for name in table)
+                header = ",".join(map(_csv_name, table))
                 rows = np.column_stack(list(table.values()))
-                np.savetxt(target, rows, delimiter=",", header=header, comments="", fmt="%.17g")
+                np.savetxt(target, rows, delimiter=",", header=header, comments="", fmt="%.17g", encoding="utf-8")
             case ".parquet":
                 _parquet(target, table, note)
             case _:
                 raise InputError(f"{printable(target.name)}: name the file .npz, .csv or .parquet")
     except OSError as error:
-        raise InputError(f"{printable(str(target))} cannot be written: {error.strerror}") from None
+        raise InputError(f"{printable(str(target))} cannot be written: {error.strerror or error}") from None
     return target
+
+
+def _npz_names(table: dict[str, Any]) -> dict[str, Any]:
+    """The columns by names that can be files in an archive; where two would become one, a number tells them apart."""
+    named: dict[str, Any] = {}
+    for name, values in table.items():
+        plain = free = name.replace("/", "_")
+        k = 2
+        while free in named:
+            free, k = f"{plain}_{k}", k + 1
+        named[free] = values
+    return named
+
+
+def _csv_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"\n\r') else name
 
 
 def _parquet(target: Path, table: dict[str, Any], note: dict[str, Any]) -> None:

@@ -27,6 +27,9 @@ class Coulomb:
     forward: float
     backward: float
 
+    def __post_init__(self) -> None:
+        _check(self, self.forward + self.backward >= 0, "forward + backward must not be negative")
+
     def sliding(self, direction: float, _v: float) -> float:
         return self.forward if direction > 0 else -self.backward
 
@@ -44,6 +47,10 @@ class Stribeck:
     velocity: float
     shape: float = 2.0
 
+    def __post_init__(self) -> None:
+        _check(self, self.coulomb >= 0 and self.static >= 0, "coulomb and static must not be negative")
+        _check(self, self.velocity > 0 and self.shape > 0, "velocity and shape must be positive")
+
     def sliding(self, direction: float, v: float) -> float:
         weight = np.exp(-((abs(v) / self.velocity) ** self.shape))
         return float(direction * (self.coulomb + (self.static - self.coulomb) * weight))
@@ -55,13 +62,17 @@ class Stribeck:
 
 @dataclass(frozen=True)
 class Smooth:
-    """F tanh(v / width): no sticking, and no jump. Smaller widths are truer and stiffer."""
+    """``bias`` + F tanh(v / width): no sticking, and no jump. Smaller widths are truer and stiffer."""
 
     coulomb: float
     width: float = 1e-2
+    bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self, self.coulomb >= 0 and self.width > 0, "coulomb must not be negative, and width must be positive")
 
     def torque(self, v: Any) -> Any:
-        return self.coulomb * tanh(v / self.width)
+        return self.bias + self.coulomb * tanh(v / self.width)
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,10 @@ class LuGre:
     stiffness: float
     damping: float = 0.0
 
+    def __post_init__(self) -> None:
+        positive = min(self.coulomb, self.static, self.velocity, self.stiffness) > 0
+        _check(self, positive and self.damping >= 0, "all must be positive, and damping must not be negative")
+
     def steady(self, v: Any) -> Any:
         return self.coulomb + (self.static - self.coulomb) * exp(-(v / self.velocity) * (v / self.velocity))
 
@@ -86,6 +101,11 @@ class LuGre:
 
     def torque(self, z: Any, v: Any) -> Any:
         return self.stiffness * z + self.damping * self.rate(z, v)
+
+
+def _check(law: Any, holds: bool, rule: str) -> None:
+    if not (holds and all(np.isfinite(x) for x in vars(law).values())):
+        raise InputError(f"{law} cannot be: {rule}, and every number finite")
 
 
 Law = Coulomb | Stribeck | Smooth | LuGre
@@ -117,5 +137,5 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
         case "none":
             return {}
         case "smooth":
-            return {k: Smooth(max(abs(x) for x in law.holding)) for k, law in own.items() if isinstance(law, Coulomb)}
+            return {k: Smooth(float(model.coulomb[k]), bias=float(model.coulomb_bias[k])) for k in own}
     raise InputError(f"friction={choice!r} is not known; choose 'model', 'smooth', 'none' or a mapping of joints to laws")

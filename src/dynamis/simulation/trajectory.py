@@ -34,8 +34,9 @@ class Event:
 class Trajectory:
     """A motion: ``t`` (N), ``q`` (N, nq), ``v`` and ``tau`` (N, n), ``friction`` (N, n) where it is dry.
 
-    ``work`` (N) is what torques and wrenches put in since the start, less what friction took out; ``energy_error`` is how
-    far the energy is from it. ``status`` is a sentence; ``complete`` says whether the end was reached.
+    ``tau`` is what reaches the joints; ``actuator_states`` holds the drives' own states (a current; angle and velocity of a
+    rotor) by coordinate. ``work`` (N) is what torques and wrenches put in since the start, less what friction took out;
+    ``energy_error`` is how far the energy is from it. ``status`` is a sentence; ``complete`` says whether the end was reached.
     """
 
     robot: Robot
@@ -49,6 +50,7 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     status: str = "reached the end"
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    actuator_states: Mapping[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.t)

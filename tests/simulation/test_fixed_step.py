@@ -1,0 +1,121 @@
+"""Fixed steps: the order of each method, the energy it keeps, and the manifold it stays on."""
+
+import numpy as np
+import pytest
+from joint_zoo import zoo_robot
+from small_machines import ball_joint, free_body, pendulum
+
+import dynamis as dy
+from dynamis.simulation.simulate import simulate
+
+ORDERS = {"euler": 1.0, "midpoint": 2.0, "rk4": 4.0}
+ARM = dy.load("planar_2r_melchiorri")
+CASES = {
+    "planar arm": (ARM, [0.3, 0.4], [1.0, -1.0], (0.02, 0.01, 0.005), 1.0),
+    "ur5e": (dy.load("ur5e"), [0.1, -1.2, 0.9, 0.4, 0.5, 0.6], np.zeros(6), (2e-3, 1e-3, 5e-4), 1e-3),
+    "heavy top": (ball_joint(), [0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0], (0.02, 0.01, 0.005), 1.0),
+    "free body": (free_body(), free_body().neutral(), [1.0, 2.0, 3.0, 1.0, -2.0, 0.5], (0.02, 0.01, 0.005), 1.0),
+    "flyer": (zoo_robot("flyer"), zoo_robot("flyer").neutral(), np.full(7, 0.5), (0.02, 0.01, 0.005), 1.0),
+}
+
+
+def order(robot, method, q, v, steps, **pushes):
+    """Richardson's: from the differences of three ends, each step half of the one before."""
+    end = 20 * steps[0]
+    ends = []
+    for h in steps:
+        motion = simulate(robot, [0.0, 0.5 * end, end], q, v, method=method, step=h, friction="none", **pushes)
+        ends.append(np.concatenate([motion.q[-1], motion.v[-1]]))
+    return np.log2(np.linalg.norm(ends[0] - ends[1]) / np.linalg.norm(ends[1] - ends[2]))
+
+
+@pytest.mark.parametrize("method", ORDERS)
+@pytest.mark.parametrize("case", CASES)
+def test_each_method_has_its_order(case, method):
+    robot, q, v, steps, _ = CASES[case]
+    assert order(robot, method, q, v, steps) == pytest.approx(ORDERS[method], abs=0.15)
+
+
+@pytest.mark.parametrize("method", ORDERS)
+@pytest.mark.parametrize("case", CASES)
+def test_each_method_keeps_its_order_with_torques_of_time_and_a_controller_that_rests_at_the_origin(case, method):
+    robot, q, v, steps, strength = CASES[case]
+    found = order(
+        robot, method, q, v, steps, torque=lambda t: strength * np.sin(5 * t + np.arange(robot.n)),
+        controller=lambda _t, _q, v: -strength * v,
+    )  # fmt: skip
+    assert found == pytest.approx(ORDERS[method], abs=0.15)
+
+
+def test_a_controller_of_the_position_alone_is_seen_at_every_stage():
+    # a spring by controller and a spring of the model are the same robot
+    by_hand = simulate(pendulum(), 2.0, [0.8], controller=lambda _t, q, _v: -30.0 * q, method="rk4", step=1e-2)
+    built_in = simulate(pendulum(stiffness=30.0), 2.0, [0.8], method="rk4", step=1e-2)
+    assert np.abs(by_hand.q - built_in.q).max() < 1e-12
+
+
+def test_a_torque_that_jumps_late_is_not_taken_for_a_constant():
+    late = simulate(pendulum(), 3.0, torque=lambda t: [5.0 if t >= 2.0 else 0.0], method="rk4", step=1e-3)
+    assert np.abs(late.q[late.t < 2.0]).max() == 0.0
+    assert np.abs(late.q[-1]).max() > 0.5
+
+
+@pytest.mark.parametrize("name", ["planar_2r_melchiorri", "stanford", "scara"])
+def test_rk4_with_a_millisecond_keeps_the_energy_of_an_undamped_robot_for_ten_seconds(name):
+    robot = dy.load(name).replace(friction=0)
+    motion = simulate(robot, 10.0, robot.random(1), method="rk4", step=1e-3, points=101)
+    drift = np.abs(motion.energy - motion.energy[0]).max()
+    assert drift < 1e-7 * motion.kinetic_energy.max()
+
+
+def test_where_light_wrists_whirl_the_energy_rk4_loses_falls_with_the_step():
+    robot = dy.load("kuka_iiwa14").replace(friction=0)
+    drifts = []
+    for step in (2e-3, 1e-3, 5e-4):
+        motion = simulate(robot, 2.0, robot.random(1), method="rk4", step=step, points=11)
+        drifts.append(np.abs(motion.energy - motion.energy[0]).max() / motion.kinetic_energy.max())
+    assert drifts[0] > 10 * drifts[1] > 100 * drifts[2]
+    assert drifts[1] < 1e-7
+
+
+def test_the_midpoint_rule_keeps_the_energy_of_a_regular_motion_without_trend():
+    motion = simulate(ARM.replace(friction=0), 60.0, [-1.4, 0.1], method="midpoint", step=5e-3, points=1201)
+    error = (motion.energy - motion.energy[0]) / motion.kinetic_energy.max()
+    trend = np.polyfit(motion.t, error, 1)[0] * 60.0
+    assert np.abs(error).max() < 1e-6
+    assert abs(trend) < 0.02 * error.std()
+
+
+def test_eulers_energy_error_is_bounded_but_large():
+    motion = simulate(pendulum(), 20.0, [0.5], method="euler", step=1e-2, points=201)
+    error = np.abs(motion.energy_error) / motion.kinetic_energy.max()
+    assert 1e-3 < error.max() < 0.1
+
+
+@pytest.mark.parametrize("method", ORDERS)
+def test_quaternions_stay_of_length_one_and_a_free_body_keeps_its_energy(method):
+    motion = simulate(free_body(), 2.0, v0=[0.0, 0.0, 0.0, 0.1, 4.0, 0.2], method=method, step=1e-3, points=51)
+    assert np.linalg.norm(motion.q[:, 3:], axis=1) == pytest.approx(np.ones(51), abs=1e-14)
+    assert np.abs(motion.energy_error).max() < {"euler": 1e-1, "midpoint": 1e-5, "rk4": 1e-9}[method] * motion.energy.max()
+
+
+def test_the_compiled_step_is_the_step_in_python():
+    fast = simulate(ARM, 0.5, [0.3, 0.4], torque=[10.0, -5.0], method="midpoint", step=1e-2)
+    slow = simulate(ARM, 0.5, [0.3, 0.4], torque=lambda _t: [10.0, -5.0], method="midpoint", step=1e-2)
+    assert np.abs(fast.q - slow.q).max() < 1e-12
+
+
+def test_steps_divide_the_time_between_reports_and_are_never_longer_than_asked():
+    motion = simulate(pendulum(), [0.0, 0.1, 0.35, 1.0], [0.5], method="rk4", step=0.1)
+    assert motion.statistics["steps"] == 1 + 3 + 7
+    one = simulate(pendulum(), [0.0, 0.1, 0.2], [0.5], method="rk4", step=5.0)
+    assert one.statistics["steps"] == 2
+
+
+def test_smooth_friction_takes_part_in_every_stage():
+    robot = pendulum(coulomb=0.5, coulomb_bias=0.1)
+    tight = simulate(robot, 1.0, [1.0], friction="smooth", rtol=1e-11, atol=1e-12)
+    stepped = simulate(robot, 1.0, [1.0], friction="smooth", method="rk4", step=5e-4, points=11)
+    assert np.abs(stepped.q[-1] - tight.q[-1]).max() < 1e-8
+    assert stepped.friction[1:] == pytest.approx(0.1 + 0.5 * np.tanh(stepped.v[1:] / 1e-2), abs=1e-12)
+    assert np.abs(stepped.ledger.total - stepped.tau).max() < 1e-9

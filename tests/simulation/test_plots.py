@@ -1,0 +1,48 @@
+"""Pictures of a motion: panels, what is drawn in them, and files."""
+
+import numpy as np
+import pytest
+from small_machines import ball_joint, block, pendulum
+
+import dynamis as dy
+from dynamis.simulation.simulate import simulate
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture_is_written_where_asked(tmp_path, suffix):
+    target = tmp_path / f"swing.{suffix}"
+    simulate(pendulum(coulomb=0.5), 2.0, [1.0], points=101).plot(target)
+    assert target.stat().st_size > 5000
+
+
+def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
+    motion = simulate(pendulum(coulomb=0.5), 5.0, [1.0], points=101)
+    position, velocity, torque, energy = motion.plot().axes
+    assert np.array_equal(position.lines[0].get_ydata(), motion.q[:, 0])
+    assert np.array_equal(velocity.lines[0].get_ydata(), motion.v[:, 0])
+    assert [line.get_linestyle() for line in torque.lines[:2]] == ["-", ":"]
+    assert np.array_equal(torque.lines[1].get_ydata(), motion.friction[:, 0])
+    assert torque.get_title(loc="left") == "torque, and dry friction (dotted)"
+    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "start + work"]
+    assert len(energy.lines) == 4 + len(motion.events)
+    assert motion.events
+
+
+def test_units_follow_the_joints():
+    assert simulate(pendulum(), 0.1, points=3).plot().axes[0].get_ylabel() == "rad"
+    assert "m" in simulate(block(), 0.1, points=3).plot().axes[0].get_ylabel()
+
+
+def test_quaternions_and_many_joints_are_drawn_too():
+    assert len(simulate(ball_joint(), 0.1, points=3).plot().axes[0].lines) == 4
+    robot = dy.load("go2", base="floating")
+    assert simulate(robot, 0.01, points=3, friction="none").plot().axes[0].lines
+
+
+def test_a_place_or_a_kind_that_cannot_be_written_is_refused(tmp_path):
+    motion = simulate(pendulum(), 0.1, points=3)
+    for target in (tmp_path / "nowhere" / "swing.png", tmp_path / "swing.xyz"):
+        with pytest.raises(dy.InputError, match="cannot be written"):
+            motion.plot(target)

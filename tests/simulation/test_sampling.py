@@ -1,0 +1,86 @@
+"""Digital control: laws act at their rate, late, and on what the sensors show."""
+
+import numpy as np
+import pytest
+from small_machines import turning
+
+import dynamis as dy
+
+
+def record(calls):
+    def law(t, q, v):
+        calls.append((t, q.copy(), v.copy()))
+        return np.array([1.0 + t])
+
+    return law
+
+
+def test_the_law_is_asked_once_a_period_and_its_torque_is_held():
+    calls = []
+    motion = dy.simulate(turning(), 0.1, controller=dy.Sampled(record(calls), 100.0), points=1001)
+    np.testing.assert_allclose([t for t, _, _ in calls], np.arange(10) / 100.0, atol=1e-12)
+    held = 1.0 + np.floor(motion.t * 100.0 + 1e-9) / 100.0
+    np.testing.assert_allclose(motion.tau[:-1, 0], held[:-1], atol=1e-12)
+
+
+def test_held_torques_give_the_exact_motion():
+    motion = dy.simulate(turning(inertia=1.0), 0.2, controller=dy.Sampled(lambda t, q, v: [1.0 if t < 0.1 else -1.0], 10.0))
+    np.testing.assert_allclose(motion.v[-1], [0.0], atol=1e-9)
+    np.testing.assert_allclose(motion.q[-1], [0.01], atol=1e-9)
+
+
+def test_torques_come_late_by_the_delay():
+    motion = dy.simulate(turning(), 0.1, controller=dy.Sampled(lambda t, q, v: [5.0], 100.0, delay=0.025), points=401)
+    assert np.all(motion.tau[motion.t < 0.025 - 1e-9] == 0.0)
+    assert np.all(motion.tau[motion.t > 0.025 + 1e-9] == 5.0)
+
+
+def test_positions_are_seen_in_steps_of_the_encoder():
+    calls = []
+    dy.simulate(turning(), 0.2, v0=[1.0], controller=dy.Sampled(record(calls), 50.0, resolution=0.05))
+    seen = np.array([q[0] for _, q, _ in calls])
+    np.testing.assert_allclose(seen / 0.05, np.round(seen / 0.05), atol=1e-9)
+
+
+def test_velocities_by_differences_are_those_of_the_encoder():
+    calls = []
+    dy.simulate(turning(), 0.2, v0=[1.0], controller=dy.Sampled(record(calls), 50.0, resolution=0.05, velocity="differences"))
+    q, v = (np.array([c[k][0] for c in calls]) for k in (1, 2))
+    assert v[0] == 0.0
+    np.testing.assert_allclose(v[1:], np.diff(q) * 50.0)
+
+
+def test_a_fast_sampled_law_is_the_continuous_one():
+    robot = turning()
+    law = lambda t, q, v: -20.0 * q - 8.0 * v  # noqa: E731
+    digital = dy.simulate(robot, 1.0, q0=[1.0], controller=dy.Sampled(law, 2000.0))
+    smooth = dy.simulate(robot, 1.0, q0=[1.0], controller=law)
+    np.testing.assert_allclose(digital.q, smooth.q, atol=5e-3)
+
+
+def test_a_law_that_fails_keeps_the_motion_before():
+    def law(t, q, v):
+        if t > 0.05:
+            raise RuntimeError("sensor lost")
+        return [0.0]
+
+    motion = dy.simulate(turning(), 0.2, v0=[1.0], controller=dy.Sampled(law, 100.0), points=101)
+    assert "RuntimeError: sensor lost" in motion.status
+    assert 0.04 < motion.t[-1] < 0.07
+
+
+def test_the_same_controller_serves_twice():
+    sampled = dy.Sampled(lambda t, q, v: -q, 100.0, resolution=1e-3, velocity="differences")
+    first, second = (dy.simulate(turning(), 0.3, q0=[0.5], controller=sampled) for _ in range(2))
+    assert np.array_equal(first.q, second.q)
+
+
+@pytest.mark.parametrize("wrong", [{"rate": 0.0}, {"rate": 10.0, "delay": -1.0}, {"rate": 10.0, "velocity": "guessed"}])
+def test_impossible_sampling_is_refused(wrong):
+    with pytest.raises(dy.InputError):
+        dy.Sampled(lambda t, q, v: q, **wrong)
+
+
+def test_sampled_laws_need_an_adaptive_method():
+    with pytest.raises(dy.InputError, match="use method='DOP853'"):
+        dy.simulate(turning(), 0.1, controller=dy.Sampled(lambda t, q, v: q, 10.0), method="rk4", step=1e-3)

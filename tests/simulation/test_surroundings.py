@@ -1,0 +1,94 @@
+"""Surfaces and stops: they push, never pull, take energy only where they should, and can be traced."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.scalar import evaluate, symbol
+
+
+def falling(mass=2.0):
+    """A ball that can only go up and down."""
+    d = dy.Description("ball", gravity=np.array([0.0, 0.0, -9.81])).add_link("base")
+    d.add_link("ball", "base", "prismatic", axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=mass))
+    return dy.Robot(d)
+
+
+FLOOR = dy.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def test_a_ball_comes_to_rest_where_the_floor_carries_its_weight():
+    robot = falling()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e4, damping=5.0, radius=0.1)
+    motion = dy.simulate(robot, 6.0, [0.3], wrenches={"ball": floor}, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(motion.q[-1], [0.1 - 2.0 * 9.81 / 1e4], atol=1e-5)
+
+
+def test_without_damping_it_bounces_to_where_it_started():
+    robot = falling()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e5, radius=0.1)
+    motion = dy.simulate(robot, 2.0, [0.5], wrenches={"ball": floor}, rtol=1e-10, atol=1e-12, points=4001)
+    peaks = motion.q[(motion.v[:, 0] ** 2 < 1e-3) & (motion.q[:, 0] > 0.2), 0]
+    assert len(peaks) > 1
+    np.testing.assert_allclose(peaks.max(), 0.5, atol=1e-4)
+
+
+def test_a_surface_never_pulls():
+    robot = falling()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e4, damping=100.0, radius=0.1)
+    for q in (-0.05, 0.05, 0.09999, 0.10001, 1.0):
+        for v in (-5.0, 0.0, 5.0):
+            assert floor(0.0, np.array([q]), np.array([v]))[2] >= 0.0
+    assert floor(0.0, np.array([0.11]), np.array([-1.0]))[2] == 0.0
+
+
+def test_friction_is_against_the_slip_and_not_more_than_mu_n():
+    arm = dy.load("planar_2r_melchiorri")
+    push = dy.contact(arm, None, dy.Plane((0, -1, 0), (0, 1, 0)), stiffness=1e4, friction=0.5)
+    q = np.array([-np.pi / 2 + 0.3, 0.0])
+    for v in ([1.0, 0.0], [-1.0, 0.0], [1e-6, 0.0]):
+        fx, fy = push(0.0, q, np.array(v))[:2]
+        slip = arm.velocity(q, np.array(v))[0]
+        assert fx * slip <= 0.0
+        assert abs(fx) <= 0.5 * fy + 1e-9
+
+
+def test_a_ball_pushes_away_from_its_centre():
+    arm = dy.load("planar_2r_melchiorri")
+    q = np.array([0.3, -0.2])
+    p = arm.pose(q)[:3, 3]
+    centre = p - np.array([0.0, 0.3, 0.0])
+    force = dy.contact(arm, None, dy.Ball(tuple(centre), 0.5), stiffness=100.0)(0.0, q, np.zeros(2))
+    np.testing.assert_allclose(force[:3], [0.0, 100.0 * 0.2, 0.0], atol=1e-9)
+
+
+def test_contacts_can_be_traced_into_rollouts():
+    arm = dy.load("planar_2r_melchiorri")
+    push = dy.contact(arm, None, dy.Plane((0, -1, 0), (0, 1, 0)), stiffness=1e4, friction=0.5, radius=0.02)
+    q, v = (np.array([symbol(f"{x}{k}") for k in range(2)], dtype=object) for x in "qv")
+    traced = push(0.0, q, v)
+    at = {q[0]: -1.2, q[1]: 0.1, v[0]: 0.4, v[1]: -0.3}
+    np.testing.assert_allclose(evaluate(traced, at), push(0.0, np.array([-1.2, 0.1]), np.array([0.4, -0.3])), rtol=1e-12)
+
+
+def test_stops_hold_a_joint_near_its_limit():
+    robot = dy.load("scara").replace(gravity=(0, 0, 0))
+    stops = dy.joint_stops(robot, stiffness=1e5, damping=1.0)
+    upper = robot.limits["upper"]
+    motion = dy.simulate(robot, 2.0, torque=[0.0, 0.0, 50.0, 0.0], stops=stops)
+    assert upper[2] < motion.q[:, 2].max() < upper[2] + 0.02
+    assert np.all(stops(0.0, np.array([0.0, 0.0, 0.5 * upper[2], 0.0]), np.zeros(4)) == 0.0)
+
+
+def test_work_at_the_surroundings_is_in_the_balance():
+    robot = falling()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e4, damping=5.0, radius=0.1)
+    motion = dy.simulate(robot, 1.0, [0.3], wrenches={"ball": floor}, rtol=1e-10, atol=1e-12)
+    assert np.abs(motion.energy_error).max() < 1e-6
+
+
+def test_impossible_surroundings_are_refused():
+    with pytest.raises(dy.InputError, match="stiffness > 0"):
+        dy.contact(falling(), "ball", FLOOR, stiffness=0.0)
+    with pytest.raises(dy.InputError, match="no joint with limits"):
+        dy.joint_stops(falling(), stiffness=1.0)
