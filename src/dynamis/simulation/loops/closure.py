@@ -1,0 +1,327 @@
+"""What closes a loop: a frame held to another, a rod between them, a gear between two joints.
+
+Each closure gives, for one state, its part of h(q) = 0, the rows H with ḣ = H v, and the bias Ḣ v, so that ḧ = H v̇ + Ḣ v.
+The formulas take numbers and symbols alike. A multiplier λ is what ``frame_b`` exerts on ``frame_a``: the work of the closure
+is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, unknown_name
+from dynamis.robot import Robot
+from dynamis.scalar import sqrt
+from dynamis.spatial import cross
+
+Array = npt.NDArray[Any]
+Rows = tuple[list[Any], list[Any], list[Any]]  # h, H, Ḣ v
+Vector = tuple[float, float, float]
+WORLD = np.eye(3)
+
+
+class Place(NamedTuple):
+    """What a closure sees of a frame, in world axes: pose, Jacobians, velocities, accelerations for v̇ = 0."""
+
+    p: Array
+    R: Array
+    J: Array
+    J_w: Array
+    v: Array
+    w: Array
+    a: Array
+    w_dot: Array
+
+
+def _place(robot: Robot, q: Array, v: Array, frame: str) -> Place:
+    X, J = robot.pose(q, frame), robot.jacobian(q, frame)
+    V, A = robot.velocity(q, v, frame), robot.acceleration(q, v, np.zeros(robot.n), frame)
+    return Place(X[:3, 3], X[:3, :3], J[:3], J[3:], V[:3], V[3:], A[:3], A[3:])
+
+
+def _direction(value: Any, name: str) -> Vector:
+    array = np.array(value, dtype=float)
+    length = np.linalg.norm(array)
+    if array.shape != (3,) or not np.isfinite(length) or length == 0.0:
+        raise InputError(f"{name}= takes a direction of three numbers, got {value!r}")
+    x, y, z = (float(c) for c in array / length)
+    return x, y, z
+
+
+def _across(axis: Vector) -> tuple[Array, Array]:
+    """Two directions across an axis: the coordinate axes farthest from it, made square to it and to each other."""
+    first, second = np.delete(WORLD, int(np.argmax(np.abs(axis))), axis=0)
+    one = first - np.dot(first, axis) * np.array(axis)
+    one /= np.linalg.norm(one)
+    two = second - np.dot(second, axis) * np.array(axis) - np.dot(second, one) * one
+    return one, two / np.linalg.norm(two)
+
+
+def _apart(a: Place, b: Place) -> Rows:
+    """p_a − p_b, in world axes."""
+    return list(a.p - b.p), list(a.J - b.J), list(a.a - b.a)
+
+
+class Angle(NamedTuple):
+    """A function of an angle between two frames: its value, its row of H, its rate, and its second rate for v̇ = 0."""
+
+    value: Any
+    row: Array
+    rate: Any
+    bias: Any
+
+    def plus(self, other: Angle, factor: float = 1.0) -> Angle:
+        return Angle(*(mine + factor * theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def times(self, factor: float) -> Angle:
+        return Angle(*(factor * mine for mine in self))
+
+
+def _cosine(a: Place, b: Place, u: Array, w: Array) -> Angle:
+    """u · w of directions u fixed to frame a and w fixed to frame b: its rate is (u × w) · (ω_a − ω_b)."""
+    c, relative = cross(u, w), a.w - b.w
+    c_dot = cross(cross(a.w, u), w) + cross(u, cross(b.w, w))
+    bias = np.dot(c, a.w_dot - b.w_dot) + np.dot(c_dot, relative)
+    return Angle(np.dot(u, w), c @ (a.J_w - b.J_w), np.dot(c, relative), bias)
+
+
+def _half_angles(sines: list[Angle], cosine: Angle) -> Rows:
+    """2 sin(φ/2) = sin φ / cos(φ/2) for each sine: unlike sin φ it is zero only where the frames agree, not half a turn off."""
+    k = 1.0 / (1.0 + cosine.value)
+    g = sqrt(2.0 * k)  # 1 / cos(φ/2)
+    g_dot = -0.5 * g * k * cosine.rate
+    g_ddot = -0.5 * k * (g_dot * cosine.rate + g * cosine.bias - g * k * cosine.rate * cosine.rate)
+    h = [g * s.value for s in sines]
+    H = [g * s.row - (0.5 * g * k * s.value) * cosine.row for s in sines]
+    bias = [g * s.bias + 2.0 * g_dot * s.rate + g_ddot * s.value for s in sines]
+    return h, H, bias
+
+
+def _joined(*parts: Rows) -> Rows:
+    h, H, bias = ([row for part in parts for row in part[k]] for k in range(3))
+    return h, H, bias
+
+
+def _check_ends(robot: Robot, a: str, b: str) -> None:
+    if robot.model.frame(a).body == robot.model.frame(b).body:
+        raise InputError(f"{a!r} and {b!r} are fixed to the same body: there is nothing to close between them")
+
+
+class Closure(ABC):
+    """A holonomic constraint between parts of a robot."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """A name for each row of h."""
+
+    @abstractmethod
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        """(h, H, Ḣ v) at one state."""
+
+    @abstractmethod
+    def check(self, robot: Robot) -> None:
+        """Refuse a robot that lacks what is closed."""
+
+
+@dataclass(frozen=True)
+class Point(Closure):
+    """A ball joint: the origins of two frames coincide. λ is the force on ``frame_a``, in world axes."""
+
+    frame_a: str
+    frame_b: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.frame_a} on {self.frame_b}: {axis}" for axis in "xyz")
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        return _apart(_place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b))
+
+    def check(self, robot: Robot) -> None:
+        _check_ends(robot, self.frame_a, self.frame_b)
+
+
+@dataclass(frozen=True)
+class InPlane(Closure):
+    """The origins of two frames coincide as seen along ``normal``; along it they are free.
+
+    In a planar loop, where the joints see to the rest, a pin has no other rows. Elsewhere it is a point on a line along the
+    normal. The normal is a direction of the frame ``axes``, which carries the plane (``frame_b`` unless named); λ is the force
+    on ``frame_a`` along two directions of that frame across the normal (x and y for a normal along z).
+    """
+
+    frame_a: str
+    frame_b: str
+    normal: Vector = (0.0, 0.0, 1.0)
+    axes: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", _direction(self.normal, "normal"))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.frame_a} on {self.frame_b}: {k} in the plane" for k in ("first", "second"))
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        a, b = _place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b)
+        c = b if self.axes is None else _place(robot, q, v, self.axes)
+        d, d_dot, d_ddot = a.p - b.p, a.v - b.v, a.a - b.a
+        h, H, bias = [], [], []
+        for direction in _across(self.normal):
+            e = c.R @ direction
+            e_dot = cross(c.w, e)
+            h.append(np.dot(e, d))
+            H.append(e @ (a.J - b.J) + cross(e, d) @ c.J_w)
+            turning = np.dot(cross(c.w_dot, e) + cross(c.w, e_dot), d)
+            bias.append(np.dot(e, d_ddot) + 2.0 * np.dot(e_dot, d_dot) + turning)
+        return h, H, bias
+
+    def check(self, robot: Robot) -> None:
+        _check_ends(robot, self.frame_a, self.frame_b)
+        robot.model.frame(self.axes or self.frame_b)
+
+
+@dataclass(frozen=True)
+class Pin(Closure):
+    """A hinge: the origins coincide, and ``axis`` of frame a is parallel to ``axis_b`` (the same numbers unless given) of b.
+
+    λ is the force on ``frame_a`` in world axes, then its moment about two directions of ``frame_a`` across the axis.
+    """
+
+    frame_a: str
+    frame_b: str
+    axis: Vector = (0.0, 0.0, 1.0)
+    axis_b: Vector | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", _direction(self.axis, "axis"))
+        object.__setattr__(self, "axis_b", _direction(self.axis if self.axis_b is None else self.axis_b, "axis_b"))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        turns = tuple(f"{self.frame_a} on {self.frame_b}: {k} tilt" for k in ("first", "second"))
+        return (*Point(self.frame_a, self.frame_b).labels, *turns)
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        a, b = _place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b)
+        z = b.R @ np.array(self.axis_b)
+        # a turn of a by θ about each of the two directions across the axis shows as θ
+        sines = [_cosine(a, b, a.R @ np.cross(self.axis, about), z) for about in _across(self.axis)]
+        return _joined(_apart(a, b), _half_angles(sines, _cosine(a, b, a.R @ np.array(self.axis), z)))
+
+    def check(self, robot: Robot) -> None:
+        _check_ends(robot, self.frame_a, self.frame_b)
+
+
+@dataclass(frozen=True)
+class Weld(Closure):
+    """Two frames coincide, origins and axes. λ is force in world axes, then moment about the axes of ``frame_b``."""
+
+    frame_a: str
+    frame_b: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        turns = tuple(f"{self.frame_a} on {self.frame_b}: turn about {axis}" for axis in "xyz")
+        return (*Point(self.frame_a, self.frame_b).labels, *turns)
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        a, b = _place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b)
+        # R_bᵀ R_a: its skew part is axis · sin φ, its trace 1 + 2 cos φ
+        pairs = ((1, 2), (2, 0), (0, 1))
+        sines = [
+            _cosine(a, b, a.R[:, i], b.R[:, j]).plus(_cosine(a, b, a.R[:, j], b.R[:, i]), -1.0).times(0.5) for i, j in pairs
+        ]
+        x, y, z = (_cosine(a, b, a.R[:, i], b.R[:, i]) for i in range(3))
+        trace = x.plus(y).plus(z).times(0.5)
+        return _joined(_apart(a, b), _half_angles(sines, trace._replace(value=trace.value - 0.5)))
+
+    def check(self, robot: Robot) -> None:
+        _check_ends(robot, self.frame_a, self.frame_b)
+
+
+@dataclass(frozen=True)
+class Distance(Closure):
+    """A rod without mass between the origins of two frames. λ is its thrust: positive where it pushes them apart."""
+
+    frame_a: str
+    frame_b: str
+    length: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.length) and self.length > 0.0):
+            raise InputError(f"length= of a rod is a positive number, got {self.length!r}; Point holds two frames together")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (f"rod from {self.frame_a} to {self.frame_b}",)
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
+        a, b = _place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b)
+        d, d_dot = a.p - b.p, a.v - b.v
+        length = sqrt(np.dot(d, d))
+        u = d / length
+        rate = np.dot(u, d_dot)
+        bias = np.dot(u, a.a - b.a) + (np.dot(d_dot, d_dot) - rate * rate) / length
+        return [length - self.length], [u @ (a.J - b.J)], [bias]
+
+    def check(self, robot: Robot) -> None:
+        _check_ends(robot, self.frame_a, self.frame_b)
+
+
+@dataclass(frozen=True)
+class Coupled(Closure):
+    """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``; b feels −ratio · λ."""
+
+    joint_a: str
+    joint_b: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (f"{self.joint_a} geared to {self.joint_b}",)
+
+    def rows(self, robot: Robot, q: Array, v: Array) -> Rows:  # noqa: ARG002 - a gear does not depend on the velocity
+        i, j = _coordinate(robot, self.joint_a), _coordinate(robot, self.joint_b)
+        row = np.zeros(robot.n)
+        row[i[0]] += 1.0
+        row[j[0]] -= self.ratio
+        return [q[i[1]] - self.ratio * q[j[1]] - self.offset], [row], [0.0]
+
+    def check(self, robot: Robot) -> None:
+        if _coordinate(robot, self.joint_a) == _coordinate(robot, self.joint_b):
+            raise InputError(f"a gear couples two joints, got {self.joint_a!r} twice")
+        if not np.isfinite([self.ratio, self.offset]).all():
+            raise InputError(f"ratio and offset of a gear are finite numbers, got {self.ratio!r} and {self.offset!r}")
+
+
+def _coordinate(robot: Robot, name: str) -> tuple[int, int]:
+    """(place in v, place in q)."""
+    for k, coordinate in enumerate(robot.model.coordinates):
+        if coordinate.name == name:
+            if coordinate.q_index is None:
+                raise InputError(f"{name!r} turns with a quaternion: only joints with one number can be coupled")
+            return k, coordinate.q_index
+    raise unknown_name("coordinate", name, robot.coordinate_names)
+
+
+def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
+    """The closures as a tuple, each checked against the robot."""
+    given = (closures,) if isinstance(closures, Closure) else tuple(closures)
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    for closure in given:
+        if not isinstance(closure, Closure):
+            raise InputError(f"a closure is a Point, InPlane, Pin, Weld, Distance or Coupled, got {type(closure).__name__}")
+        closure.check(robot)
+    if not given:
+        raise InputError("no closures given: a robot without loops is simulated by simulate")
+    return given

@@ -1,0 +1,215 @@
+"""Accelerations and multipliers of a robot with loops, and how its loops are closed.
+
+    M v̇ = r + Hᵀ λ,    H v̇ = −Ḣ v − 2α H v − β² h        (α = β = 0: the exact second derivative of h = 0; else Baumgarte)
+
+with r = τ − C v − g − friction − springs + Σ Jᵀ w. Solved in the null space of H, so that redundant rows are no obstacle: the
+acceleration is unique, and of all multipliers the shortest are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.robot import Robot
+from dynamis.simulation.fixed_step import moved
+from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
+
+Array = npt.NDArray[Any]
+CLOSED = 1e-12  # of h, in m and rad
+INCONSISTENT = 1e-6  # of H v̇, beside its own size
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
+
+
+@dataclass(frozen=True, eq=False)
+class Constrained:
+    """v̇ (n), λ (rows), and Hᵀ λ (n): what the closures do to the joints.
+
+    ``rank`` of H, ``conditioning`` its smallest counted singular value over the largest (near 0: near a singular
+    configuration), ``residual`` how far H v̇ is from what it should be.
+    """
+
+    acceleration: Array
+    multipliers: Array
+    torque: Array
+    rank: int
+    conditioning: float
+    residual: float
+    free: Array  # (n, n − rank): directions of motion, orthonormal
+
+
+def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
+    """v̇ and λ from M v̇ = r + Hᵀ λ and H v̇ = rate."""
+    U, s, Vt = np.linalg.svd(H)
+    rank = rank_of(s)
+    U, s, V, N = U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T
+    particular = V @ ((U.T @ rate) / s)
+    a = particular + N @ _solve_positive(N.T @ M @ N, N.T @ (r - M @ particular))
+    multipliers = U @ ((V.T @ (M @ a - r)) / s)
+    residual = float(np.abs(H @ a - rate).max(initial=0.0))
+    return Constrained(a, multipliers, H.T @ multipliers, rank, float(s[-1] / s[0]) if rank else 0.0, residual, N)
+
+
+def _solve_positive(A: Array, b: Array) -> Array:
+    from scipy.linalg.lapack import dposv
+
+    if not len(b):
+        return b
+    _, x, failed = dposv(A, b)
+    if failed:
+        raise SingularError("the loops leave free a motion that moves no mass: its acceleration is not determined")
+    return np.asarray(x)
+
+
+def wanted_rate(c: Constraints, v: Array, alpha: float = 0.0, beta: float = 0.0) -> Array:
+    """H v̇ = −Ḣ v − 2α H v − β² h."""
+    return -c.bias - 2.0 * alpha * (c.H @ v) - beta * beta * c.h if alpha or beta else -c.bias
+
+
+def constrained_dynamics(
+    robot: Robot,
+    closures: Closure | Sequence[Closure],
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Mapping[str, Any] | None = None,
+    *,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> Constrained:
+    """The acceleration that τ and the wrenches produce in a robot with loops, and the forces of the closures, at one state.
+
+    >>> from dynamis.simulation.loops.mechanisms import four_bar
+    >>> loop = four_bar()
+    >>> now = constrained_dynamics(loop.robot, loop.closures, loop.q, [0.0] * 3, [0.0] * 3)
+    >>> now.acceleration.shape, now.multipliers.shape, now.residual < 1e-10
+    ((3,), (2,), True)
+    """
+    held = closures_of(robot, closures)
+    inputs = robot._evaluator.inputs
+    at, rates, torques = (
+        inputs.one_state(x, size, name) for x, size, name in ((q, robot.nq, "q"), (v, robot.n, "v"), (tau, robot.n, "tau"))
+    )
+    c = evaluate(robot, held, at, rates)
+    r = torques - robot.inverse_dynamics(at, rates, np.zeros(robot.n), wrenches)
+    rate = wanted_rate(c, rates, alpha, beta)
+    solved = solve(robot.mass_matrix(at), r, c.H, rate)
+    if solved.residual > INCONSISTENT * (1.0 + np.abs(rate).max()):
+        raise SingularError(
+            f"no acceleration keeps the loops closed at this state (off by {solved.residual:.3g}): H has rank {solved.rank} "
+            f"of {len(c.h)} rows here, a singular configuration, and v is not along one of the motions that meet in it"
+        )
+    return solved
+
+
+def coordinates_of(robot: Robot, chosen: Sequence[str | int]) -> list[int]:
+    """Places in v of coordinates given by name or number."""
+    names = robot.coordinate_names
+    places = []
+    for one in chosen:
+        if isinstance(one, str) and one in names:
+            places.append(names.index(one))
+        elif isinstance(one, int | np.integer) and 0 <= one < robot.n:
+            places.append(int(one))
+        else:
+            raise unknown_name("coordinate", str(one), names)
+    if len(set(places)) != len(places):
+        raise InputError(f"a coordinate is given twice: {', '.join(map(str, chosen))}")
+    return places
+
+
+def assemble(
+    robot: Robot,
+    closures: Closure | Sequence[Closure],
+    q_guess: Any,
+    locked: Sequence[str | int] = (),
+    *,
+    tolerance: float = CLOSED,
+    iterations: int = 200,
+) -> Array:
+    """The configuration near the guess that closes the loops; the ``locked`` coordinates stay where they are.
+
+    Gauss and Newton's steps along the manifold, damped after Levenberg and Marquardt where they do not help. A guess from
+    which the loops do not close is refused, with what stays open.
+
+    >>> from dynamis.simulation.loops.mechanisms import four_bar
+    >>> loop = four_bar()
+    >>> q = assemble(loop.robot, loop.closures, loop.q + 0.1, locked=["crank"])
+    >>> round(float(q[0] - loop.q[0]), 12)
+    0.1
+    """
+    held = closures_of(robot, closures)
+    rest, q = np.zeros(robot.n), robot._evaluator.inputs.one_state(q_guess, robot.nq, "q").copy()
+    free = [k for k in range(robot.n) if k not in coordinates_of(robot, locked)]
+    now, damping = evaluate(robot, held, q, rest), 0.0
+    for _ in range(iterations):
+        if np.abs(now.h).max() <= tolerance or damping > MOST_DAMPING:
+            break
+        step = np.zeros(robot.n)
+        step[free] = _damped_step(now.H[:, free], now.h, damping)
+        q_new = robot.integrate(q, step)
+        new = evaluate(robot, held, q_new, rest)
+        if np.dot(new.h, new.h) < np.dot(now.h, now.h):
+            q, now, damping = q_new, new, 0.0 if damping <= LEAST_DAMPING else damping / 10.0
+        elif np.abs(now.h).max() <= 100.0 * tolerance:
+            break  # rounding
+        else:
+            damping = max(10.0 * damping, LEAST_DAMPING)
+    worst = int(np.argmax(np.abs(now.h)))
+    if np.abs(now.h[worst]) > 100.0 * tolerance:
+        fixed = f" with {', '.join(map(str, locked))} locked" if locked else ""
+        raise InputError(
+            f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(held)[worst]!r} stays open by "
+            f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or guess nearer"
+        )
+    return q
+
+
+def _damped_step(H: Array, h: Array, damping: float) -> Array:
+    U, s, Vt = np.linalg.svd(H, full_matrices=False)
+    rank = rank_of(s)
+    U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
+    return -Vt.T @ (s / (s * s + damping) * (U.T @ h))
+
+
+def assemble_velocity(
+    robot: Robot, closures: Closure | Sequence[Closure], q: Any, v_guess: Any, locked: Sequence[str | int] = ()
+) -> Array:
+    """The velocity nearest to the guess, in kinetic energy, with H v = 0; the ``locked`` coordinates keep theirs."""
+    held = closures_of(robot, closures)
+    inputs = robot._evaluator.inputs
+    at, v = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v_guess, robot.n, "v")
+    fixed = coordinates_of(robot, locked)
+    H = np.vstack([evaluate(robot, held, at, v).H, np.eye(robot.n)[fixed]])
+    target = np.concatenate([np.zeros(len(H) - len(fixed)), v[fixed]])
+    M = robot.mass_matrix(at)
+    found = solve(M, M @ v, H, target)
+    if found.residual > INCONSISTENT * (1.0 + np.abs(v).max()):
+        raise InputError(
+            f"no velocity closes the loops with {', '.join(map(str, locked))} as given (off by {found.residual:.3g})"
+        )
+    return found.acceleration
+
+
+def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:
+    """A state that has drifted a little, back on h = 0 and H v = 0, and how far it was: (q, v, max |h|, max |H v|)."""
+    q = moved(robot.model, q, np.zeros(robot.nq))
+    c = evaluate(robot, closures, q, v)
+    before = float(np.abs(c.h).max()), float(np.abs(c.H @ v).max())
+    for _ in range(4):
+        size = np.abs(c.h).max()
+        if size <= 1e-15:
+            break
+        q_new = robot.integrate(q, _damped_step(c.H, c.h, 0.0))
+        new = evaluate(robot, closures, q_new, v)
+        if np.abs(new.h).max() >= size:
+            break
+        q, c = q_new, new
+    M = robot.mass_matrix(q)
+    return q, solve(M, M @ v, c.H, np.zeros(len(c.h))).acceleration, *before

@@ -1,0 +1,142 @@
+"""All closures of a robot together: h(q) = 0, its Jacobian H, the bias Ḣ v, and how many of its rows are independent."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError, SingularError
+from dynamis.robot import Robot
+from dynamis.simulation.loops.closure import Closure, closures_of
+
+Array = npt.NDArray[Any]
+# of the largest singular value; where motions branch h is quadratic, so that rounding places q to its square root only
+RANK_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """h (…, rows), H (…, rows, n) and the bias Ḣ v (…, rows): ḣ = H v, ḧ = H v̇ + Ḣ v."""
+
+    h: Array
+    H: Array
+    bias: Array
+
+
+# compiled once for each robot and set of closures
+_compiled: weakref.WeakKeyDictionary[Robot, dict[tuple[Closure, ...], Kernel]] = weakref.WeakKeyDictionary()
+
+
+def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
+    kernels = _compiled.setdefault(robot, {})
+    if closures not in kernels:
+
+        def constraints(robot: Robot, q: Array, v: Array) -> Array:
+            parts = [closure.rows(robot, q, v) for closure in closures]
+            h, H, bias = ([row for part in parts for row in part[k]] for k in range(3))
+            return np.concatenate([h, np.concatenate(H), bias])
+
+        kernels[closures] = robot.compile(constraints)
+    return kernels[closures]
+
+
+def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: Any = None) -> Constraints:
+    """h, H and Ḣ v at one state or many; at rest unless v is given."""
+    held = closures_of(robot, closures)
+    inputs = robot._evaluator.inputs
+    at = inputs.vector(q, robot.nq, "q")
+    return evaluate(robot, held, at, np.zeros(robot.n) if v is None else inputs.vector(v, robot.n, "v"))
+
+
+def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> Constraints:
+    """The same for what is known to be right."""
+    try:
+        with np.errstate(all="ignore"):
+            made = _kernel(robot, closures)(q, v)
+    except ZeroDivisionError:  # already in the tracing: two ends that coincide wherever the robot is
+        made = np.array([np.nan])
+    if not np.isfinite(made).all():
+        raise SingularError(
+            "the closures have no Jacobian here: the ends of a rod (Distance) coincide, the axes of a Pin point against each "
+            "other, or the frames of a Weld are half a turn apart"
+        )
+    rows = sum(len(closure.labels) for closure in closures)
+    H = made[..., rows:-rows].reshape(*made.shape[:-1], rows, robot.n)
+    return Constraints(made[..., :rows], H, made[..., -rows:])
+
+
+@dataclass(frozen=True, eq=False)
+class Independence:
+    """How many of the rows of H count at a configuration.
+
+    ``redundant`` names rows that say nothing which the rows before them do not; ``dependencies`` (rows − rank, rows) combines
+    rows to zero: the forces that close upon themselves, which no motion shows. A rank that is lower here than beside here
+    marks a singular configuration.
+    """
+
+    rows: tuple[str, ...]
+    rank: int
+    coordinates: int
+    redundant: tuple[str, ...]
+    dependencies: Array
+    singular_values: Array
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Free coordinates: n − rank [Rocco, slide "Coordinate libere", where s counts independent rows]."""
+        return self.coordinates - self.rank
+
+    def __str__(self) -> str:
+        text = f"{len(self.rows)} constraints of rank {self.rank} on {self.coordinates} coordinates: "
+        text += f"{self.degrees_of_freedom} degree{'' if self.degrees_of_freedom == 1 else 's'} of freedom"
+        return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
+
+
+def labels(closures: Sequence[Closure]) -> tuple[str, ...]:
+    return tuple(label for closure in closures for label in closure.labels)
+
+
+def independence(
+    robot: Robot, closures: Closure | Sequence[Closure], q: Any, tolerance: float = RANK_TOLERANCE
+) -> Independence:
+    """The rank of H at one configuration, and which rows are redundant there.
+
+    >>> from dynamis.simulation.loops.mechanisms import four_bar
+    >>> loop = four_bar(closed_by="pin")
+    >>> found = independence(loop.robot, loop.closures, loop.q)
+    >>> found.rank, found.degrees_of_freedom, len(found.redundant)
+    (2, 1, 3)
+    """
+    held = closures_of(robot, closures)
+    at = robot._evaluator.inputs.one_state(q, robot.nq, "q")
+    H = evaluate(robot, held, at, np.zeros(robot.n)).H
+    U, s, _ = np.linalg.svd(H)
+    rank = rank_of(s, tolerance)
+    names = labels(held)
+    extra = redundant_rows(H, rank, tolerance * float(s[0]))
+    return Independence(names, rank, robot.n, tuple(names[k] for k in extra), U[:, rank:].T, s)
+
+
+def rank_of(singular_values: Array, tolerance: float = RANK_TOLERANCE) -> int:
+    if not 0.0 < tolerance < 1.0:
+        raise InputError(f"tolerance= of a rank is between 0 and 1, got {tolerance!r}")
+    return int(np.count_nonzero(singular_values > tolerance * singular_values[0])) if len(singular_values) else 0
+
+
+def redundant_rows(H: Array, rank: int, least: float) -> list[int]:
+    """The rows − rank rows that add least to those before them."""
+    basis = np.zeros((0, H.shape[1]))
+    added = []
+    for row in H:
+        rest = row - basis.T @ (basis @ row)
+        rest -= basis.T @ (basis @ rest)
+        added.append(float(np.linalg.norm(rest)))
+        if added[-1] > least:
+            basis = np.vstack([basis, rest / added[-1]])
+    return sorted(np.argsort(added, kind="stable")[: len(H) - rank].tolist())

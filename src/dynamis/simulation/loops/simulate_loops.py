@@ -1,0 +1,294 @@
+"""``simulate_loops``: a robot with loops set in motion.
+
+The accelerations of `constrained` keep ḧ = 0 only; what rounding and the integrator leave in h and ḣ grows with time. It is
+taken out either at every step, by going back to the nearest state that closes the loops ("projection"), or by a spring and a
+damper in the constraint ("baumgarte").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.dynamics import TorqueLedger
+from dynamis.errors import InputError, SingularError
+from dynamis.robot import Robot
+from dynamis.simulation.adaptive import METHODS
+from dynamis.simulation.fixed_step import moved
+from dynamis.simulation.friction import laws_of
+from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, project, solve, wanted_rate
+from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
+from dynamis.simulation.motion import Motion, configuration_rate
+from dynamis.simulation.simulate import _times, _vector
+from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
+from dynamis.simulation.trajectory import Event, Trajectory
+
+Array = npt.NDArray[Any]
+ONE_STEP = ("RK23", "RK45", "DOP853")  # methods that start anew from any state
+STABILISATIONS = ("projection", "baumgarte", "none")
+OPEN = 1e-6  # of h and H v at the start
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoopTrajectory(Trajectory):
+    """A motion with loops: a `Trajectory` with the forces of the closures.
+
+    ``constraint_forces`` λ (N, rows) are named by ``constraint_names``; ``constraint_torque`` Hᵀ λ (N, n) is what they do to
+    the joints. ``drift`` max |h| and ``velocity_drift`` max |H v| (N) are how far the loops are open at the reported states;
+    ``statistics["largest correction"]`` is how far they were before a projection.
+    """
+
+    closures: tuple[Closure, ...]
+    constraint_forces: Array
+    constraint_torque: Array
+    drift: Array
+    velocity_drift: Array
+    solved_acceleration: Array
+
+    def __repr__(self) -> str:
+        return f"<Loop{super().__repr__()[1:]}"
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return labels(self.closures)
+
+    @cached_property
+    def acceleration(self) -> Array:
+        """v̇ (N, n), with the loops closed."""
+        return self.solved_acceleration
+
+    @cached_property
+    def ledger(self) -> TorqueLedger:
+        """Where the torque goes, term by term (N, n); ``external`` contains the closures, −Hᵀ λ."""
+        terms = super().ledger.as_dict()
+        return TorqueLedger(**{**terms, "external": terms["external"] - self.constraint_torque})
+
+
+def simulate_loops(
+    robot: Robot,
+    closures: Closure | Sequence[Closure],
+    t: Any,
+    q0: Any,
+    v0: Any = None,
+    *,
+    torque: Any = None,
+    controller: Callable[..., Any] | None = None,
+    wrenches: Mapping[str, Any] | None = None,
+    friction: str = "smooth",
+    method: str = "DOP853",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    stabilisation: str = "projection",
+    alpha: float = 20.0,
+    beta: float = 20.0,
+    points: int = 501,
+    progress: Callable[[float], None] | None = None,
+) -> LoopTrajectory:
+    """The motion of a robot with loops from q0, v0 (at rest unless given), which must close them: see `assemble`.
+
+    ``t``, ``torque``, ``controller``, ``wrenches``, ``rtol`` and ``atol`` are those of `simulate`. Dry friction is "smooth" or
+    "none": joints with loops do not stick. ``stabilisation`` is "projection" (with RK23, RK45 or DOP853), "baumgarte" (with
+    any of SciPy's methods; ``alpha`` and ``beta`` in 1/s), or "none", which shows how the loops drift open.
+
+    A function that fails, or a singular configuration, ends the motion: ``status`` says how, and what came before is kept.
+    Passing through a singular configuration is an event.
+
+    >>> from dynamis.simulation.loops.mechanisms import four_bar
+    >>> robot, closures, q0 = four_bar()
+    >>> motion = simulate_loops(robot, closures, 0.5, q0, points=11)
+    >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
+    ('reached the end', True, (11, 2))
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"simulate_loops takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+    held, times = closures_of(robot, closures), _times(t, points)
+    if friction not in ("smooth", "none"):
+        raise InputError(f"friction={friction!r}: with loops dry friction is 'smooth' or 'none'; sticking is not simulated")
+    if stabilisation not in STABILISATIONS:
+        raise InputError(f"stabilisation={stabilisation!r} is not known; choose {', '.join(map(repr, STABILISATIONS))}")
+    allowed = ONE_STEP if stabilisation == "projection" else METHODS
+    if method not in allowed:
+        raise InputError(f"method={method!r} does not go with stabilisation={stabilisation!r}; choose {', '.join(allowed)}")
+    q = _vector(robot, q0, robot.nq, "q0")
+    v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
+    q, v = _closed(robot, held, q, v)
+    motion = Motion(
+        robot, laws_of(robot.model, friction), torque_source(robot, torque, controller), wrench_sources(robot, wrenches)
+    )
+    gains = (alpha, beta) if stabilisation == "baumgarte" else (0.0, 0.0)
+    run = _Run(motion, held, stabilisation == "projection", gains)
+    run.integrate(times, np.concatenate([q, v, [0.0]]), method, {"rtol": rtol, "atol": atol}, progress)
+    return run.trajectory()
+
+
+def _closed(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array]:
+    c = evaluate(robot, closures, q, v)
+    for name, values, cure in (("q0", c.h, "assemble"), ("v0", c.H @ v, "assemble_velocity")):
+        worst = int(np.argmax(np.abs(values)))
+        if abs(values[worst]) > OPEN * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
+            raise InputError(
+                f"{name} does not close the loops: {labels(closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
+                f"{cure}(robot, closures, {name}) gives one that does"
+            )
+    return project(robot, closures, q, v)[:2]
+
+
+class _Solved(NamedTuple):
+    """A state with its accelerations and forces, and what pushes there."""
+
+    t: float
+    y: Array
+    now: Constrained
+    c: Constraints
+    tau: Array
+    wrenches: dict[str, Array] | None
+
+
+class _Run:
+    """One simulation: its right-hand side, the steps, and what is kept of them."""
+
+    def __init__(self, motion: Motion, closures: tuple[Closure, ...], projecting: bool, gains: tuple[float, float]) -> None:
+        self.motion, self.closures, self.projecting, self.gains = motion, closures, projecting, gains
+        self.kept: list[_Solved] = []
+        self.events: list[Event] = []
+        self.status = "reached the end"
+        self.evaluations = self.steps = 0
+        self.correction = [0.0, 0.0]
+
+    def solved(self, t: float, y: Array) -> _Solved:
+        q, v, _ = self.motion.split(y)
+        tau, wrenches = self.motion.drive(t, q, v, np.zeros(0))
+        c = evaluate(self.motion.robot, self.closures, q, v)
+        r = tau - self.motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
+        now = solve(self.motion.smooth.mass_matrix(q), r, c.H, wanted_rate(c, v, *self.gains))
+        return _Solved(t, y, now, c, tau, wrenches)
+
+    def rates(self, t: float, y: Array) -> Array:
+        self.evaluations += 1
+        return self._rates(self.solved(t, y.copy()))
+
+    def _rates(self, at: _Solved) -> Array:
+        q, v, _ = self.motion.split(at.y)
+        q_dot = v if self.motion.plain else configuration_rate(self.motion.robot.model, q, v)
+        return np.concatenate([q_dot, at.now.acceleration, [self.motion.power(q, v, at.tau, at.wrenches)]])
+
+    def integrate(self, times: Array, y: Array, method: str, options: dict[str, Any], progress: Any) -> None:
+        from scipy import integrate
+
+        start, end, pending = float(times[0]), float(times[-1]), [float(x) for x in times[1:]]
+        try:
+            last = self.solved(start, y)
+            self.kept.append(last)
+            self._check(last)
+            solver = getattr(integrate, method)(self.rates, start, y, end, **options)
+            while solver.status == "running" and self.complete:
+                message = solver.step()
+                if solver.status == "failed":
+                    self.status = f"stopped at t = {solver.t:.6g} s: {message}"
+                    break
+                self.steps += 1
+                reached = [x for x in pending if x <= solver.t]
+                if reached:
+                    between = solver.dense_output()
+                    for x in reached:
+                        last = self._follow(last, x, between(x))
+                        self.kept.append(last)
+                pending = pending[len(reached) :]
+                last = self._follow(last, solver.t, solver.y, count=True)
+                if self.projecting:
+                    solver.y, solver.f = last.y, self._rates(last)
+                if progress is not None:
+                    progress((solver.t - start) / (end - start))
+        except (SourceError, SingularError) as failed:
+            if not self.kept:
+                raise
+            self.status = f"stopped: {failed}"
+        if progress is not None:
+            progress(1.0)
+
+    @property
+    def complete(self) -> bool:
+        return self.status == "reached the end"
+
+    def _follow(self, last: _Solved, t: float, y: Array, count: bool = False) -> _Solved:
+        """The next state with its loops closed, after a look at what lies between."""
+        at = self.solved(t, self._back(y, count))
+        if self.complete:
+            self._check(at)
+        kept = self.rows
+        if at.now.rank == last.now.rank == len(kept) and _turned_over(last.c.H[kept], at.c.H[kept], last.now.free):
+            self.events.append(Event(t, "passed a singular configuration, where motions branch", "the mechanism"))
+        return at
+
+    def _back(self, y: Array, count: bool) -> Array:
+        """The state with its loops closed, where they are to be; quaternions of length one."""
+        q, v, _ = self.motion.split(y)
+        if not self.projecting:
+            return np.concatenate([moved(self.motion.robot.model, q, np.zeros(len(q))), v, y[-1:]])
+        q, v, *off = project(self.motion.robot, self.closures, q, v)
+        if count:
+            self.correction = [max(a, b) for a, b in zip(self.correction, off, strict=True)]
+        return np.concatenate([q, v, y[-1:]])
+
+    @property
+    def rank(self) -> int:
+        """At the start."""
+        return self.kept[0].now.rank
+
+    @cached_property
+    def rows(self) -> Array:
+        """As many independent rows, in the order given."""
+        H = self.kept[0].c.H
+        return np.setdiff1d(np.arange(len(H)), redundant_rows(H, self.rank, RANK_TOLERANCE * float(np.linalg.norm(H, 2))))
+
+    def _check(self, at: _Solved) -> None:
+        """Stop where the motion is not determined."""
+        now, where = at.now, f"stopped at t = {at.t:.6g} s: "
+        if now.residual > INCONSISTENT * (1.0 + np.abs(now.acceleration).max()):
+            self.status = (
+                where + f"no acceleration keeps the loops closed (off by {now.residual:.3g}): a singular configuration"
+            )
+        elif now.rank > self.rank:
+            self.status = where + (
+                f"the start is a singular configuration (rank {self.rank} there, {now.rank} beside it), "
+                "from which the motion is not determined: start beside it"
+            )
+        elif now.rank < self.rank:
+            self.status = where + (
+                f"a singular configuration (rank {now.rank} in place of {self.rank}), where motions branch "
+                "and the forces of the closures are not determined"
+            )
+
+    def trajectory(self) -> LoopTrajectory:
+        robot, found = self.motion.robot, self.kept
+        t, states = np.array([at.t for at in found]), np.array([at.y for at in found])
+        q, v = states[:, : robot.nq].copy(), states[:, robot.nq : robot.nq + robot.n].copy()
+        friction = np.array([self.motion.smooth_friction(rates, np.zeros(0)) for rates in v])
+        wrenches = {frame: np.array([(at.wrenches or {})[frame] for at in found]) for frame in self.motion.wrenches}
+        statistics = {
+            "evaluations": self.evaluations, "steps": self.steps, "rank": self.rank,
+            "degrees of freedom": robot.n - self.rank, "least conditioning": min(at.now.conditioning for at in found),
+            "largest correction": self.correction[0], "largest velocity correction": self.correction[1],
+        }  # fmt: skip
+        return LoopTrajectory(
+            robot, t, q, v, np.array([at.tau for at in found]) + friction, friction, states[:, -1].copy(), wrenches,
+            tuple(self.events), self.status, statistics,
+            closures=self.closures,
+            constraint_forces=np.array([at.now.multipliers for at in found]),
+            constraint_torque=np.array([at.now.torque for at in found]),
+            drift=np.array([np.abs(at.c.h).max() for at in found]),
+            velocity_drift=np.array([np.abs(at.c.H @ rates).max() for at, rates in zip(found, v, strict=True)]),
+            solved_acceleration=np.array([at.now.acceleration for at in found]),
+        )  # fmt: skip
+
+
+def _turned_over(H_before: Array, H: Array, free: Array) -> bool:
+    """Whether the determinant of H beside its free directions changed sign from one step to the next."""
+    signs = [np.linalg.slogdet(np.vstack([one, free.T]))[0] for one in (H_before, H)]
+    return bool(signs[0] * signs[1] < 0)
