@@ -119,6 +119,18 @@ def _operations(case: str) -> Callable[[Sections], float | None]:
     return lambda sections: next((row.get("operations", {}).get("M") for row in rows(sections)), None)
 
 
+def _rollouts(method: str) -> Callable[[Sections], float | None]:
+    """The least over the arms: the goal is for each."""
+    return lambda sections: min(
+        (row["times_faster"] for row in _rows(sections, "rollouts", method=method) if row["times_faster"]), default=None
+    )
+
+
+def _puma(sections: Sections) -> float | None:
+    falls = sections.get("rollouts", {}).get("puma", {})
+    return max((fall["seconds"] for fall in falls.values()), default=None)
+
+
 GOALS = (
     Goal("Inverse dynamics against Pinocchio", "×", 14, True, _against_pinocchio("inverse_dynamics")),
     Goal("Forward dynamics against Pinocchio", "×", 12, True, _against_pinocchio("forward_dynamics")),
@@ -132,6 +144,9 @@ GOALS = (
     Goal("Forward dynamics per link, 1000 against 100", "×", 1.3, False, _long_chain("forward_dynamics")),
     Goal("Second core, batch of 4096", "×", 1.9, True, _second_core),
     Goal("Second core, 16 times as many", "×", 1.9, True, _second_core_long),
+    Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
+    Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
+    Goal("Puma 560, 0.5 s of free fall with friction that sticks", "s", 0.1, False, _puma),
     *(Goal(f"{case.title}: {case.what}", "s", case.wanted_s, False, _derived(key)) for key, case in CASES.items()),
     *(
         Goal(f"{case.title}: operations in M", "", case.wanted_operations, False, _operations(key))

@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
-        "closed-form": print_closed_forms,
+        "closed-form": print_closed_forms, "rollouts": _rollouts,
     }  # fmt: skip
     printers[name](console, section)
     for robot, why in section.get("robots_left_out", {}).items():
@@ -141,6 +141,26 @@ def _growth(console: Console, section: Row) -> None:
         if "left_out" in row:
             what = f"{row['links']} links, {_words(row['function'])}"
             remark(console, f"[bold]Pinocchio[/bold]  left out for {what}: {escape(row['left_out'])}")
+
+
+def _rollouts(console: Console, section: Row) -> None:
+    title = f"A step of a millisecond, per state: ours with a computed-torque law (batch of {section['batch']}, one core)"
+    table = empty_table(title, "robot", "method", "ours, ns", "MuJoCo without a law, ns", "times", names=2)
+    for row in section["rows"]:
+        theirs = f"{row['ns']['mujoco']:.0f}" if "mujoco" in row["ns"] else row["why"] or "–"
+        gain = "–" if row["times_faster"] is None else _ratio(row["times_faster"])
+        table.add_row(
+            row["robot"], row["method"], f"{row['ns']['ours']:.0f}", theirs, gain, end_section=row["method"] == "euler"
+        )
+    console.print(table)
+    table = empty_table(
+        "Puma 560, half a second of free fall with Coulomb friction", "from", "time", "first time", "starts, stops"
+    )
+    for name, fall in section["puma"].items():
+        table.add_row(
+            name, f"{1e3 * fall['seconds']:.0f} ms", f"{1e3 * fall['first']:.0f} ms", "; ".join(fall["events"]) or "none"
+        )
+    console.print(table)
 
 
 def _threads(console: Console, section: Row) -> None:

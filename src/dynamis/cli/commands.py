@@ -13,6 +13,7 @@ from dynamis.cli.check_answer import check_answer
 from dynamis.cli.derive import derive
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.simulate import simulate, study
+from dynamis.cli.sweep import sweep
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -27,7 +28,7 @@ def cli() -> None:
     """
 
 
-for _command in (derive, check_answer, bounds, simulate, study):
+for _command in (derive, check_answer, bounds, simulate, study, sweep):
     cli.add_command(_command)
 
 

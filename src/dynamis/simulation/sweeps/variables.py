@@ -1,0 +1,121 @@
+"""What a study varies: over a grid, or at random, each from a stream of numbers of its own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import InputError
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """``kind`` (q0, payload, viscous, …) and ``target`` (joint_1, mass, …) say what is varied; ``law`` and ``numbers`` how."""
+
+    kind: str
+    target: str
+    law: str
+    numbers: Numbers
+    within: Numbers = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}.{self.target}"
+
+    def draw(self, seed: int, case: int) -> float:
+        """The value in a case: a function of seed, name and case, whatever else is varied and whoever asks.
+
+        >>> mass = Variable("payload", "mass", "uniform", (0.0, 2.0))
+        >>> mass.draw(7, 3) == mass.draw(7, 3) != mass.draw(7, 4)
+        True
+        """
+        word = int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:4], "big")
+        stream = np.random.Philox(np.random.SeedSequence(seed, spawn_key=(case, word)))
+        return LAWS[self.law].draw(np.random.Generator(stream), self.numbers, self.within)
+
+
+@dataclass(frozen=True)
+class RandomLaw:
+    """How many numbers a law takes (none stands for any), what they are, which are allowed, and a draw."""
+
+    count: int | None
+    meaning: str
+    allowed: Callable[[Numbers], bool]
+    draw: Callable[[np.random.Generator, Numbers, Numbers], float]
+
+
+def _log_uniform(rng: np.random.Generator, numbers: Numbers, _: Numbers) -> float:
+    low, high = numbers
+    return min(max(low * float(np.exp(rng.uniform(0.0, np.log(high / low)))), low), high)
+
+
+def _normal(rng: np.random.Generator, numbers: Numbers, within: Numbers) -> float:
+    """By the inverse of the distribution function: one draw, however narrow the ends."""
+    from scipy.special import ndtr, ndtri
+
+    mean, deviation = numbers
+    if not within:
+        return float(rng.normal(mean, deviation))
+    low, high = ((x - mean) / deviation for x in within)
+    flip = -1.0 if low > 0 else 1.0  # the lower tail has the digits
+    low, high = sorted((flip * low, flip * high))
+    value = flip * float(ndtri(rng.uniform(ndtr(low), ndtr(high))))
+    return min(max(mean + deviation * value, within[0]), within[1])
+
+
+LAWS: dict[str, RandomLaw] = {
+    "uniform": RandomLaw(2, "[lowest, highest]", lambda x: x[0] < x[1], lambda rng, x, _: float(rng.uniform(x[0], x[1]))),
+    "log_uniform": RandomLaw(
+        2, "[lowest, highest], both positive", lambda x: 0 < x[0] < x[1], _log_uniform
+    ),
+    "normal": RandomLaw(2, "[mean, standard deviation], the latter positive", lambda x: x[1] > 0, _normal),
+    "choice": RandomLaw(None, "[one, or, another]", lambda x: len(x) > 0, lambda rng, x, _: x[int(rng.integers(len(x)))]),
+}  # fmt: skip
+GRIDS = {"grid": "[values]", "from": "the first, with to and count"}
+HOW = "{ uniform = [a, b] }, { log_uniform = [a, b] }, { normal = [mean, deviation] }, { choice = [a, b, c] }, { grid = [a, b, c] } or { from = a, to = b, count = n }"  # noqa: E501  one sentence
+MOST_POINTS = 10_000_000
+
+
+def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callable[[Any, str], float]) -> Variable:
+    """A variable from its table; ``number`` makes a number of an entry or complains."""
+
+    def numbers(key: str, count: int | None, meaning: str) -> Numbers:
+        value = entry[key]
+        if not isinstance(value, list) or (count is not None and len(value) != count):
+            raise InputError(f"{key} = {value!r}: give {key} = {meaning}")
+        return tuple(number(x, key) for x in value)
+
+    laws = [key for key in (*LAWS, "grid", "from") if key in entry]
+    if len(laws) != 1:
+        found = "no way of varying is given" if not laws else f"{' and '.join(laws)} are both given"
+        raise InputError(f"{found}: write one of {HOW}")
+    (law,) = laws
+    known = {law} | {"normal": {"within"}, "from": {"to", "count"}}.get(law, set())
+    if extra := sorted(set(entry) - known):
+        raise InputError(f"{extra[0]!r} means nothing beside {law!r}: remove it, or write one of {HOW}")
+    if law == "grid":
+        values = numbers("grid", None, "[values]")
+        if not values or len(set(values)) != len(values):
+            raise InputError("a grid needs at least one value, and each only once: correct the list")
+        return Variable(kind, target, "grid", values)
+    if law == "from":
+        if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MOST_POINTS:
+            raise InputError("an even grid is { from = a, to = b, count = n } with a whole n of at least 2")
+        first, last = number(entry["from"], "from"), number(entry["to"], "to")
+        if first == last:
+            raise InputError(f"from and to are both {first:g}: give two different ends, or leave the variable out")
+        return Variable(kind, target, "grid", tuple(map(float, np.linspace(first, last, entry["count"]))))
+    rule = LAWS[law]
+    values = numbers(law, rule.count, rule.meaning)
+    if not rule.allowed(values):
+        raise InputError(f"{law} = {list(values)}: give {law} = {rule.meaning}")
+    within = numbers("within", 2, "[lowest, highest]") if "within" in entry else ()
+    if within and not within[0] < within[1]:
+        raise InputError(f"within = {list(within)}: give within = [lowest, highest]")
+    return Variable(kind, target, law, values, within)

@@ -1,0 +1,112 @@
+"""Who does the work: processes of this machine, or the workers of a Dask scheduler."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing.connection import Connection
+from typing import Any
+
+from dynamis.errors import InputError, MissingExtraError
+
+PATIENCE = 30.0  # seconds until a scheduler that does not answer, or has no workers, is given up
+
+
+@dataclass(frozen=True)
+class Crew:
+    """An executor, how many work in it at once, how to get another when it breaks, and whether nobody is there any more."""
+
+    executor: Executor
+    size: int
+    renew: Callable[[], Executor] | None = None
+    gone: Callable[[], bool] = lambda: False
+
+
+class LocalPool:
+    """Processes of this machine, started anew when one of them dies; they end with this process, however it ends."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is not None and (type(workers) is not int or not 1 <= workers <= 1024):
+            raise InputError(f"workers = {workers!r}: give a whole number from 1 to 1024")
+        self.size = workers or len(os.sched_getaffinity(0) if sys.platform == "linux" else range(os.cpu_count() or 1))
+        self._context = multiprocessing.get_context("spawn")
+        self._life, self._held = self._context.Pipe(duplex=False)
+        self.executor = self._start()
+
+    def _start(self) -> ProcessPoolExecutor:
+        executor = ProcessPoolExecutor(self.size, self._context, _prepare, (self._life,))
+        try:
+            executor.submit(_ready).result()
+        except BrokenProcessPool:
+            raise InputError(
+                "worker processes end as soon as they start: in a script, call sweep under if __name__ == '__main__':, "
+                "or give executor= (a ThreadPoolExecutor starts no processes)"
+            ) from None
+        return executor
+
+    def renew(self) -> Executor:
+        """A pool in place of one that is broken."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self.executor = self._start()
+        return self.executor
+
+    def close(self, at_once: bool) -> None:
+        """Let the processes go: after their work, or in the middle of it."""
+        if at_once:
+            self._held.close()
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self._held.close()
+        self._life.close()
+
+
+def _prepare(life: Connection) -> None:
+    """In a new worker: compile quickly, leave Ctrl-C and the other cores to others, and end when the pipe ends."""
+    os.environ["DYNAMIS_TIER"] = "quick"
+    os.environ["DYNAMIS_NUM_THREADS"] = "1"
+    import_module("dynamis.simulation.sweeps.cases")  # what cannot be imported shows before any work is handed out
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(life,), daemon=True).start()
+
+
+def _end_with(life: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        life.recv_bytes()
+    os._exit(1)
+
+
+def _ready() -> bool:
+    return True
+
+
+@contextlib.contextmanager
+def dask_crew(address: str) -> Iterator[Crew]:
+    """The workers of a Dask scheduler."""
+    try:
+        import distributed
+
+        make: Any = distributed.Client  # untyped there
+    except ImportError:
+        raise MissingExtraError("a scheduler needs Dask: pip install 'dynamis[distributed]'") from None
+    try:
+        client = make(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"no Dask scheduler answers at {address!r} ({error.__class__.__name__}): start one with `dask scheduler`, and give "
+            "the address it prints, such as tcp://10.0.0.5:8786"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise InputError(f"the scheduler at {address} has no workers: start some with `dask worker {address}`") from None
+        size = max(1, sum(client.nthreads().values()))
+        yield Crew(client.get_executor(), size, gone=lambda: client.status in ("closing", "closed"))

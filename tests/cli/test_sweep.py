@@ -1,0 +1,74 @@
+"""dynamis sweep."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+from processes import clean_environment
+
+from dynamis.cli.commands import cli
+
+STUDY = 'robot = "planar_2r_melchiorri"\nduration = 0.1\npoints = 5\n[vary]\n"viscous.*" = { grid = [0, 30, 80] }\n'
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["sweep", *arguments])
+
+
+def test_a_study_is_run_summed_up_and_drawn(here):
+    result = run("study.toml", "--workers", "1", "--plot", "p.png", "--show", "q.joint1")
+    assert result.exit_code == 0, result.output
+    assert "3 cases done" in result.output
+    assert "3 reached the end" in result.output
+    assert "viscous.*" in result.output
+    assert len((here / "study" / "results.csv").read_text().splitlines()) == 4
+    assert (here / "p.png").read_bytes()[:4] == b"\x89PNG"
+    again = run("study.toml", "--json")
+    facts = json.loads(again.stdout)
+    assert (facts["complete"], facts["resumed"]) == (True, 3)
+    assert facts["statistics"]["viscous.*"]["most"] == 80
+
+
+def test_bad_input_says_what_to_do(here):
+    assert "cannot be read" in run("none.toml").output
+    (here / "bad.toml").write_text(STUDY.replace("viscous", "viscos"))
+    result = run("bad.toml")
+    assert result.exit_code == 2
+    assert "bad.toml, line 5" in result.output
+    assert "did you mean 'viscous'" in result.output
+    (here / "full").mkdir()
+    (here / "full" / "letter.txt").write_text("dear")
+    assert "give a folder of its own with -o" in run("study.toml", "-o", "full").output
+    assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_says_how_to_go_on(here):
+    (here / "long.toml").write_text(
+        STUDY.replace("grid = [0, 30, 80]", "from = 0, to = 80, count = 5000").replace("points", "part = 1\npoints")
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dynamis", "sweep", "long.toml", "--workers", "2"], env=clean_environment(), cwd=here,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    parts = here / "long" / "parts"
+    for _ in range(300):
+        if parts.exists() and len(list(parts.glob("part-*"))) > 3:
+            break
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == "dynamis: interrupted; what is done is kept in long: run the same command to go on\n"
