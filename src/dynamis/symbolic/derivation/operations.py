@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 NESTED_UP_TO = 30_000  # terms of C: nesting more takes longer than deriving them
 
 
-def operation_counts(form: ClosedForm) -> list[tuple[str, int, int]]:
+def operation_counts(form: ClosedForm, largest: float = NESTED_UP_TO) -> list[tuple[str, int, int]]:
     """(what, closed form, recursion) for M, C, g and τ: operations of each graph, common parts counted once.
 
-    C and τ are left out where C is very large.
+    C and τ are left out where C has more terms than ``largest``.
     """
     model, q, v, a = form.model, form.q, form.v, form.a
     M, g = form.M.node(), form.g.node()
@@ -26,7 +26,7 @@ def operation_counts(form: ClosedForm) -> list[tuple[str, int, int]]:
         ("inertia matrix", M, mass_matrix.crba(model, q)),
         ("gravity", g, dynamics.gravity(model, q)),
     ]
-    if all(x.expanded for x in form.C.flat) and sum(len(x) for x in form.C.flat) <= NESTED_UP_TO:
+    if all(x.expanded for x in form.C.flat) and sum(len(x) for x in form.C.flat) <= largest:
         C = form.coriolis_graph()
         torque = M @ a + C @ v + g + joint_bias(model, q, v)
         ways += [
