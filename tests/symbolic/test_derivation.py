@@ -192,3 +192,10 @@ def test_a_document_shows_itself_in_a_notebook():
     document = Document("t", "a")
     document.section("s").say("one $x$").show("y", "z")
     assert "<math" in document._repr_html_()
+
+
+def test_a_robot_without_joints_has_a_derivation_too():
+    document = dy.Robot(dy.Description("pedestal").add_link("base")).closed_form().derivation()
+    assert "0 degrees of freedom" in document.abstract
+    assert is_balanced(document.latex())
+    assert "<math" in document.html()

@@ -197,7 +197,7 @@ def _state_space(section: Section, form: ClosedForm) -> None:
         rf"With $x = (q, \dot q)$ the model is $\dot x = (\dot q,\; {n.inertia}^{{-1}}(\tau - n))$, where "
         r"$n = C \dot q + g$ and the joints' own torques."
     )
-    if form.expanded and form.n <= 3:
+    if form.expanded and 0 < form.n <= 3:
         space = form.state_space
         assert space.determinant is not None
         assert space.adjugate is not None
