@@ -8,7 +8,7 @@ import pytest
 import dynamis as dy
 from dynamis.analysis.eigenvalues import eigenvalue_plot
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
 @pytest.fixture(scope="module")

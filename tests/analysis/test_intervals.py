@@ -141,7 +141,7 @@ def test_expressions_over_boxes_hold_their_values_at_points(rng):
 
 
 def test_bound_of_rounding_covers_the_difference_to_high_precision(rng):
-    mpmath = pytest.importorskip("mpmath")
+    mpmath = pytest.importorskip("mpmath", reason="mpmath is not installed")
     x, y = symbol("x"), symbol("y")
     f = sin(x) * cos(y) * 3.7 + x * y / 3.0 - sin(x + 0.1) * sin(x + 0.1)
     size, error = IntervalProgram([x, y], [f]).rounding(np.array([-3.0, -2.0]), np.array([3.0, 2.0]))

@@ -41,7 +41,7 @@ def test_one_number_a_coordinate_is_read(run):
 
 
 def test_the_picture_is_written(run, tmp_path):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     path = tmp_path / "eigenvalues.png"
     assert run("planar_2r_melchiorri", *BOX, "--plot", path).exit_code == 0
     assert path.read_bytes().startswith(b"\x89PNG")

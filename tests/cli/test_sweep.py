@@ -54,7 +54,7 @@ def test_bad_input_says_what_to_do(here):
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal a test can send on Windows")
 def test_ctrl_c_says_how_to_go_on(here):
     (here / "long.toml").write_text(
         STUDY.replace("grid = [0, 30, 80]", "from = 0, to = 80, count = 5000").replace("points", "part = 1\npoints")

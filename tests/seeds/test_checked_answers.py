@@ -87,8 +87,8 @@ def diagonal(*entries):
 def test_projected_inertia_of_the_disc_keeps_the_entry_along_its_axis(rod):
     right = diagonal("m_D", "m_D", "m_D", "I_x", "0", "I_z")
     assert check_answer(rod, "projected-inertia", right, body=2).correct
-    slip = the_only_slip(check_answer(rod, "projected-inertia", right.replace("I_x & 0 & 0", "I_x & 0 & 0").replace(
-        "0 & 0 & 0 & 0 & 0 & 0", "0 & 0 & 0 & 0 & I_y & 0"), body=2))  # fmt: skip
+    printed = diagonal("m_D", "m_D", "m_D", "I_x", "I_y", "I_z")
+    slip = the_only_slip(check_answer(rod, "projected-inertia", printed, body=2))
     assert slip.entry == "M_55"
     assert slip.cause == "too much: I_y"
 
@@ -154,7 +154,7 @@ def test_hollow_cylinder_with_a_radius_for_its_length(arm):
     names = {"m": m, "a": a, "b": b, "h": h}
     assert check_answer(arm, asked, text % "h", parameters=names).correct
     slip = the_only_slip(check_answer(arm, asked, text % "b", parameters=names))
-    assert "h" in slip.cause
+    assert "h^2" in slip.cause
 
 
 def test_regressor_entry_with_the_rate_of_the_other_joint(arm):

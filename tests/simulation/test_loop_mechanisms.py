@@ -199,7 +199,7 @@ def test_a_truss_stands_and_carries_its_weight():
 
 
 def test_a_four_bar_in_mujoco_moves_alike():
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed")
     bar = '<inertial pos="{x} 0 0" mass="{m}" diaginertia="1e-9 {k} {k}"/>'
     a, b, c = (bar.format(x=l / 2, m=m, k=m * l * l / 12) for l, m in zip((CRANK, COUPLER, ROCKER), MASSES, strict=True))
     model = mujoco.MjModel.from_xml_string(f"""

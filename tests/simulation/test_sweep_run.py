@@ -299,7 +299,7 @@ def test_fifty_kills_change_nothing(tmp_path, reference):
 
 
 def test_dask_gives_the_same_result(tmp_path, reference):
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import warnings
 
     with warnings.catch_warnings():
@@ -315,7 +315,7 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path, monkeypatch):
     with pytest.raises(MissingExtraError, match=r"pip install 'dynamis\[distributed\]'"):
         sweep(STUDY, tmp_path, scheduler="tcp://127.0.0.1:1")
     monkeypatch.undo()
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="distributed is not installed")
     monkeypatch.setattr(workers, "PATIENCE", 0.5)
     for address in ("tcp://127.0.0.1:1", "nowhere", "spam://x"):
         with pytest.raises(InputError, match=r"no Dask scheduler answers at .*dask scheduler"):

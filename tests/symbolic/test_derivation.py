@@ -150,7 +150,7 @@ def test_notebook_is_valid(documents, tmp_path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert notebook["nbformat"] == 4
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"]) == len(STEPS) + 1
-    nbformat = pytest.importorskip("nbformat")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
     nbformat.validate(nbformat.from_dict(notebook))
 
 

@@ -173,7 +173,7 @@ def nasty():
 
 
 def test_names_for_sympy_are_identifiers_without_another_meaning(nasty):
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     symbols = nasty.M[0, 0].sympy().free_symbols | nasty.g[0].sympy().free_symbols
     for s in symbols:
         assert s.name.isascii()
@@ -186,7 +186,7 @@ def test_names_for_sympy_are_identifiers_without_another_meaning(nasty):
 
 
 def test_distinct_symbols_stay_distinct_in_sympy(nasty):
-    pytest.importorskip("sympy")
+    pytest.importorskip("sympy", reason="sympy is not installed")
     names = nasty.algebra.sympy_form.names
     assert len(set(names.values())) == len(names)
     masses = [symbol(name) for name in NASTY]
@@ -195,7 +195,7 @@ def test_distinct_symbols_stay_distinct_in_sympy(nasty):
 
 
 def test_names_do_not_change_the_function_in_sympy(nasty):
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     rng = np.random.default_rng(5)
     state = {s: float(rng.uniform(0.5, 1.5)) for s in (*nasty.q, *(symbol(name) for name in NASTY))}
     names = nasty.algebra.sympy_form.names
@@ -213,7 +213,7 @@ def test_names_do_not_change_the_function_in_sympy(nasty):
 
 @pytest.mark.parametrize("name", ["planar_2r", "planar_3r", "scara", "planar_prp", "motor_with_load"])
 def test_sympy_matrix_is_the_same_function(name):
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     x = in_numbers(name)
     names = x.form.algebra.sympy_form.names
     for formulas in (x.form.M, x.form.C, x.form.torque):
@@ -224,20 +224,20 @@ def test_sympy_matrix_is_the_same_function(name):
 
 
 def test_sympy_proves_skew_symmetry_itself():
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     N = in_numbers("planar_3r").form.N.sympy()
     assert sympy.expand(N + N.T) == sympy.zeros(3, 3)
 
 
 def test_numbers_for_sympy_are_exact():
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     robot = arm([(0, 0, 1)])
     assert not in_numbers("planar_2r").form.kinetic_energy.sympy().atoms(sympy.Float)
     assert robot.closed_form().kinetic_energy.sympy().has(sympy.Rational(1, 2))
 
 
 def test_functions_other_than_sines_reach_sympy_as_themselves():
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     nodes = [
         dy.sqrt(a),
         dy.sign(x) * dy.exp(y),
@@ -253,14 +253,14 @@ def test_functions_other_than_sines_reach_sympy_as_themselves():
 
 
 def test_factored_expressions_reach_sympy_too():
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     full, factored = dy.load("planar_2r").closed_form(), dy.load("planar_2r").closed_form(seconds=0)
     assert not factored.expanded
     assert sympy.simplify(factored.M.sympy() - full.M.sympy()) == sympy.zeros(2, 2)
 
 
 def test_named_factors_reach_sympy_with_names_of_their_own():
-    pytest.importorskip("sympy")
+    pytest.importorskip("sympy", reason="sympy is not installed")
     form = closed_form(arm([(0, 0, 1)] * 3).model)
     names = {s.name for s in form.compact.C.sympy().free_symbols if s.name.startswith("h")}
     assert len(names) == len(form.compact.names) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from dynamis.symbolic.arrangement import LARGEST_DENOMINATOR, Product, Sum
@@ -14,44 +15,40 @@ WRITTEN_OUT = 10**12
 def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
     """The arrangement in LaTeX; decimals rounded to so many digits."""
 
-    def write(x: Sum) -> str:
-        return _joined([(t.number < 0, term(t)) for t in x.terms])
+    def factor(x: Atom | Sum, power: int, inner: str) -> str:
+        if isinstance(x, Atom):
+            return raised(letters.latex(ring, x), power)
+        nested = any(isinstance(f, Sum) for term in x.terms for f, _ in term.factors)
+        left, right = (r"\bigl(", r"\bigr)") if nested else ("(", ")")
+        return raised(left + inner + right, power)
 
-    def term(t: Product) -> str:
-        pieces = []
-        size = abs(t.number)
-        if size != 1 or not t.factors:
-            pieces.append(_number_latex(size, digits))
-        for factor, power in t.factors:
-            if isinstance(factor, Atom):
-                pieces.append(raised(letters.latex(ring, factor), power))
-            else:
-                inner = write(factor)
-                nested = any(isinstance(f, Sum) for x in factor.terms for f, _ in x.factors)
-                left, right = (r"\bigl(", r"\bigr)") if nested else ("(", ")")
-                pieces.append(raised(left + inner + right, power))
-        return " ".join(pieces)
-
-    return write(arrangement)
+    return _written(arrangement, lambda size: _number_latex(size, digits), factor, " ")
 
 
 def text(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
     """The arrangement in plain text, which can be read back."""
 
-    def write(x: Sum) -> str:
-        return _joined([(t.number < 0, term(t)) for t in x.terms])
+    def factor(x: Atom | Sum, power: int, inner: str) -> str:
+        written = letters.text(ring, x) if isinstance(x, Atom) else f"({inner})"
+        return written + (f"^{power}" if power != 1 else "")
+
+    return _written(arrangement, lambda size: _number_text(size, digits), factor, "*")
+
+
+def _written(
+    arrangement: Sum, number: Callable[[Fraction], str], factor: Callable[[Atom | Sum, int, str], str], between: str
+) -> str:
+    """A sum of products, given what writes a number and a factor (whose own sum is already written)."""
 
     def term(t: Product) -> str:
-        pieces = []
         size = abs(t.number)
-        if size != 1 or not t.factors:
-            pieces.append(_number_text(size, digits))
-        for factor, power in t.factors:
-            written = letters.text(ring, factor) if isinstance(factor, Atom) else f"({write(factor)})"
-            pieces.append(written + (f"^{power}" if power != 1 else ""))
-        return "*".join(pieces)
+        pieces = [number(size)] if size != 1 or not t.factors else []
+        for x, power in t.factors:
+            inner = "" if isinstance(x, Atom) else _written(x, number, factor, between)
+            pieces.append(factor(x, power, inner))
+        return between.join(pieces)
 
-    return write(arrangement)
+    return _joined([(t.number < 0, term(t)) for t in arrangement.terms])
 
 
 def _joined(terms: list[tuple[bool, str]]) -> str:
