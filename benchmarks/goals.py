@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.closed_forms.cases import CASES
+from benchmarks.integrators import NOMINAL
 from benchmarks.threads import BUSY
 
 # one place each; the two humanoids share theirs
@@ -131,6 +132,26 @@ def _puma(sections: Sections) -> float | None:
     return max((fall["seconds"] for fall in falls.values()), default=None)
 
 
+def _on_gpu(method: str) -> Callable[[Sections], float | None]:
+    """The UR5e in single precision, as the rival computes."""
+    rows = functools.partial(_rows, name="gpu", robot="ur5e", method=method, precision="float32")
+    return lambda sections: next((row["times_mjx"] for row in rows(sections)), None)
+
+
+def _drift(key: str) -> Callable[[Sections], float | None]:
+    return lambda sections: max((row[key] for row in _rows(sections, "integrators") if key in row), default=None)
+
+
+def _trend(sections: Sections) -> float | None:
+    hours = sections.get("integrators", {}).get("hours", [])
+    return max((abs(hour["slope"]) for hour in hours if hour["how"] == "swinging"), default=None)
+
+
+def _orders(sections: Sections) -> float | None:
+    found = sections.get("integrators", {}).get("orders", {})
+    return max((abs(order - NOMINAL[method]) for method, order in found.items()), default=None)
+
+
 GOALS = (
     Goal("Inverse dynamics against Pinocchio", "×", 14, True, _against_pinocchio("inverse_dynamics")),
     Goal("Forward dynamics against Pinocchio", "×", 12, True, _against_pinocchio("forward_dynamics")),
@@ -146,6 +167,14 @@ GOALS = (
     Goal("Second core, 16 times as many", "×", 1.9, True, _second_core_long),
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
+    Goal("UR5e on one H200, semi-implicit Euler with a law, against MJX's forward dynamics", "×", 100, True, _on_gpu("euler")),
+    Goal("UR5e on one H200, RK4 with a law, likewise", "×", 100, True, _on_gpu("rk4")),
+    Goal("Energy over 10 s, thrown, RK4 1 ms, worst of 20 robots", "", 1e-7, False, _drift("thrown_rk4")),
+    Goal("Energy over 10 s, thrown, DOP853 1e-10, worst of 20 robots", "", 1e-9, False, _drift("thrown_DOP853")),
+    Goal("Energy over 10 s, falling, RK4 1 ms, worst of 20 robots", "", 1e-7, False, _drift("falling_rk4")),
+    Goal("Energy over 10 s, falling, DOP853 1e-10, worst of 20 robots", "", 1e-9, False, _drift("falling_DOP853")),
+    Goal("Energy over an hour, swinging, midpoint 1 ms, trend per second", "", 1e-12, False, _trend),
+    Goal("Order of the integrators, farthest from nominal", "", 0.15, False, _orders),
     Goal("Puma 560, 0.5 s of free fall with friction that sticks", "s", 0.1, False, _puma),
     *(Goal(f"{case.title}: {case.what}", "s", case.wanted_s, False, _derived(key)) for key, case in CASES.items()),
     *(

@@ -1,4 +1,4 @@
-"""Motion in time: one step of a batch of arms under a computed-torque law, against MuJoCo's step without any law; and the
+"""Motion in time: steps of a batch of arms under a computed-torque law, against MuJoCo's without any law; and the
 free fall of a Puma 560 with Coulomb friction, which truly sticks.
 """
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +22,12 @@ from benchmarks.rivals import mujoco
 from benchmarks.subjects import States, Subject
 from benchmarks.timing import best_times
 from dynamis.compiler.kernel import wait_for_compiler
-from dynamis.simulation.rollouts import step_function
+from dynamis.compiler.march import march
+from dynamis.simulation.closed_loop import ClosedLoop
 
 Array = npt.NDArray[Any]
 STEP = 1e-3
-MUJOCO_STEPS = 16  # in one call, so that its beginning does not count
+STEPS = 16  # in one call, so that its beginning does not count
 METHODS = {"rk4": "mjINT_RK4", "euler": "mjINT_EULER"}
 PUMA_RUNS = 7
 
@@ -46,7 +48,7 @@ def measure(options: Options) -> dict[str, Any]:
                 except Exception as error:
                     why = reason(error)
             best = best_times(contenders, options.seconds)
-            count = {"ours": len(states), "mujoco": len(states.first(256)) * MUJOCO_STEPS}
+            count = {"ours": len(states) * STEPS, "mujoco": len(states.first(256)) * STEPS}
             times = {name: x.seconds / count[name] for name, x in best.items()}
             rows.append(
                 {
@@ -64,11 +66,22 @@ def computed_torque(robot: Any, _t: Any, q: Array, v: Array) -> Array:
 
 
 def _ours(subject: Subject, states: States, method: str) -> Callable[[], object]:
-    """One thread: the bare ufunc over the batch."""
-    ufunc = step_function(subject.robot, computed_torque, method, {}).ufunc("double")
+    """As `rollouts` does it, on one thread."""
+    kernel = ClosedLoop(subject.robot, method, controller=computed_torque, friction="none").kernel()
+    y = np.concatenate([states.q, states.v], axis=-1)
+    run = functools.partial(march, kernel, y, (np.zeros(1),), t=0.0, h=STEP, reports=1, every=STEPS)
+    run()
     wait_for_compiler()
-    given = (states.q, states.v, np.zeros(1), np.array([STEP]))
-    return functools.partial(ufunc, *given, out=ufunc(*given))
+
+    def on_one_thread() -> None:
+        before = os.environ.get("DYNAMIS_NUM_THREADS")
+        os.environ["DYNAMIS_NUM_THREADS"] = "1"
+        try:
+            run()
+        finally:
+            os.environ.pop("DYNAMIS_NUM_THREADS") if before is None else os.environ.update(DYNAMIS_NUM_THREADS=before)
+
+    return on_one_thread
 
 
 def _mujoco(subject: Subject, states: States, method: str) -> Callable[[], object]:
@@ -81,11 +94,11 @@ def _mujoco(subject: Subject, states: States, method: str) -> Callable[[], objec
     start = np.zeros((count, size))
     start[:, 1 : 1 + m.model.nq] = m.q
     start[:, 1 + m.model.nq : 1 + m.model.nq + m.model.nv] = m.v
-    end, sensors = np.zeros((count, MUJOCO_STEPS, size)), np.zeros((count, MUJOCO_STEPS, 0))
+    end, sensors = np.zeros((count, STEPS, size)), np.zeros((count, STEPS, 0))
     models = [m.model] * count
 
     def run() -> None:
-        rollout.rollout(models, [m.data], start, skip_checks=True, nstep=MUJOCO_STEPS, state=end, sensordata=sensors)
+        rollout.rollout(models, [m.data], start, skip_checks=True, nstep=STEPS, state=end, sensordata=sensors)
 
     return run
 

@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
-        "closed-form": print_closed_forms, "rollouts": _rollouts,
+        "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
     }  # fmt: skip
     printers[name](console, section)
     for robot, why in section.get("robots_left_out", {}).items():
@@ -160,6 +160,38 @@ def _rollouts(console: Console, section: Row) -> None:
         table.add_row(
             name, f"{1e3 * fall['seconds']:.0f} ms", f"{1e3 * fall['first']:.0f} ms", "; ".join(fall["events"]) or "none"
         )
+    console.print(table)
+
+
+def _integrators(console: Console, section: Row) -> None:
+    keys = ("thrown_rk4", "thrown_DOP853", "falling_rk4", "falling_DOP853", "falling_mujoco")
+    headings = ("thrown, RK4 1 ms", "DOP853 1e-10", "falling, RK4 1 ms", "DOP853 1e-10", "MuJoCo's RK4 1 ms", "rad/s")
+    table = empty_table("Energy over 10 s: largest error, of the largest kinetic energy", "robot", *headings)
+    for row in section["rows"]:
+        drifts = [f"{row[key]:.1e}" if key in row else "–" for key in keys]
+        table.add_row(row["robot"], *drifts, f"{row['falling_speed']:.0f}")
+    console.print(table)
+    title = "An hour by the implicit midpoint rule, 1 ms"
+    table = empty_table(title, "robot", "how", "largest error", "trend per second", "±", names=2)
+    for hour in section["hours"]:
+        table.add_row(hour["robot"], hour["how"], *(f"{hour[key]:.1e}" for key in ("largest", "slope", "slope_error")))
+    console.print(table)
+    orders = ", ".join(f"{method} {order:.2f}" for method, order in section["orders"].items())
+    remark(console, f"Orders by Richardson: {orders}", style="dim")
+
+
+def _gpu(console: Console, section: Row) -> None:
+    if not section["rows"]:
+        remark(console, f"[bold]gpu[/bold]  {escape(section['why'])}")
+        return
+    title = f"{section['gpu']}: {section['batch']} arms under a computed-torque law, steps of a millisecond"
+    table = empty_table(
+        title, "robot", "method", "precision", "10⁹ steps a second", "times MJX", "first call", "off by", names=3
+    )
+    for row in section["rows"]:
+        figures = (f"{1e-9 * row['steps_per_s']:.2f}", _ratio(row["times_mjx"]), quantity(row["first_call_s"], "s"))
+        last = (row["method"], row["precision"]) == ("rk4", "float64")
+        table.add_row(row["robot"], row["method"], row["precision"], *figures, f"{row['difference']:.0e}", end_section=last)
     console.print(table)
 
 

@@ -53,7 +53,7 @@ def test_every_public_name_resolves_and_is_listed_once():
     assert len(dynamis.__all__) == len(set(dynamis.__all__))
     for name in dynamis.__all__:
         assert getattr(dynamis, name) is not None
-    assert set(dynamis._HOME) | {"__version__"} == set(dynamis.__all__)
+    assert set(dynamis._HOME) | set(dynamis._MODULES) | {"__version__"} == set(dynamis.__all__)
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
         ModelError,
         ModelWarning,
         NameLookupError,
+        PerformanceWarning,
         SingularError,
     )
+    from dynamis.model.actuators import DCMotor, Elastic, Saturated
     from dynamis.model.description import Description
     from dynamis.model.load import check
     from dynamis.model.model import Model
@@ -54,13 +56,20 @@ if TYPE_CHECKING:
         tanh,
         where,
     )
-    from dynamis.simulation.actuators import DCMotor, Elastic, Saturated
+    from dynamis.simulation import loops
+    from dynamis.simulation.dynamic_law import DynamicLaw
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
+    from dynamis.simulation.hard_stops import HardStops
+    from dynamis.simulation.noise import Noise
     from dynamis.simulation.rollouts import rollouts
     from dynamis.simulation.sampling import Sampled
     from dynamis.simulation.simulate import simulate
+    from dynamis.simulation.sources import Push
     from dynamis.simulation.surroundings import Ball, Plane, contact, joint_stops
+    from dynamis.simulation.sweeps.run import sweep
+    from dynamis.simulation.sweeps.study import read_study, study_from_text
     from dynamis.simulation.trajectory import Trajectory
+    from dynamis.simulation.watching import Watch
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
     from dynamis.symbolic.closed_form import ClosedForm
@@ -73,8 +82,9 @@ _HOMES = {
     "dynamis.analysis.bounds": ("structural_bounds",),
     "dynamis.errors": (
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
-        "ModelWarning", "NameLookupError", "SingularError",
+        "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError",
     ),
+    "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
     "dynamis.model.model": ("Model",),
@@ -85,22 +95,33 @@ _HOMES = {
     ),
     "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
-    "dynamis.simulation.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.simulation.sampling": ("Sampled",),
     "dynamis.simulation.surroundings": ("Ball", "Plane", "contact", "joint_stops"),
+    "dynamis.simulation.dynamic_law": ("DynamicLaw",),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
+    "dynamis.simulation.hard_stops": ("HardStops",),
+    "dynamis.simulation.noise": ("Noise",),
     "dynamis.simulation.rollouts": ("rollouts",),
     "dynamis.simulation.simulate": ("simulate",),
+    "dynamis.simulation.sources": ("Push",),
+    "dynamis.simulation.sweeps.run": ("sweep",),
+    "dynamis.simulation.sweeps.study": ("read_study", "study_from_text"),
     "dynamis.simulation.trajectory": ("Trajectory",),
+    "dynamis.simulation.watching": ("Watch",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
     "dynamis.symbolic.closed_form": ("ClosedForm",),
     "dynamis.symbolic.equivalence": ("equivalent",),
     "dynamis.symbolic.notation": ("Notation",),
 }  # fmt: skip
+_MODULES = {  # that are used by their own name
+    "loops": "dynamis.simulation.loops",
+}
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'dynamis' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
@@ -119,9 +140,11 @@ __all__ = [
     "Coulomb",
     "DCMotor",
     "Description",
+    "DynamicLaw",
     "DynamisError",
     "Elastic",
     "FormatError",
+    "HardStops",
     "Inertia",
     "InputError",
     "LuGre",
@@ -131,9 +154,12 @@ __all__ = [
     "ModelWarning",
     "MovingBase",
     "NameLookupError",
+    "Noise",
     "Notation",
+    "PerformanceWarning",
     "Plane",
     "Pose",
+    "Push",
     "Robot",
     "Sampled",
     "Saturated",
@@ -142,6 +168,7 @@ __all__ = [
     "Stribeck",
     "TorqueLedger",
     "Trajectory",
+    "Watch",
     "__version__",
     "acos",
     "asin",
@@ -156,9 +183,11 @@ __all__ = [
     "joint_stops",
     "load",
     "log",
+    "loops",
     "maximum",
     "mesh_inertia",
     "minimum",
+    "read_study",
     "resolve_mesh",
     "rollouts",
     "sign",
@@ -167,6 +196,8 @@ __all__ = [
     "solids",
     "sqrt",
     "structural_bounds",
+    "study_from_text",
+    "sweep",
     "symbol",
     "tanh",
     "where",

@@ -10,6 +10,7 @@ DynamisError
 └── MissingExtraError     an optional dependency is not installed (also an ImportError)
 
 ModelWarning              the model loads, but something in it is doubtful; says what was done
+PerformanceWarning        it is done, but slowly; says why
 """
 
 from __future__ import annotations
@@ -64,6 +65,10 @@ class MissingExtraError(DynamisError, ImportError):
 
 class ModelWarning(UserWarning):
     """The model loads, but something in it is doubtful."""
+
+
+class PerformanceWarning(UserWarning):
+    """What was asked for is done, but slowly."""
 
 
 def printable(name: str, limit: int = 80) -> str:

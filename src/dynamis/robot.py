@@ -8,12 +8,14 @@ import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import (
+    actuator_regressor,
     contact,
     coriolis,
     dynamics,
@@ -34,8 +36,9 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.evaluation import COMPILED_UP_TO, Evaluator
 from dynamis.explanation import explain
 from dynamis.inputs import moving_base
+from dynamis.model.actuators import Actuator
 from dynamis.model.build import build, with_floating_base
-from dynamis.model.description import Description, Drive
+from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.load import load_description
 from dynamis.model.model import Frame, Model
 from dynamis.model.writers.toml import write_toml
@@ -158,6 +161,24 @@ class Robot:
         return regressor.parameter_names(self.model)
 
     @property
+    def actuators(self) -> Mapping[str, Actuator]:
+        """What stands between command and torque, by coordinate, for those that have an actuator.
+
+        The rotor of an elastic joint is found here, and no longer in M, the regressor and the equations of motion.
+        """
+        pairs = zip(self.coordinate_names, self.model.actuators, strict=True)
+        return MappingProxyType({name: x for name, x in pairs if x is not None})
+
+    @property
+    def actuator_parameters(self) -> Array:
+        """π_m with ``actuator_regressor(…) @ actuator_parameters`` the torques of the motors of elastic joints."""
+        return actuator_regressor.actuator_parameters(self.model)
+
+    @property
+    def actuator_parameter_names(self) -> list[str]:
+        return actuator_regressor.actuator_parameter_names(self.model)
+
+    @property
     def description(self) -> Description:
         """A copy of the description, to edit: ``Robot(edited)`` is a new robot."""
         return self._description.copy()
@@ -167,11 +188,21 @@ class Robot:
         return f"<{kind}Robot {printable(self.name)}: {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
 
     def replace(
-        self, *, gravity: Any = None, payload: Inertia | None = None, payload_frame: str | None = None, friction: Any = None
+        self,
+        *,
+        gravity: Any = None,
+        payload: Inertia | None = None,
+        payload_frame: str | None = None,
+        friction: Any = None,
+        rotors: str | None = None,
+        actuators: Mapping[str, Actuator | None] | None = None,
     ) -> Robot:
-        """A new robot with other gravity, a payload added at a frame (the tip unless named), or other friction.
+        """A new robot with other gravity, a payload added at a frame (the tip unless named), other friction or other drives.
 
-        ``friction`` is None (keep), 0 or False (none), or a mapping joint name → `Drive` fields to change.
+        ``friction`` is None (keep), 0 or False (none), or a mapping joint name → `Drive` fields to change. ``rotors`` is
+        "riding" (each rotor turns on the link that carries its motor, the joint's parent unless the robot names one) or
+        "reflected" (each adds to its joint's inertia alone). ``actuators`` maps coordinates to what stands between their
+        commands and their torques, None for nothing; coordinates that are not named keep theirs.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
@@ -205,7 +236,28 @@ class Robot:
                     joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
             else:
                 raise InputError("friction= takes 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
+        if rotors is not None:
+            ways = {"riding": rotors_riding, "reflected": rotors_reflected}
+            if rotors not in ways:
+                raise InputError(f"rotors={rotors!r} is not known; choose 'riding' or 'reflected'")
+            d = ways[rotors](d)
+        if actuators is not None:
+            self._replace_actuators(d, actuators)
         return Robot(d, _tracing=self._evaluator.tracing)
+
+    def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
+        if not isinstance(actuators, Mapping):
+            raise InputError("actuators= takes a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
+        for name, actuator in actuators.items():
+            if name not in self.coordinate_names:
+                raise unknown_name("coordinate", name, self.coordinate_names)
+            if actuator is not None and not isinstance(actuator, Actuator):
+                kinds = "a Saturated, DCMotor or Elastic"
+                raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
+            joint = self.model.coordinates[self.coordinate_names.index(name)].joint
+            if name != joint:
+                raise InputError(f"{name!r} is one variable of several: an actuator belongs to a joint with one variable")
+            d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links."""
@@ -255,7 +307,7 @@ class Robot:
         return self._evaluator.over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
 
     def _own_bodies(self) -> Any:
-        return [(i, b) for i, b in self.model.moving if b.ratio == 1.0 and b.offset == 0.0]
+        return [(i, b) for i, b in self.model.moving if b.ratio == 1.0 and b.offset == 0.0 and not b.is_rotor]
 
     def _integrate_one(self, q: Array, dv: Array) -> Array:
         result = q.copy()
@@ -352,6 +404,23 @@ class Robot:
     def regressor(self, q: Any, v: Any, a: Any) -> Array:
         """Y (…, n, parameters), linear parametrisation of the inverse dynamics without wrenches."""
         return self._evaluator.evaluate("Y", regressor.regressor, q=(q, self.nq), v=(v, self.n), a=(a, self.n))
+
+    def actuator_regressor(self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any) -> Array:
+        """Y_m (…, e, 4 e) of the e elastic joints: u = Y_m π_m with π_m = (I, F, D, K) of each, in the order of v.
+
+        ``theta`` and its rates hold the angles of their rotors, on the joints' side of the gears (…, e).
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
+        >>> Y = robot.actuator_regressor([0.0, 0.5], [0.0, 0.0], [0.51], [0.0], [2.0])
+        >>> Y @ robot.actuator_parameters
+        array([8.2])
+        """
+        count = len(actuator_regressor.elastic_joints(self.model))
+        if not count:
+            raise InputError(f"robot {printable(self.name)} has no elastic joint: replace(actuators={{…: dynamis.Elastic(…)}})")
+        return self._evaluator.evaluate("Ym", actuator_regressor.actuator_regressor, q=(q, self.nq), v=(v, self.n),
+                              theta=(theta, count), theta_dot=(theta_dot, count), theta_ddot=(theta_ddot, count))  # fmt: skip
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
         """τ split into inertia, coriolis, gravity, viscous, dry, rotor, external and spring; ``total`` is their sum."""

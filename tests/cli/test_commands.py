@@ -189,6 +189,31 @@ def test_info_as_json_says_what_the_robot_is(run, name):
         assert data["at_zero"]["gravity"] == pytest.approx(robot.gravity(robot.neutral()))
 
 
+def test_info_shows_motors_on_links_and_actuators(run, tmp_path):
+    (tmp_path / "arm.toml").write_text("""
+[[link]]
+link = "upper"
+mass = 1
+com = [1, 0, 0]
+inertia = { xx = 0.1, yy = 0.1, zz = 0.1 }
+actuator = { kind = "dc_motor", resistance = 1.5, constant = 0.1 }
+[[link]]
+link = "fore"
+mass = 1
+com = [1, 0, 0]
+rotor_inertia = 1e-3
+motor_link = "upper"
+""")
+    result = run("info", str(tmp_path / "arm.toml"), "--json")
+    first, second = json.loads(result.stdout)["joints"]
+    assert (first["motor_link"], second["motor_link"]) == (None, "upper")
+    assert first["actuator"] == {"kind": "dc_motor", "resistance": 1.5, "constant": 0.1}
+    assert [link["name"] for link in json.loads(result.stdout)["links"]] == ["upper", "fore"]
+    shown = run("info", str(tmp_path / "arm.toml")).stdout
+    assert "motor on" in shown
+    assert "dc motor" in shown
+
+
 def test_info_of_a_floating_robot_has_six_more_degrees_of_freedom(run):
     assert json.loads(run("info", "ur5e", "--floating", "--json").output)["degrees_of_freedom"] == 12
 

@@ -16,6 +16,20 @@ def test_equations_are_printed():
     assert result.output.strip() == "(I + I_m)*q'' + m*g*l*cos(q) = tau"
 
 
+def test_equations_of_actuators_are_printed_behind_them(tmp_path):
+    (tmp_path / "wheel.toml").write_text("""
+[[link]]
+mass = 1
+inertia = { xx = 1, yy = 1, zz = 2 }
+rotor_inertia = 0.5
+actuator = { kind = "elastic", stiffness = 100, backlash = 0.25 }
+""")
+    lines = run("derive", str(tmp_path / "wheel.toml")).output.splitlines()
+    assert lines[0] == "2*q'' = tau"
+    assert lines[2:4] == ["1/2*theta_m'' + 100*(theta_m - q) = u", "tau = 100*(theta_m - q)"]
+    assert "a play of 1/4 rad" in lines[4]
+
+
 def test_letters_are_chosen():
     assert "theta_1''" in run("derive", "planar_2r", "--letters", "rocco").output
     wrong = run("derive", "planar_2r", "--letters", "roco")

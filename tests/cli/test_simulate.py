@@ -42,6 +42,35 @@ def test_bad_input_says_what_to_do():
     assert run("simulate", "scara", "--time", "-1").exit_code == 2
 
 
+def test_stops_and_a_limit_of_time_are_options():
+    hard = run("simulate", "scara", "--time", "1.5", "--stops", "hard")
+    assert hard.exit_code == 0, hard.output
+    assert "joint3 rests at its upper stop" in hard.output
+    soft = run("simulate", "scara", "--time", "1.5", "--stops", "compliant", "--json")
+    assert json.loads(soft.output)["events"] == []
+    assert 0.9 < json.loads(soft.output)["q"][2] < 0.95
+    assert "no joint with limits" in run("simulate", "planar_2r_melchiorri", "--stops", "hard").output
+    assert "took more than 1e-09 s" in run("simulate", "scara", "--seconds", "1e-9").output
+    assert run("simulate", "scara", "--seconds", "-1").exit_code == 2
+
+
+def test_an_interrupted_motion_is_written_as_far_as_it_went_and_the_status_is_130(tmp_path, monkeypatch):
+    from dynamis.cli.progress import Bar
+
+    def pressed(_self, fraction, _name):
+        if fraction > 0.5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bar, "show", pressed)
+    for extra in ((), ("--json",)):
+        result = run("simulate", "planar_2r_melchiorri", "--time", "2", "-o", str(tmp_path / "m.csv"), *extra)
+        assert result.exit_code == 130, result.output
+        assert "interrupted at t = 1." in result.output
+        table = np.genfromtxt(tmp_path / "m.csv", delimiter=",", names=True)
+        assert 1.0 <= table["t"][-1] < 2.0
+    assert "as far as it went" in run("simulate", "scara", "--time", "1", "-o", str(tmp_path / "n.csv")).output
+
+
 def test_the_lectures_study(tmp_path):
     result = run("study", "--plot", str(tmp_path / "study.png"))
     assert result.exit_code == 0, result.output

@@ -11,7 +11,10 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.compiler import cuda, cuda_text
+from dynamis.compiler.cuda_march import RK4, render_march
 from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.march import march
+from dynamis.simulation.closed_loop import ClosedLoop
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler here")
@@ -131,3 +134,61 @@ def test_show_prints_cuda():
     text = shown.output
     assert "__global__ void" in text
     assert "dynamis_gravity_state" in text
+
+
+# what the marching kernel finds on a GPU: who it is, and words that mean nothing to a processor
+GRID = """
+#define __CUDACC__
+#define __global__
+#define __constant__ static const
+#define __launch_bounds__(x)
+struct Index { int x; };
+static Index blockIdx, threadIdx;
+"""
+
+
+def march_on_the_host(code, precision, folder, stages, y, others, **numbers):
+    """The rendered marching kernel, thread after thread."""
+    source, library = folder / "march.cpp", folder / "march.so"
+    pointers = ", ".join(f"const T *in{k}, long long step{k}" for k in (0, *range(3, len(code.arguments))))
+    names = ", ".join(f"in{k}, step{k}" for k in (0, *range(3, len(code.arguments))))
+    loop = (
+        f'extern "C" void run({pointers}, T *out, long long n, T t, T h, int first, int reports, int every)\n'
+        "{ for (long long i = 0; i < n; ++i) { blockIdx.x = i / BLOCK; threadIdx.x = i % BLOCK;\n"
+        f"  f({names}, out, n, t, h, first, reports, every); }} }}\n"
+    )
+    source.write_text(PRELUDE + GRID + render_march(code, "f", precision, stages) + loop, encoding="utf-8")
+    flags = ["-O1", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC"]
+    subprocess.run([COMPILER, *flags, str(source), "-o", str(library)], check=True, capture_output=True)
+    out = np.full((numbers["reports"], *y.shape), np.nan, DTYPE[precision])
+    real = ctypes.c_double if precision == "double" else ctypes.c_float
+    arrays = [np.ascontiguousarray(x, DTYPE[precision]) for x in (y, *others)]
+    given = [z for x in arrays for z in (ctypes.c_void_p(x.ctypes.data), ctypes.c_longlong(x.shape[-1] if x.ndim > 1 else 0))]
+    ctypes.CDLL(str(library)).run(
+        *given, ctypes.c_void_p(out.ctypes.data), ctypes.c_longlong(len(y)), real(numbers["t"]), real(numbers["h"]),
+        *(ctypes.c_int(numbers[key]) for key in ("first", "reports", "every")),
+    )  # fmt: skip
+    return out
+
+
+def pushed(robot, t, q, v, goal):
+    return robot.gravity(q) - 400.0 * (q - goal) - 80.0 * v + dy.sin(7.0 * t)
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("method", ["euler", "rk4", "staged rk4"])
+def test_the_marching_kernel_takes_the_steps_of_the_processors(method, precision, tmp_path):
+    robot, rng = dy.load("planar_2r_melchiorri"), np.random.default_rng(0)
+    y, goal = rng.uniform(-1, 1, (300, 4)), rng.uniform(-1, 1, (300, 2))
+    y, goal = y.astype(DTYPE[precision]), goal.astype(DTYPE[precision])
+    staged = method.startswith("staged")
+    loop = ClosedLoop(robot, method.removeprefix("staged "), controller=pushed, parameters={"goal": goal})
+    numbers = {"t": 0.5, "h": 1e-2, "first": 3, "reports": 3, "every": 4}
+    expected = march(loop.kernel(), y, (goal,), **numbers)
+    code = loop.kernel(stage=staged).code
+    found = march_on_the_host(code, precision, tmp_path, RK4 if staged else None, y, (goal,), **numbers)
+    if precision == "double" and not staged:
+        assert np.array_equal(found, expected)
+    else:  # stages are summed in another order
+        assert np.abs(found - expected).max() <= (1e-13 if precision == "double" else 1e-4) * np.abs(expected).max()

@@ -8,8 +8,19 @@ import pytest
 from joint_zoo import NAMES, zoo_robot, zoo_states
 from random_trees import random_robot
 
+import dynamis as dy
 from dynamis import robot as robots
-from dynamis.algorithms import coriolis, dynamics, energy, jacobian, kinematics, mass_matrix, regressor, statics
+from dynamis.algorithms import (
+    actuator_regressor,
+    coriolis,
+    dynamics,
+    energy,
+    jacobian,
+    kinematics,
+    mass_matrix,
+    regressor,
+    statics,
+)
 from dynamis.algorithms.articulated_body import aba
 from dynamis.compiler.kernel import Kernel
 from dynamis.evaluation import Evaluator
@@ -182,7 +193,18 @@ def test_no_function_over_states_is_left_out():
     taking_states = {name for name, f in vars(robots.Robot).items() if callable(f) and "q" in inspect.signature(f).parameters}
     public = {name for name in taking_states if not name.startswith("_")}
     plain = {"integrate", "static_forces", "articulated_inertias"}  # never compiled
-    assert public - plain - {"analytic_jacobian"} == {re.split(r"[, ]", name)[0] for name in FUNCTIONS}
+    elsewhere = {"analytic_jacobian", "actuator_regressor"}  # these have tests of their own
+    assert public - plain - elsewhere == {re.split(r"[, ]", name)[0] for name in FUNCTIONS}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_regressor_of_motors_is_the_plain_algorithm(dtype):
+    springs = {"joint1": dy.Elastic(300.0, 0.2), "joint3": dy.Elastic(500.0, 0.1, backlash=0.25)}
+    robot = dy.load("scara").replace(actuators=springs)
+    q, v, theta, theta_dot, theta_ddot = np.random.default_rng(5).uniform(-1.0, 1.0, (5, COUNT, robot.n)).astype(dtype)
+    states = (q, v, theta[:, :2], theta_dot[:, :2], theta_ddot[:, :2])
+    expected = np.array([actuator_regressor.actuator_regressor(robot.model, *state) for state in zip(*states, strict=True)])
+    judge(robot.actuator_regressor(*states), expected, dtype, 1.0)
 
 
 @pytest.mark.parametrize("name", ["sliders", "wrists", "flyer"])

@@ -108,3 +108,17 @@ def test_constants_of_either_sign_share_a_place():
     assert key(-2.5) == key(2.5) != key(2)
     code = Code("f", (("x", 1),), (("out0", (1,)),), (Instruction("fma", (0, -2.5, 2.5)),), ((1,),))
     assert list(Body(code, Target("double", 2, 32)).constants) == [2.5]
+
+
+@pytest.mark.parametrize("registers", [16, 32])
+def test_a_constant_is_not_taken_for_the_value_of_that_number(registers):
+    # each adds to value k a product with the number k, which Python calls equal
+    instructions = [Instruction("mul", (0, 1)), Instruction("mul", (1, 2))]
+    for number in range(5, 60):
+        instructions.append(Instruction("fnma", (float(number - 2), 0, number - 2)))
+    code = Code("f", (("x", 3),), (("y", (2,)),), tuple(instructions), ((58, 59),))
+    for ordered in (quick_order(code), schedule(code, registers)):
+        for number, i in enumerate(ordered.instructions, ordered.inputs):
+            assert all(x < number for x in i.args if isinstance(x, int)), "an operand comes after its use"
+        state = random_state(code)
+        assert np.array_equal(evaluate(ordered, state)[0], evaluate(code, state)[0])

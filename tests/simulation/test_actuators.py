@@ -113,10 +113,16 @@ def test_what_is_no_actuator_is_refused(actuators, message):
         dy.simulate(turning(), 1.0, actuators=actuators)
 
 
-def test_drives_with_states_need_an_adaptive_method():
+def test_drives_with_states_go_with_steps_of_order_two_and_four_but_not_with_eulers():
     robot = turning()
-    with pytest.raises(dy.InputError, match="use method='DOP853'"):
-        dy.simulate(robot, 1.0, actuators={"axle": dy.Elastic(100.0, inertia=1.0)}, method="rk4", step=1e-3)
+    spring = {"axle": dy.Elastic(100.0, inertia=1.0)}
+    with pytest.raises(dy.InputError, match="use method='rk4'"):
+        dy.simulate(robot, 1.0, actuators=spring, method="euler", step=1e-3)
+    exact = dy.simulate(robot, 1.0, torque=[5.0], actuators=spring, rtol=1e-11, atol=1e-12)
+    for method, tolerance in (("rk4", 1e-9), ("midpoint", 1e-4)):
+        stepped = dy.simulate(robot, 1.0, torque=[5.0], actuators=spring, method=method, step=1e-3)
+        np.testing.assert_allclose(stepped.q, exact.q, atol=tolerance)
+        np.testing.assert_allclose(stepped.actuator_states["axle"], exact.actuator_states["axle"], atol=20 * tolerance)
     drive = {"axle": dy.Saturated(effort=1.0)}
     cut = dy.simulate(robot, 1.0, torque=[5.0], actuators=drive, method="rk4", step=1e-3)
     np.testing.assert_allclose(cut.q[-1], [0.25], rtol=1e-9)

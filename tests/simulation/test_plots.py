@@ -19,15 +19,31 @@ def test_a_picture_is_written_where_asked(tmp_path, suffix):
 
 def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
     motion = simulate(pendulum(coulomb=0.5), 5.0, [1.0], points=101)
-    position, velocity, torque, energy = motion.plot().axes
+    position, velocity, torque, energy, power, error = motion.plot().axes
     assert np.array_equal(position.lines[0].get_ydata(), motion.q[:, 0])
     assert np.array_equal(velocity.lines[0].get_ydata(), motion.v[:, 0])
     assert [line.get_linestyle() for line in torque.lines[:2]] == ["-", ":"]
     assert np.array_equal(torque.lines[1].get_ydata(), motion.friction[:, 0])
-    assert torque.get_title(loc="left") == "torque, and dry friction (dotted)"
-    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "start + work"]
+    assert torque.get_title(loc="left") == "torque, dry friction (dotted)"
+    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "work"]
     assert len(energy.lines) == 4 + len(motion.events)
     assert motion.events
+    assert [t.get_text() for t in power.get_legend().get_texts()] == ["friction", "stored: their sum"]
+    assert np.array_equal(power.lines[1].get_ydata(), motion.power.stored)
+    assert np.array_equal(error.lines[0].get_ydata(), motion.energy_error)
+
+
+def test_joints_have_one_legend_and_torques_of_stops_are_drawn():
+    robot = dy.load("panda")
+    figure = simulate(robot, 0.5, [0, 0, 0, -1.5, 0, 1.5, 0], stops=dy.HardStops(), points=51).plot()
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == list(robot.coordinate_names)
+    assert "stops (dash-dotted)" in figure.axes[2].get_title(loc="left")
+    assert "-." in [line.get_linestyle() for line in figure.axes[2].lines]
+
+
+def test_nothing_but_rounding_does_not_fill_a_panel():
+    figure = simulate(pendulum(), 1.0, [1.0], points=51).plot()
+    assert figure.axes[2].get_ylim() == figure.axes[4].get_ylim() == (-1.0, 1.0)
 
 
 def test_units_follow_the_joints():
@@ -38,7 +54,7 @@ def test_units_follow_the_joints():
 def test_quaternions_and_many_joints_are_drawn_too():
     assert len(simulate(ball_joint(), 0.1, points=3).plot().axes[0].lines) == 4
     robot = dy.load("go2", base="floating")
-    assert simulate(robot, 0.01, points=3, friction="none").plot().axes[0].lines
+    assert len(simulate(robot, 0.01, points=3, friction="none").plot().axes[0].lines) == robot.nq
 
 
 def test_a_place_or_a_kind_that_cannot_be_written_is_refused(tmp_path):

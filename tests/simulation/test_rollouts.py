@@ -105,14 +105,140 @@ def test_the_states_given_are_not_changed_and_integers_will_do():
     assert made.q.dtype == float
 
 
-def test_a_controller_that_branches_is_refused_with_what_to_write_instead():
-    def branching(_robot, _t, q, _v):
-        return -q if q[0] > 0 else q
+def branching(robot, t, q, v):
+    return law(robot, t, q, v) if q[0] > -10.0 else 0.0 * q
 
-    with pytest.raises(dy.InputError, match=r"use dynamis.where\(condition, a, b\) instead of if"):
-        rollouts(ARM, 0.1, np.zeros(2), controller=branching)
+
+def test_a_controller_that_branches_is_called_from_python_with_a_note_that_says_why():
+    q, v = states(ARM, 3)
+    with pytest.warns(dy.PerformanceWarning, match=r"use dynamis.where\(condition, a, b\) instead of if .*test_rollouts.py"):
+        called = rollouts(ARM, 0.02, q, v, controller=branching, every=5)
+    assert "called from Python" in called.note
+    compiled = rollouts(ARM, 0.02, q, v, controller=law, every=5)
+    assert compiled.note == ""
+    assert np.abs(called.q - compiled.q).max() < 1e-12
     chosen = rollouts(ARM, 0.1, np.zeros(2), controller=lambda _r, _t, q, _v: np.array([dy.where(q[0] > 0, -x, x) for x in q]))
+    assert chosen.note == ""
     assert np.isfinite(chosen.q).all()
+
+
+def test_a_controller_that_raises_raises():
+    def broken(_robot, _t, q, _v):
+        return q if q[0] > 0 else {}["nothing"]
+
+    with pytest.raises(KeyError):
+        rollouts(ARM, 0.02, np.zeros(2), controller=broken)
+
+
+def test_a_controller_takes_values_that_differ_from_motion_to_motion():
+    def to_goal(robot, _t, q, v, goal, stiffness, damping):
+        return robot.gravity(q) - stiffness[0] * (q - goal) - damping * v
+
+    goals = np.random.default_rng(0).uniform(-1, 1, (5, 2))
+    stiffness = np.linspace(100, 500, 5)[:, None]
+    made = rollouts(
+        ARM, 0.1, np.zeros(2), controller=to_goal, parameters={"goal": goals, "stiffness": stiffness, "damping": 50.0}
+    )
+    assert made.q.shape == (101, 5, 2)
+    for k in range(5):
+        alone = rollouts(
+            ARM, 0.1, np.zeros(2), controller=to_goal,
+            parameters={"goal": goals[k], "stiffness": stiffness[k], "damping": 50.0},
+        )  # fmt: skip
+        assert np.array_equal(alone.q, made.q[:, k])
+
+
+def test_symbols_of_the_robot_are_batched_like_states():
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
+    q, v = states(ARM, 3)
+    masses = np.array([0.5, 2.0, 20.0])
+    made = rollouts(loaded, 0.2, q, v, controller=law, parameters={"m": masses})
+    for k, mass in enumerate(masses):
+        alone = rollouts(ARM.replace(payload=dy.solids.sphere(0.05, mass=mass)), 0.2, q[k], v[k], controller=law)
+        assert np.abs(made.q[:, k] - alone.q).max() < 1e-12
+    # one state with many masses, and one mass with many states
+    assert rollouts(loaded, 0.01, q[0], parameters={"m": masses}).q.shape == (11, 3, 2)
+    assert rollouts(loaded, 0.01, q, parameters={"m": 1.0}).q.shape == (11, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "drive",
+    [
+        dy.Saturated(effort=60.0, speed=2.0, dead_zone=1.0),
+        dy.DCMotor(resistance=0.5, constant=0.1, ratio=100.0),
+        dy.DCMotor(resistance=0.5, constant=0.1, ratio=100.0, inductance=5e-3, supply=48.0, efficiency=0.8),
+        dy.Elastic(stiffness=2e4, inertia=2.0, damping=5.0),
+        dy.Elastic(stiffness=2e4, inertia=2.0, backlash=0.01),
+    ],
+    ids=["saturated", "motor", "motor with inductance", "elastic", "backlash"],
+)
+def test_drives_are_compiled_in_and_move_as_in_simulate(drive):
+    q, v = states(ARM, 3)
+    drives = {ARM.coordinate_names[0]: drive}
+    made = rollouts(ARM, 0.1, q, v, controller=law, actuators=drives)
+    assert made.note == ""
+    for k in range(3):
+        one = simulate(ARM, made.t, q[k], v[k], controller=same_law, actuators=drives, method="rk4", step=1e-3)
+        assert np.abs(made.q[:, k] - one.q).max() < 1e-10
+        for states_of_drive in one.actuator_states.values():
+            assert np.abs(made.drives[:, k] - states_of_drive).max() < 1e-8 * (1 + np.abs(states_of_drive).max())
+
+
+def test_contacts_stops_wrenches_and_bristles_are_compiled_in():
+    robot = dy.load("scara").replace(friction=0)
+    q, v = states(robot, 3)
+    tip = robot.link_names[-1]
+    laws = {robot.coordinate_names[0]: dy.LuGre(1.0, 1.5, 0.1, 50.0, 1.0)}
+    floor = dy.contact(robot, tip, dy.Plane((0, 0, 0.2)), stiffness=1e3, damping=0.1)
+    stops = dy.joint_stops(robot, stiffness=1e3)
+    options = {"friction": laws, "stops": stops, "wrenches": {tip: floor, robot.link_names[2]: [1.0, 2, 3, 0, 0, 0]}}
+    made = rollouts(robot, 0.1, q, v, **options)
+    assert made.note == ""
+    for k in range(3):
+        one = simulate(robot, made.t, q[k], v[k], method="rk4", step=1e-3, **options)
+        assert one.statistics["compiled"]
+        assert np.abs(made.q[:, k] - one.q).max() < 1e-10
+
+
+def test_disturbances_belong_to_their_motion_whatever_the_batch():
+    q, v = states(ARM, 40)
+    noise = dy.Noise(50.0, hold=0.01, seed=3)
+    whole = rollouts(ARM, 0.1, q, v, controller=law, disturbance=noise, every=4)
+    some = rollouts(ARM, 0.1, q[30:], v[30:], controller=law, disturbance=noise, first=30, every=20)
+    assert np.array_equal(whole.q[::5, 30:], some.q)
+    assert np.array_equal(whole.q, rollouts(ARM, 0.1, q, v, controller=law, disturbance=noise, every=4).q)
+    assert not np.array_equal(whole.q, rollouts(ARM, 0.1, q, v, controller=law, disturbance=dy.Noise(50.0, 0.01, 4), every=4).q)
+    one = simulate(ARM, whole.t, q[0], v[0], controller=same_law, disturbance=noise, method="rk4", step=1e-3)
+    assert np.abs(one.q - whole.q[:, 0]).max() < 1e-12
+    with pytest.warns(dy.PerformanceWarning):
+        called = rollouts(ARM, 0.02, q[:2], v[:2], controller=branching, disturbance=noise, every=4)
+    assert np.abs(called.q - whole.q[:6, :2]).max() < 1e-12
+
+
+def test_single_precision_stays_single():
+    q, v = states(ARM, 5)
+    single = rollouts(ARM, 0.1, q.astype(np.float32), v.astype(np.float32), controller=law)
+    assert single.q.dtype == single.v.dtype == np.float32
+    assert np.abs(single.q - rollouts(ARM, 0.1, q, v, controller=law).q).max() < 1e-4
+    assert rollouts(ARM, 0.01, q.astype(np.float32)).q.dtype == np.float32
+
+
+def test_motions_that_grow_beyond_all_bounds_are_counted_and_named():
+    def pushing(_robot, _t, q, v):
+        return 1e6 * q + 1e5 * v
+
+    made = rollouts(ARM, 1.0, np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), controller=pushing, every=100)
+    assert made.finite.tolist() == [False, False, False] or made.finite.sum() < 3
+    assert "of 3 grew beyond all bounds (number" in made.status
+    assert rollouts(ARM, 0.01, np.zeros((3, 2))).status == "all 3 reached the end"
+
+
+def test_progress_goes_up_to_the_end():
+    told = []
+    rollouts(ARM, 0.1, np.zeros((3, 2)), progress=told.append, disturbance=dy.Noise(1.0, hold=0.02))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 3
 
 
 @pytest.mark.parametrize(
@@ -128,7 +254,15 @@ def test_a_controller_that_branches_is_refused_with_what_to_write_instead():
         ({"q0": np.zeros(3)}, r"q0 has shape \(3,\)"),
         ({"v0": np.zeros((4, 2)), "q0": np.zeros((3, 2))}, "do not broadcast"),
         ({"controller": 3}, r"a function of \(robot, t, q, v\)"),
-        ({"controller": lambda _r, _t, _q, _v: [0.0]}, r"tau has shape \(1,\)"),
+        ({"controller": lambda _r, _t, _q, _v: [0.0]}, r"returned shape \(1,\) in place of \(2,\)"),
+        ({"controller": lambda _r, _t, q, _v, goal: q - goal}, r"the controller takes 'goal': give it with parameters="),
+        ({"parameters": {"m": 1.0}}, "no parameter of robot or controller named 'm'"),
+        ({"parameters": [1.0]}, "parameters= takes a mapping"),
+        ({"controller": lambda _r, _t, q, _v, goal: q - goal, "parameters": {"goal": [np.nan, 0]}}, "goal must hold finite"),
+        ({"wrenches": {"link2": [1.0, 2.0]}}, "must be 6 numbers"),
+        ({"disturbance": 3.0}, "takes a Noise"),
+        ({"disturbance": dy.Noise(1.0, hold=0.0015)}, "no whole number of steps"),
+        ({"actuators": {"joint1": dy.Elastic(1e4, inertia=1.0)}, "method": "euler"}, "use method='rk4'"),
         ({"friction": {"joint1": dy.Coulomb(1, 1)}}, "friction='smooth' or 'none'"),
         ({"method": "DOP853"}, "no fixed-step method named 'DOP853'"),
     ],
@@ -141,7 +275,10 @@ def test_wrong_arguments_are_refused_in_words(wrong, says):
 def test_what_is_no_robot_has_no_numbers_or_sticks_is_refused():
     with pytest.raises(dy.InputError, match="got str"):
         rollouts("ur5e", 0.1, np.zeros(6))
-    with pytest.raises(dy.InputError, match="parameters without values"):
+    with pytest.raises(dy.InputError, match=r"has no value.*parameters=\{name: values\}"):
         rollouts(dy.load("planar_2r"), 0.1, np.zeros(2))
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
+    with pytest.raises(dy.InputError, match="'k' is no symbol of robot"):
+        rollouts(loaded, 0.1, np.zeros(2), parameters={"m": 1.0, "k": 2.0})
     with pytest.raises(dy.InputError, match="friction='smooth' or 'none'"):
         rollouts(dy.load("puma560"), 0.1, np.zeros(6))

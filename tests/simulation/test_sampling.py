@@ -81,6 +81,19 @@ def test_impossible_sampling_is_refused(wrong):
         dy.Sampled(lambda t, q, v: q, **wrong)
 
 
-def test_sampled_laws_need_an_adaptive_method():
-    with pytest.raises(dy.InputError, match="use method='DOP853'"):
-        dy.simulate(turning(), 0.1, controller=dy.Sampled(lambda t, q, v: q, 10.0), method="rk4", step=1e-3)
+@pytest.mark.parametrize("method", ["rk4", "midpoint", "euler"])
+def test_fixed_steps_go_from_sample_to_sample_compiled(method):
+    robot = dy.load("planar_2r_melchiorri")
+    law = lambda t, q, v: robot.gravity(q) - 3000.0 * (q - 0.3) - 600.0 * v + 20.0 * np.sin(9 * t)  # noqa: E731
+    digital = dy.Sampled(law, 130.0, delay=0.003, resolution=1e-3, velocity="differences")
+    times = np.linspace(0.0, 0.5, 24)  # that are no samples
+    stepped = dy.simulate(robot, times, [0.1, 0.2], controller=digital, method=method, step=1e-4)
+    exact = dy.simulate(robot, times, [0.1, 0.2], controller=digital, rtol=1e-11, atol=1e-12)
+    assert stepped.statistics["compiled"]
+    # a position that lies on the edge of an encoder's step would be seen otherwise; here none does
+    np.testing.assert_allclose(stepped.q, exact.q, atol={"rk4": 1e-10, "midpoint": 1e-6, "euler": 1e-3}[method])
+    if method == "rk4":
+        np.testing.assert_allclose(stepped.tau, exact.tau, atol=1e-8)
+        parts = dy.simulate(robot, times[:11], [0.1, 0.2], controller=digital, method=method, step=1e-4)
+        joined = dy.simulate(robot, times[10:], resume=parts, controller=digital, method=method, step=1e-4)
+        np.testing.assert_allclose(joined.q, stepped.q, atol=1e-12)

@@ -82,7 +82,7 @@ def test_a_quaternion_that_is_far_from_length_one_is_refused():
         simulate(ball_joint(), 1.0, [0.0, 0.0, 0.0, 2.0])
 
 
-@pytest.mark.parametrize("friction", [{"slide": dy.Coulomb(1, 1)}, {"slide": dy.LuGre(1, 1, 0.1, 1e3)}])
+@pytest.mark.parametrize("friction", [{"slide": dy.Coulomb(1, 1)}, {"slide": dy.Stribeck(1, 2, 0.1)}])
 def test_fixed_steps_refuse_friction_that_sticks_and_name_what_takes_it(friction):
     with pytest.raises(dy.InputError, match="friction='smooth', or method='DOP853'"):
         simulate(block(), 1.0, friction=friction, method="rk4", step=1e-3)

@@ -8,9 +8,11 @@ from joint_zoo import NAMES, zoo_robot
 from small_machines import GRAVITY, block, blocks, pendulum
 
 import dynamis as dy
+from dynamis.simulation import sticking
 from dynamis.simulation.friction import laws_of
+from dynamis.simulation.hard_stops import AtStop
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.sticking import settle, solve
+from dynamis.simulation.sticking import UnsettledError, settle, solve
 
 
 def is_right(M, r, laws, directions):
@@ -40,6 +42,60 @@ def test_settled_directions_are_the_answer_that_trying_every_mode_finds():
         assert answers
         # several modes may fit where one is on the edge of another: the accelerations are the same
         assert all(np.abs(M @ (a - found)).max() < 1e-7 for a in answers)
+
+
+def nearly_degenerate(rng, n):
+    """Masses of very different size, tightly coupled, and pushes that lie on the edge of what holds."""
+    scale = 10.0 ** rng.uniform(-3, 3, n)
+    A = rng.standard_normal((n, max(1, n - 1)))
+    M = (A @ A.T + 1e-7 * np.eye(n)) * np.outer(scale, scale)
+    laws = {}
+    for k in range(n):
+        dry = dy.Coulomb(*(rng.uniform(0.0, 2.0, 2) * scale[k]))
+        laws[k] = (dry, AtStop(1, dry), AtStop(-1), AtStop(1))[rng.integers(4)]
+    r = rng.uniform(-4, 4, n) * scale
+    for k in np.flatnonzero(rng.uniform(size=n) < 0.3):
+        edges = [x for x in laws[k].holding if np.isfinite(x)]
+        r[k] = edges[rng.integers(len(edges))]
+    return M, r, laws
+
+
+def fits(M, r, laws, directions):
+    return not sticking._wrong(M, r, np.zeros(len(r)), directions, laws, set(laws))
+
+
+def test_settling_finds_an_answer_in_nearly_degenerate_systems_with_stops_too():
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        n = int(rng.integers(1, 5))
+        M, r, laws = nearly_degenerate(rng, n)
+        found = settle(M, r, np.zeros(n), laws, set(range(n)))
+        answers = [s for s in itertools.product((-1, 0, 1), repeat=n) if fits(M, r, laws, dict(enumerate(s)))]
+        # a joint at its stop never goes through it
+        assert all(found[k] != law.side for k, law in laws.items() if isinstance(law, AtStop))
+        if answers:
+            assert fits(M, r, laws, found)
+            torques = [solve(M, r, np.zeros(n), dict(enumerate(s)), laws)[1] for s in answers]
+            d = solve(M, r, np.zeros(n), found, laws)[1]
+            assert min(np.abs(x - d).max() for x in torques) <= 1e-9 * np.abs(r).max()
+
+
+def test_where_exchanging_goes_in_circles_all_choices_are_tried(monkeypatch):
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(sticking, "ROUNDS", 0)
+    for _ in range(30):
+        M, r, laws = random_case(rng, 3)
+        assert is_right(M, r, laws, settle(M, r, np.zeros(3), laws, {0, 1, 2})) is not None
+
+
+def test_what_cannot_be_settled_ends_the_motion_with_the_names_of_the_joints(monkeypatch):
+    monkeypatch.setattr(sticking, "ROUNDS", 0)
+    monkeypatch.setattr(sticking, "MOST_TRIED", 0)
+    with pytest.raises(UnsettledError, match=r"\(0,\)"):
+        settle(np.eye(1), np.array([9.0]), np.zeros(1), {0: dy.Coulomb(1, 1)}, {0})
+    motion = simulate(block(2.0, coulomb=3.0), 2.0, torque=lambda t: [9.0])
+    assert motion.status.startswith("stopped at t = 0 s: what holds slide cannot be found")
+    assert len(motion) == 1
 
 
 def test_settling_ends_with_a_right_answer_for_many_joints_at_once():

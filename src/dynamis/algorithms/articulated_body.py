@@ -62,8 +62,8 @@ def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | N
 def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, wrenches: BodyWrenches) -> Articulated:
     if model.coupled:
         raise InputError(
-            f"robot {printable(model.name)} has joints that follow others (mimic), which tie branches together; "
-            "the articulated-body recursion needs independent joints: use forward_dynamics"
+            f"robot {printable(model.name)} has joints that follow others (mimic) or rotors that ride on links, which tie "
+            "branches together; the articulated-body recursion needs independent joints: use forward_dynamics"
         )
     inertias = [model.base] + [body.inertia for _, body in model.moving]
     M_hat = [inertia.matrix() for inertia in inertias]

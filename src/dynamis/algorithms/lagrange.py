@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.model.joints import Spin
 from dynamis.model.model import Body, Model
 from dynamis.scalar import Program, directional, gradient, symbol
 
@@ -76,6 +77,8 @@ def _near(body: Body, q: Array, x: Array) -> Array:
     if body.motion.nv == 1:
         moved = q.astype(object)
         moved[body.q_index] = moved[body.q_index] + x
+        if isinstance(body.motion, Spin):  # what is differentiated has to turn
+            return (body.placement @ body.motion.turning(body.ratio * moved[body.q_index] + body.offset)).matrix()
         return body.pose(moved).matrix()
     shift, turn = (x[:3], x[3:]) if body.motion.nv == 6 else (np.zeros(3), x)
     a, b, c = turn

@@ -2,7 +2,8 @@
 
 π holds, body by body, the ten inertial parameters (`PARAMETER_NAMES`, the tensor about the body frame's origin), then
 per degree of freedom viscous friction, Coulomb friction, its direction-dependent part, reflected rotor inertia and
-spring stiffness (geometry, gravity and rest positions are known).
+spring stiffness (geometry, gravity and rest positions are known). Last, the inertia of each rotor that rides on a link: one
+number, for a rotor is a disc about a known axis. The link's own ten contain it as if it were locked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relat
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
 from dynamis.scalar import sign
-from dynamis.spatial import PARAMETER_NAMES, skew
+from dynamis.spatial import PARAMETER_NAMES, Inertia, skew
 
 Array = npt.NDArray[Any]
 
@@ -25,16 +26,33 @@ JOINT_PARAMETERS = ("viscous", "coulomb", "coulomb_bias", "rotor", "stiffness")
 
 def parameters(model: Model) -> Array:
     """π of the model."""
-    inertial = [body.inertia.parameters for _, body in model.moving]
+    inertial = [model.with_locked_rotors(i).parameters for i, _ in links(model)]
     joint = [getattr(model, name) for name in JOINT_PARAMETERS]
     per_joint = np.array(joint).T.reshape(-1) if model.n else np.zeros(0)
-    return np.concatenate([*inertial, per_joint])
+    riding = [np.array([np.dot(body.motion.axis, body.inertia.tensor @ body.motion.axis)]) for _, body in rotors(model)]
+    return np.concatenate([*inertial, per_joint, *riding])
+
+
+def links(model: Model) -> list[tuple[int, Any]]:
+    """(i, body i) of the bodies that are links."""
+    return [(i, body) for i, body in model.moving if not body.is_rotor]
+
+
+def rotors(model: Model) -> list[tuple[int, Any]]:
+    """(i, body i) of the rotors that ride on links."""
+    return [(i, body) for i, body in model.moving if body.is_rotor]
+
+
+def disc(axis: Array) -> Inertia:
+    """A rotor of unit inertia about this axis, without mass."""
+    return Inertia(0.0, np.zeros(3), 0.5 * (np.eye(3) + np.outer(axis, axis)))
 
 
 def parameter_names(model: Model) -> list[str]:
     """The name of each entry of π, such as ``forearm.mx`` or ``elbow.viscous``."""
-    inertial = [f"{body.name}.{name}" for _, body in model.moving for name in PARAMETER_NAMES]
-    return inertial + [f"{c.name}.{name}" for c in model.coordinates for name in JOINT_PARAMETERS]
+    inertial = [f"{body.name}.{name}" for _, body in links(model) for name in PARAMETER_NAMES]
+    joint = [f"{c.name}.{name}" for c in model.coordinates for name in JOINT_PARAMETERS]
+    return inertial + joint + [f"{body.name}.inertia" for _, body in rotors(model)]
 
 
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
@@ -43,9 +61,18 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     g = np.concatenate([model.gravity, np.zeros(3)])
     V = twists(model, X, v)
     A = accelerations(model, X, V, v, a, MovingBase(REST.pose, REST.twist, -g))
-    Y = model.zeros((model.n, 10 * len(model.moving) + len(JOINT_PARAMETERS) * model.n), q, v, a)
+    start = 10 * len(links(model))
+    last = start + len(JOINT_PARAMETERS) * model.n
+    Y = model.zeros((model.n, last + len(rotors(model))), q, v, a)
     beyond = Beyond(model)
-    for number, (i, body) in reversed(list(enumerate(model.moving))):
+    for number, (i, body) in enumerate(rotors(model), last):
+        # what a turning rotor needs, and what it adds to the needs of a link that has it locked
+        unit, parent = disc(body.motion.axis).parameters, body.parent
+        F = (body_regressor(V[i], A[i]) @ unit)[:, None]
+        locked = body_regressor(X[i].twist_inward(V[parent]), X[i].twist_inward(A[parent])) @ unit
+        add_block(Y, body.dof, (number,), body.S.T @ F)
+        beyond.pass_on(parent, (number,), X[i].wrench_outward(F - locked[:, None]))
+    for number, (i, body) in reversed(list(enumerate(links(model)))):
         # each body's wrench as a matrix acting on its ten parameters, passed on to the base
         columns, F = beyond.at(i)
         columns = (*range(10 * number, 10 * number + 10), *columns)
@@ -53,7 +80,6 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
         add_block(Y, body.dof, columns, body.S.T @ F)
         beyond.pass_on(body.parent, columns, X[i].wrench_outward(F))
     s = sign(v)
-    start = 10 * len(model.moving)
     for k, (c, rest) in enumerate(zip(model.coordinates, model.rest, strict=True)):
         stretch = 0.0 if c.q_index is None else q[c.q_index] - rest
         Y[k, start + 5 * k : start + 5 * k + 5] = np.array([v[k], s[k], s[k] * s[k], a[k], stretch])

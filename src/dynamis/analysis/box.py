@@ -95,7 +95,7 @@ def one_turn(model: Model, low: Array, high: Array) -> tuple[Array, Array]:
     """The box with at most one turn for each joint whose turns all look alike."""
     low, high = low.copy(), high.copy()
     for k in np.flatnonzero(high - low > 2.0 * np.pi):
-        bodies = [b for _, b in model.moving if int(k) in b.dof]
+        bodies = [b for _, b in model.moving if int(k) in b.dof and not b.is_rotor]
         if all(isinstance(b.motion, Revolute) and float(b.ratio).is_integer() for b in bodies):
             middle = 0.5 * (low[k] + high[k]) if np.isfinite(low[k] + high[k]) else 0.0
             low[k], high[k] = middle - np.pi, middle + np.pi

@@ -45,7 +45,7 @@ class Expressions:
 
     def slides(self, k: int) -> bool:
         """Whether a coordinate moves something along a line, and not only about one."""
-        return any(not isinstance(b.motion, Revolute) for _, b in self.model.moving if k in b.dof)
+        return any(not isinstance(b.motion, Revolute) for _, b in self.model.moving if k in b.dof and not b.is_rotor)
 
 
 def _scalar(x: Any) -> Any:

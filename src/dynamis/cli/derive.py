@@ -47,7 +47,7 @@ def derive(robot: str, letters: str, output: Path | None, form: str, seconds: fl
             document = closed.derivation(progress=lambda title: bar.show(min(1.0, next(steps) / 18), title))
         click.echo(f"wrote {document.write(output)}")
     elif form == "equations":
-        for equation in closed.equations if closed.expanded else []:
+        for equation in [*closed.equations, *closed.actuator_equations] if closed.expanded else []:
             click.echo(f"{equation}\n")
         if not closed.expanded:
             click.echo("the equations are too long to print; --as markdown shows them with named parts")

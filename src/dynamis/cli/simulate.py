@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dynamis.cli.bounds import assignments, numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from dynamis.robot import Robot
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -24,6 +29,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
               help="Dry friction: the robot's with true sticking, smoothed, or none.")  # fmt: skip
 @click.option("--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint.")
 @click.option("--step", type=float, help="The step of euler, rk4 and midpoint.")
+@click.option("--stops", type=click.Choice(["hard", "compliant"]),
+              help="The ends of the joints' ranges: hit without a bounce, or springs of 10 000 N m/rad (N/m).")  # fmt: skip
+@click.option("--seconds", type=float, help="The time that integration may take; what was simulated until then is kept.")
 @click.option("--points", type=int, default=501, show_default=True, help="How many points to report.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")
@@ -32,7 +40,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, torque: str | None, friction: str, method: str,
-    step: float | None, points: int, settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
+    step: float | None, stops: str | None, seconds: float | None, points: int, settings: tuple[str, ...],
+    output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Let a robot move from a state, under its weight, friction and constant torques.
 
@@ -41,6 +50,10 @@ def simulate(
       dynamis simulate planar_2r_melchiorri --time 10 --plot fall.png
       dynamis simulate puma560 --time 0.5 --q0 0,0.7,-0.5,0.3,0.2,0.1 -o fall.csv
       dynamis simulate scara --v0 1,1,0,0 --method rk4 --step 1e-3 --friction none
+      dynamis simulate scara --time 2 --stops hard
+
+    \b
+    Ctrl-C ends the motion where it is: what was simulated is reported and written, and the exit status is 130.
     """
     from dynamis.robot import load
     from dynamis.simulation.simulate import simulate as run
@@ -49,8 +62,10 @@ def simulate(
     with Bar() as bar:
         motion = run(
             loaded, duration, numbers(q0, "--q0"), numbers(v0, "--v0"), torque=numbers(torque, "--torque"),
-            friction=friction, method=method, step=step, points=points, progress=lambda x: bar.show(x, "simulating"),
+            friction=friction, method=method, step=step, stops=_stops(loaded, stops), seconds=seconds, points=points,
+            progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
+    interrupted = motion.status.startswith("interrupted")
     for target, write in ((output, motion.save), (plot, motion.plot)):
         if target is not None:
             write(target)
@@ -61,7 +76,7 @@ def simulate(
             "energy": float(motion.energy[-1]), "energy_error": balance, "events": [str(e) for e in motion.events],
         }  # fmt: skip
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
-        return
+        sys.exit(130 if interrupted else 0)
     click.echo(f"{loaded.name}: {motion.status} ({motion.t[-1]:g} s)")
     for name, values in (("q", motion.q), ("v", motion.v)):
         click.echo(f"  {name} at the end: " + " ".join(f"{x:.6g}" for x in values[-1]))
@@ -74,7 +89,21 @@ def simulate(
         click.echo(f"  … and {len(motion.events) - 20} more events")
     for target in (output, plot):
         if target is not None:
-            click.echo(f"wrote {target}")
+            click.echo(f"wrote {target}{', as far as it went' if interrupted else ''}")
+    if interrupted:
+        sys.exit(130)
+
+
+def _stops(robot: Robot, kind: str | None) -> Any:
+    from dynamis.simulation.hard_stops import HardStops
+    from dynamis.simulation.surroundings import joint_stops
+
+    match kind:
+        case "hard":
+            return HardStops()
+        case "compliant":
+            return joint_stops(robot, stiffness=1e4, damping=1.0)
+    return None
 
 
 @click.command()

@@ -34,7 +34,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "symbolic": model.symbolic,
         "tip": model.tip,
         "joints": [_joint(joint) for joint in description.joints if joint.type != "fixed"],
-        "links": [_link(body.name, body.inertia) for _, body in model.moving],
+        "links": [_link(body.name, model.with_locked_rotors(i)) for i, body in model.moving if not body.is_rotor],
         "frames": list(robot.link_names),
     }
     if robot.n:
@@ -62,7 +62,14 @@ def _joint(joint: Any) -> dict[str, Any]:
         "reflected_rotor_inertia": plain(reflected),
         "stiffness": plain(drive.stiffness),
         "follows": None if joint.mimic is None else joint.mimic.joint,
+        "motor_link": drive.motor_link,
+        "motor_axis": None if drive.motor_axis is None else [plain(x) for x in drive.motor_axis],
+        "actuator": None if joint.actuator is None else _actuator(joint.actuator),
     }
+
+
+def _actuator(actuator: Any) -> dict[str, Any]:
+    return {"kind": actuator.kind, **{name: plain(x) for name, x in actuator.stated.items()}}
 
 
 def _link(name: str, inertia: Any) -> dict[str, Any]:

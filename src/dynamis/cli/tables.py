@@ -62,6 +62,9 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
     console.print("  " + "  ·  ".join(facts))
     console.print()
     console.print(_joints(summary["joints"]))
+    driven = [j for j in summary["joints"] if j["motor_link"] or j["actuator"]]
+    if driven:
+        console.print(_drives(driven))
     console.print(_links(summary["links"]))
     if "at_zero" in summary:
         _print_dynamics(console, summary, robot)
@@ -85,6 +88,26 @@ def _joints(joints: list[dict[str, Any]]) -> Table:
     if len(joints) > SHOWN:
         table.add_row(f"… and {len(joints) - SHOWN} more")
     return table
+
+
+def _drives(joints: list[dict[str, Any]]) -> Table:
+    table = Table(title="Drives", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for heading in ("joint", "motor on", "actuator"):
+        table.add_column(heading)
+    for j in joints[:SHOWN]:
+        table.add_row(safe(j["name"]), _drive(j["motor_link"]), _drive(j["actuator"]))
+    if len(joints) > SHOWN:
+        table.add_row(f"… and {len(joints) - SHOWN} more")
+    return table
+
+
+def _drive(value: Any) -> str:
+    """The link a motor is on, or an actuator with its numbers."""
+    if not isinstance(value, dict):
+        return "–" if value is None else safe(value)
+    numbers = ", ".join(f"{key.replace('_', ' ')} {number(x, 3)}" for key, x in value.items() if key != "kind")
+    kind = str(value["kind"]).replace("_", " ")
+    return f"{kind}: {numbers}" if numbers else kind
 
 
 def _links(links: list[dict[str, Any]]) -> Table:

@@ -7,6 +7,7 @@ they are. Work is queued on CuPy's current stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,12 @@ def _cupy() -> Any:
     return cupy
 
 
+@lru_cache(maxsize=64)
+def compile_module(source: str, options: tuple[str, ...]) -> Any:
+    """Compiled by NVRTC when first asked for; CuPy keeps the binary on disk."""
+    return _cupy().RawModule(code=source, options=options)
+
+
 class CudaKernel:
     """A code compiled for the GPU, once a precision."""
 
@@ -56,9 +63,9 @@ class CudaKernel:
         self._functions: dict[str, Any] = {}
 
     def function(self, precision: str) -> Any:
-        """The raw kernel, compiled by NVRTC when first asked for; CuPy keeps the binary on disk."""
+        """The raw kernel."""
         if precision not in self._functions:
-            module = _cupy().RawModule(code=render(self.code, NAME, precision), options=OPTIONS)
+            module = compile_module(render(self.code, NAME, precision), OPTIONS)
             self._functions[precision] = module.get_function(NAME)
         return self._functions[precision]
 
@@ -78,13 +85,13 @@ class CudaKernel:
             precision = "float" if single else "double"
             arguments: list[Any] = []
             for (_, size), array in zip(self.code.arguments, arrays, strict=True):
-                arguments += _rows(cupy, array.astype(dtype, copy=False), size, batch)
+                arguments += as_rows(cupy, array.astype(dtype, copy=False), size, batch)
             block = block_size(self.code, precision)
             self.function(precision)((-(-count // block),), (block,), (*arguments, *outs, np.int64(count)))
         return outs[0] if len(outs) == 1 else tuple(outs)
 
 
-def _rows(cupy: Any, array: Any, size: int, batch: Sequence[int]) -> tuple[Any, np.int64]:
+def as_rows(cupy: Any, array: Any, size: int, batch: Sequence[int]) -> tuple[Any, np.int64]:
     """(array, step) of contiguous rows: one row for all states needs no copy."""
     if array.size == size:
         return cupy.ascontiguousarray(array), np.int64(0)

@@ -59,11 +59,16 @@ def render(code: Code, name: str, precision: str) -> str:
 
     A step is the distance of states, in numbers: the argument's length, or 0 where all states share one row.
     """
+    return "\n".join([render_head(code, name, precision), _MOVING, *_kernel(code, name, precision), "#endif", ""])
+
+
+def render_head(code: Code, name: str, precision: str) -> str:
+    """The function of one state and what it needs."""
     e = Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
     head = [f"// {name}: one state a thread", f"typedef {precision} T;", *_macros(code, precision), ""]
     if any(i.op in TRIGONOMETRIC for i in code.instructions):
         head += [_sincos(precision), ""]
-    return "\n".join([*head, *_state(code, e, name), _MOVING, *_kernel(code, name, precision), "#endif", ""])
+    return "\n".join([*head, *_state(code, e, name)])
 
 
 def _call(op: str, precision: str) -> str:

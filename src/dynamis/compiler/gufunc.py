@@ -70,5 +70,15 @@ class Gufunc:
             len(code.arguments), len(code.results), -1, self._name, self._doc, 0, self._signature,
         )  # fmt: skip
 
+    @property
+    def address(self) -> int:
+        """Of the loop, for callers who have no use for NumPy."""
+        return int(self._loops[0] or 0)
+
+    @property
+    def services(self) -> int:
+        """The loop's last argument."""
+        return int(self._data[0] or 0)
+
     def exchange(self, address: int) -> None:
         self._loops[0] = address

@@ -44,6 +44,11 @@ def _reordered(code: Code, order: list[int]) -> Code:
     return Code(code.name, code.arguments, code.results, instructions, outputs)
 
 
+def _values(instruction: Instruction) -> list[int]:
+    """The values an instruction uses, each once. Value 80 is not the number 80.0, though Python calls them equal."""
+    return list(dict.fromkeys(x for x in instruction.args if isinstance(x, int)))
+
+
 def _angles_first(code: Code) -> list[int]:
     """Everything that the first angles need, and the angles: their range is checked once for all."""
     first, made = code.inputs, code.instructions
@@ -61,7 +66,7 @@ def _angles_first(code: Code) -> list[int]:
 
 def _depth_first(code: Code, done: list[int]) -> list[int]:
     first, made = code.inputs, code.instructions
-    operands = [[x - first for x in dict.fromkeys(i.args) if isinstance(x, int) and x >= first] for i in made]
+    operands = [[x - first for x in _values(i) if x >= first] for i in made]
     need: list[int] = []  # registers, were the graph a tree
     for used in operands:
         below = sorted((need[x] for x in used), reverse=True)
@@ -87,7 +92,7 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
 def _greedy(code: Code, lead: int, few: int) -> list[int]:
     """List scheduling: one instruction after the other, two a cycle, each at a time when its operands are there."""
     first, made = code.inputs, code.instructions
-    operands = [[x for x in dict.fromkeys(i.args) if isinstance(x, int)] for i in made]
+    operands = [_values(i) for i in made]
     users: dict[int, list[int]] = {}
     for k, used in enumerate(operands):
         for x in used:

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import ModelError
+from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Fresh, Joint, Limits
 from dynamis.model.diagnostics import Report
-from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, stages
+from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, Spin, stages
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
@@ -109,6 +110,15 @@ class _Draft:
     suffix: str
     inertia: Inertia = _NOTHING
 
+    @property
+    def is_rotor(self) -> bool:
+        return isinstance(self.motion, Spin)
+
+    def turned(self, angle: float) -> Array:
+        """Its rotation against the parent's frame where the joint's variable is this (a quaternion has none)."""
+        at = np.array([angle]) if self.motion.nq == 1 else self.motion.neutral()
+        return self.placement.R @ self.motion.pose(at).R
+
 
 class _Builder:
     def __init__(self, description: Description) -> None:
@@ -117,9 +127,11 @@ class _Builder:
         self.base = Inertia.zero()
         self.frames: dict[str, Frame] = {}
         self.depth: dict[str, int] = {}
+        self.riding: set[str] = set()
 
     def model(self) -> Model:
         self._walk()
+        self._add_rotors()
         self._remove_noise()
         return self._freeze()
 
@@ -162,6 +174,51 @@ class _Builder:
             parent = len(self.drafts) - 1
         return parent, joint.tail if joint.tail.is_identity() else Pose(joint.tail.R.copy(), joint.tail.p.copy())
 
+    def _add_rotors(self) -> None:
+        """Give each rotor on a moving link a body that follows the joint it drives, and take it, locked, off the link.
+
+        On a link that stands still its reflected inertia is the whole truth, and stays on the diagonal.
+        """
+        for k, draft in list(enumerate(self.drafts)):
+            if draft is None or draft.joint.drive.motor_link is None:
+                continue
+            drive = draft.joint.drive
+            carrier = self.frames[draft.joint.drive.motor_link].body
+            holder = self.drafts[carrier]
+            if holder is None or isinstance(draft.joint.actuator, Elastic) or not is_there(drive.rotor_inertia, 0.0):
+                continue
+            axis = self._motor_axis(k, carrier)
+            # a disc: I about its axis, I / 2 across it; without mass, for that stays on the link
+            rotor = Inertia(0.0, np.zeros(3), 0.5 * drive.rotor_inertia * (np.eye(3) + np.outer(axis, axis)))
+            holder.inertia = Inertia(holder.inertia.mass, holder.inertia.first_moment, holder.inertia.tensor - rotor.tensor)
+            motion = Spin(axis, drive.gear_ratio)
+            name = f"{draft.joint.name}.rotor"
+            self.drafts.append(_Draft(name, carrier, Pose.identity(), motion, draft.joint, draft.suffix, rotor))
+            self.riding.add(draft.joint.name)
+
+    def _motor_axis(self, k: int, carrier: int) -> Array:
+        """The axis about which the motor of body k's joint turns, in the frame of the body that carries it."""
+        draft = self.drafts[k]
+        assert draft is not None
+        drive = draft.joint.drive
+        if drive.motor_axis is not None and drive.motor_link is not None:
+            given = np.array(drive.motor_axis)
+            given = given if given.dtype == object else unit(given)
+            return snap(self.frames[drive.motor_link].pose.R @ given)
+        axis = unit(draft.joint.axis)
+        if carrier == draft.parent:
+            return snap(draft.placement.R @ axis)
+        return snap(self._turned_at_zero(carrier).T @ self._turned_at_zero(k) @ axis)
+
+    def _turned_at_zero(self, k: int) -> Array:
+        """The rotation of a body in the world where all coordinates are zero."""
+        R: Array = np.eye(3)
+        leader = _leaders(self.description)
+        while (draft := self.drafts[k]) is not None:
+            R = draft.turned(leader(draft.joint)[2]) @ R
+            k = draft.parent
+        return R
+
     def _remove_noise(self) -> None:
         drafts = [d for d in self.drafts if d is not None]
         for draft, pose in zip(drafts, snap_poses([d.placement for d in drafts]), strict=True):
@@ -189,11 +246,13 @@ class _Builder:
         first_v: dict[tuple[str, str], int] = {}
         nq = nv = 0
         coordinates: list[Coordinate] = []
+        actuators: list[Actuator | None] = []
         for draft in drafts:
-            if draft.joint.mimic is not None:
+            if draft.joint.mimic is not None or draft.is_rotor:
                 continue
             first_q[draft.joint.name, draft.suffix], first_v[draft.joint.name, draft.suffix] = nq, nv
             coordinates.extend(_coordinates(draft, nq))
+            actuators.extend([_resolved(draft.joint)] * draft.motion.nv)
             nq, nv = nq + draft.motion.nq, nv + draft.motion.nv
         physics = _Physics(nv)
         bodies: list[Body | None] = [None]
@@ -207,7 +266,9 @@ class _Builder:
             bodies.append(
                 Body(draft.name, draft.parent, draft.placement, draft.motion, S, draft.inertia, q_index, dof, ratio, offset)
             )
-            physics.add(draft.joint, dof, ratio, offset)
+            if draft.is_rotor:
+                continue
+            physics.add(draft.joint, dof, ratio, offset, draft.joint.name not in self.riding)
             if draft.joint.mimic is not None:
                 coordinates[v0] = _within(coordinates[v0], draft.joint.limits, ratio, offset)
         _make_read_only(bodies, self.frames)
@@ -224,7 +285,8 @@ class _Builder:
             **physics.arrays(),
             symbolic=_has_symbols(bodies, self.frames, self.base, self.description, physics),
             tip=self._tip(bodies),
-            coupled=any(d.joint.mimic is not None for d in drafts),
+            coupled=any(d.joint.mimic is not None or d.is_rotor for d in drafts),
+            actuators=tuple(actuators),
         )
         for array in (
             model.gravity,
@@ -239,10 +301,10 @@ class _Builder:
         return model
 
     def _tip(self, bodies: list[Body | None]) -> str | None:
-        parents = [b.parent for b in bodies if b is not None]
-        if len(set(parents)) != len(parents):
+        links = [b for b in bodies if b is not None and not b.is_rotor]
+        if len({b.parent for b in links}) != len(links):
             return None
-        last = len(bodies) - 1
+        last = len(links)
         on_last = [f.name for f in self.frames.values() if f.body == last]
         return max(on_last, key=lambda name: self.depth[name]) if on_last else None
 
@@ -306,14 +368,16 @@ class _Physics:
         self.values: dict[str, list[Any]] = {name: [0.0] * n for name in self.names}
         self.rest: list[Any] = [0.0] * n
 
-    def add(self, joint: Joint, dof: tuple[int, ...], ratio: float, offset: float) -> None:
+    def add(self, joint: Joint, dof: tuple[int, ...], ratio: float, offset: float, reflects: bool) -> None:
         drive = joint.drive
+        # a rotor behind a spring turns on its own, one that rides on a link is a body
+        rotor = _reflected(joint) if reflects and not isinstance(joint.actuator, Elastic) else 0.0
         for k in dof:
             v = self.values
             v["viscous"][k] += ratio * ratio * drive.viscous
             v["coulomb"][k] += abs(ratio) * drive.coulomb
             v["coulomb_bias"][k] += ratio * drive.coulomb_bias
-            v["rotor"][k] += ratio * ratio * drive.rotor_inertia * drive.gear_ratio * drive.gear_ratio
+            v["rotor"][k] += ratio * ratio * rotor
             v["stiffness"][k] += ratio * ratio * drive.stiffness
             v["pull"][k] += ratio * drive.stiffness * (drive.rest - offset)
             self.rest[k] = (drive.rest - offset) / ratio if joint.mimic is None else self.rest[k]
@@ -323,6 +387,19 @@ class _Physics:
         pull = arrays.pop("pull")
         rest = [r if _plain_zero(k) else p / k for p, k, r in zip(pull, arrays["stiffness"], self.rest, strict=True)]
         return {**arrays, "rest": np.array(rest) if rest else np.zeros(0)}
+
+
+def _reflected(joint: Joint) -> Any:
+    """The rotor's inertia as it is felt at the joint."""
+    return joint.drive.rotor_inertia * joint.drive.gear_ratio * joint.drive.gear_ratio
+
+
+def _resolved(joint: Joint) -> Actuator | None:
+    """The joint's actuator; a rotor behind a spring has the joint's rotor inertia unless it has its own."""
+    actuator = joint.actuator
+    if isinstance(actuator, Elastic) and actuator.inertia is None:
+        return replace(actuator, inertia=_reflected(joint))
+    return actuator
 
 
 def _plain_zero(x: Any) -> bool:

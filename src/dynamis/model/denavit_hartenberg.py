@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
-from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties
+from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties, rotors_reflected
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model
 from dynamis.spatial.pose import Pose
@@ -43,7 +43,8 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")
-    model = build(description.copy())
+    # links keep their names and places, and so do motors on them
+    model = build(rotors_reflected(description))
     joints = _serial_joints(description, model)
     X_W = [Pose.identity()]  # bodies at q = 0
     for _, body in model.moving:
@@ -61,7 +62,7 @@ def _verify(model: Model, result: Description) -> None:
     """Axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost."""
     q = 0.1 + 0.3 * np.arange(model.nq)
     try:
-        ours, theirs = _placed(model, q), _placed(build(result.copy()), q)
+        ours, theirs = _placed(model, q), _placed(build(rotors_reflected(result)), q)
         close = all(np.abs(a - theirs[key]).max() <= 1e-9 * max(1.0, np.abs(a).max()) for key, a in ours.items())
     except ModelError:
         close = False

@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, NameLookupError, unknown_name
+from dynamis.model.actuators import Actuator
+from dynamis.model.joints import DEGREES_OF_FREEDOM
+from dynamis.scalar import Node
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
 
@@ -84,6 +87,11 @@ class Drive:
     where dry friction depends on the direction (positive c₊ and negative c₋ give their half sum and half
     difference). ``rotor_inertia`` is the motor's own, seen at the joint multiplied by ``gear_ratio``².
     ``stiffness`` · (q − ``rest``) is the spring.
+
+    ``motor_link`` names the link that carries the motor. Its rotor turns there with ``gear_ratio`` · q̇ about ``motor_axis``,
+    a unit vector in that link's frame (the joint's axis as it lies at q = 0 unless given), and so takes part in the link's own
+    rotation: M gets entries beside the diagonal, and there are gyroscopic torques. The link's stated inertia contains the
+    rotor as if it were locked. Without a ``motor_link`` only the reflected inertia counts.
     """
 
     viscous: Any = 0.0
@@ -93,6 +101,11 @@ class Drive:
     gear_ratio: Any = 1.0
     stiffness: Any = 0.0
     rest: Any = 0.0
+    motor_link: str | None = None
+    motor_axis: Any = None
+
+
+DRIVE_NUMBERS = tuple(name for name, value in vars(Drive()).items() if value is not None)
 
 
 @dataclass
@@ -110,7 +123,7 @@ class Joint:
 
     The joint's frame is ``origin`` in the parent link's frame; the motion (see `joints`) takes place there; the child
     link's frame is ``tail`` in the moved frame. URDF has no tail. In standard Denavit–Hartenberg form the tail holds
-    d, a and α.
+    d, a and α. ``actuator`` is what stands between a command and the joint's torque, where that is not simply the torque.
     """
 
     name: str
@@ -125,6 +138,7 @@ class Joint:
     limits: Limits = field(default_factory=Limits)
     drive: Drive = field(default_factory=Drive)
     mimic: Mimic | None = None
+    actuator: Actuator | None = None
     line: int | None = None
 
 
@@ -210,6 +224,25 @@ class Description:
         own = holder.mass_properties
         holder.mass_properties = MassProperties.of(inertia if own is None else own.inertia + inertia)
         return self
+
+
+def rotors_reflected(description: Description) -> Description:
+    """A copy whose rotors are inertias of their joints alone, wherever their motors are."""
+    result = description.copy()
+    for joint in result.joints:
+        joint.drive.motor_link = joint.drive.motor_axis = None
+    return result
+
+
+def rotors_riding(description: Description) -> Description:
+    """A copy in which every motor with a rotor sits on a link: the one it names, or its joint's parent."""
+    result = description.copy()
+    for joint in result.joints:
+        drive = joint.drive
+        turns = isinstance(drive.rotor_inertia, Node) or drive.rotor_inertia != 0.0
+        if turns and drive.motor_link is None and DEGREES_OF_FREEDOM.get(joint.type) == 1:
+            drive.motor_link = joint.parent
+    return result
 
 
 def _find(items: Any, name: str, kind: str) -> Any:

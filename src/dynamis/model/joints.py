@@ -16,6 +16,8 @@ The compound types are sequences of primitives with massless bodies between them
                   normal; the axis is the plane's normal
 
 ``continuous`` is a revolute joint without position limits; it keeps one number for q.
+
+One motion is no joint of a file: the rotor of a motor that rides on a link (`Spin`) turns in proportion to a joint.
 """
 
 from __future__ import annotations
@@ -132,6 +134,27 @@ class Helical(_OneNumber):
 
     def pose(self, q: Array) -> Pose:
         return Pose(rotation.about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
+
+
+class Spin(_OneNumber):
+    """A rotor that turns ``ratio`` times as fast as the joint it drives, about an axis of the link it rides on.
+
+    A rotor looks the same whichever way it is turned, so its frame may stay where the link's is: no angle is multiplied by a
+    large ratio, only the velocity is. What differentiates poses needs the frame that does turn, ``turning``.
+    """
+
+    span = np.pi
+
+    def __init__(self, axis: Array, ratio: Any) -> None:
+        self.axis, self.ratio = axis, ratio
+        self.S = np.concatenate([np.zeros(3), ratio * axis])[:, None]
+
+    def pose(self, _q: Array) -> Pose:
+        return Pose.identity()
+
+    def turning(self, q: Array) -> Pose:
+        """The frame that turns with the rotor."""
+        return Pose(rotation.about_axis(self.axis, self.ratio * q[0]), np.zeros(3))
 
 
 class Fixed(Primitive):

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.model.joints import Primitive
+from dynamis.model.actuators import Actuator
+from dynamis.model.joints import Primitive, Spin
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
 
@@ -47,6 +48,11 @@ class Body:
             own = self.ratio * own + self.offset
         return self.placement @ self.motion.pose(own)
 
+    @property
+    def is_rotor(self) -> bool:
+        """Whether this is the rotor of a motor that rides on the parent body, and no link."""
+        return isinstance(self.motion, Spin)
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -76,8 +82,10 @@ class Model:
     """A robot ready for computation.
 
     Bodies are numbered depth first, siblings in file order; body 0 is the base, and every parent has a smaller
-    number than its children. Per degree of freedom the joint's own physics: ``viscous``, ``coulomb``,
-    ``coulomb_bias``, ``rotor`` (reflected inertia), ``stiffness``, ``rest``.
+    number than its children. Rotors that ride on links come last: massless bodies whose joints follow those they drive. Per
+    degree of freedom the joint's own physics: ``viscous``, ``coulomb``, ``coulomb_bias``, ``rotor`` (reflected inertia, zero
+    where the rotor rides on a link or turns behind a spring), ``stiffness``, ``rest``; and in ``actuators`` what stands
+    between its command and its torque. ``coupled``: some body moves with another's joint.
     """
 
     name: str
@@ -98,6 +106,7 @@ class Model:
     symbolic: bool = False
     tip: str | None = None
     coupled: bool = False
+    actuators: tuple[Actuator | None, ...] = ()
 
     @property
     def n(self) -> int:
@@ -138,6 +147,13 @@ class Model:
             yield i
             i = self.parent[i]
 
+    def with_locked_rotors(self, i: int) -> Inertia:
+        """The inertia of body i as its file gives it: with the rotors that ride on it, as if they did not turn."""
+        body = self.bodies[i]
+        assert body is not None
+        riding = (b.inertia for k in self.children[i] if (b := self.bodies[k]) is not None and b.is_rotor)
+        return sum(riding, start=body.inertia)
+
     def frame(self, name: str | None = None) -> Frame:
         """The frame of this name; without one, the tip of a serial arm."""
         if name is None:
@@ -176,4 +192,6 @@ def fingerprint(model: Model) -> str:
     for _, b in model.moving:
         add(b.parent, *b.placement, type(b.motion).__name__, b.motion.S, b.S, b.inertia.parameters)
         add(b.q_index, b.dof, b.ratio, b.offset)
+    if any(model.actuators):
+        add(model.actuators)
     return digest.hexdigest()

@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
+from dynamis.model.actuators import Elastic
 from dynamis.model.description import Description, Joint, Link
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
+from dynamis.model.values import AXIS_TOLERANCE
 from dynamis.scalar import Node
 
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
 MANY_TURNS = 20.0  # rad
 FAR = 20.0  # m
-AXIS_TOLERANCE = 1e-4
 INERTIA_TOLERANCE = 1e-6
 
 
@@ -26,6 +27,7 @@ def check_plausibility(description: Description, report: Report) -> None:
     _check_inertias(description.links, report)
     for joint in description.joints:
         _check_joint(joint, report)
+    _check_rotors(description, report)
     _check_massless_leaves(description, report)
 
 
@@ -106,6 +108,27 @@ def _check_joint(joint: Joint, report: Report) -> None:
                     "", "", "it has no coordinate of its own", line)  # fmt: skip
 
 
+def _check_rotors(description: Description, report: Report) -> None:
+    """A link's inertia contains the rotors it carries; one that is smaller was given without them."""
+    links = {link.name: link for link in description.links}
+    carried = {joint.child for joint in description.joints}
+    for joint in description.joints:
+        drive = joint.drive
+        mass = links[drive.motor_link].mass_properties if drive.motor_link in carried else None
+        if joint.type == "fixed" or mass is None or (drive.motor_axis is None and drive.motor_link != joint.parent):
+            continue
+        axis = joint.origin.R @ joint.axis if drive.motor_axis is None else np.array(drive.motor_axis)
+        if not _numbers(drive.rotor_inertia, mass.tensor, axis):
+            continue
+        own = float(axis @ mass.tensor @ axis) / float(axis @ axis)
+        if own < drive.rotor_inertia * (1.0 - INERTIA_TOLERANCE):
+            carrier = f"link {printable(str(drive.motor_link))}, whose own inertia about that axis is {own:.4g} kg m²"
+            report.warn("rotor-inertia", f"joint {printable(joint.name)}",
+                        f"its rotor of {drive.rotor_inertia:.4g} kg m² is on {carrier}",
+                        "a link's inertia that contains the rotor, locked", "add the motor's inertia to the link's",
+                        "used as written; the mass matrix may not be positive definite", joint.line)  # fmt: skip
+
+
 def _check_massless_leaves(description: Description, report: Report) -> None:
     """A motion that moves no mass makes the mass matrix singular."""
     carried: dict[str, list[Joint]] = {}
@@ -125,6 +148,7 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
     leading = {j.mimic.joint for j in description.joints if j.mimic is not None and weighs[j.child]}
     for joint in description.joints:
         rotor = not _numbers(joint.drive.rotor_inertia) or joint.drive.rotor_inertia > 0.0
+        rotor = rotor and not isinstance(joint.actuator, Elastic)  # behind a spring it moves by itself
         moves = joint.type != "fixed" and joint.mimic is None
         if moves and not weighs[joint.child] and not rotor and joint.name not in leading:
             where = f"joint {printable(joint.name)}"

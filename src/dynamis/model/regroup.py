@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.model.joints import Prismatic, Revolute, Spherical
+from dynamis.model.joints import Prismatic, Revolute, Spherical, Spin
 from dynamis.model.model import Body, Model
 from dynamis.spatial.inertia import Inertia
 
@@ -37,7 +37,7 @@ def regroup(model: Model) -> Model:
 
 def _movable(body: Body, inertia: Inertia) -> Inertia | None:
     motion = body.motion
-    if isinstance(motion, Revolute):
+    if isinstance(motion, Revolute | Spin):
         u = motion.axis
         across = np.eye(3) - np.outer(u, u)
         # the direction across the axis whose moment is taken away: the coordinate axis least along it

@@ -7,6 +7,7 @@ from typing import Any
 from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
 from dynamis.model.diagnostics import Report
+from dynamis.model.drives import check_drives
 from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES
 from dynamis.model.values import check_values
 
@@ -22,6 +23,7 @@ def check_structure(description: Description, report: Report) -> None:
     if len(report.errors) == before:
         _check_tree(description, report)
         _check_mimics(description, report)
+        check_drives(description, report)
     if all(joint.type in JOINT_TYPES for joint in description.joints):
         check_values(description, report)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.model.description import Description, Drive, Joint, Limits, Link, Mimic
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
@@ -22,6 +22,7 @@ from dynamis.spatial.rotation import IDENTITY
 
 Array = npt.NDArray[Any]
 
+AXIS_TOLERANCE = 1e-4  # of the length of an axis: more than rounding to four digits leaves
 LARGEST = 1e50  # beyond it products of a few numbers overflow; no robot comes near
 
 
@@ -157,13 +158,16 @@ def _joint(joint: Joint, sweep: _Sweep) -> None:
         if not isinstance(holder, kind):
             sweep.wrong(owner, kind.__name__.lower(), holder, f"a {kind.__name__}")
             continue
-        values = vars(holder).values()
+        names = DRIVE_NUMBERS if holder is joint.drive else tuple(vars(holder))
+        values = [getattr(holder, name) for name in names]
         if all(type(value) is float for value in values) and (
             all(value == value for value in values) if infinite else sum(map(abs, values)) <= LARGEST  # noqa: PLR0124
         ):
             continue  # nearly always: plain numbers, nan is the one that differs from itself
-        for key, value in vars(holder).items():
+        for key, value in zip(names, values, strict=True):
             setattr(holder, key, sweep.number(value, owner, key.replace("_", " "), infinite))
+    if isinstance(joint.drive, Drive) and joint.drive.motor_axis is not None:
+        joint.drive.motor_axis = tuple(sweep.array(joint.drive.motor_axis, (3,), owner, "motor axis").tolist())
     if joint.mimic is not None:
         if not isinstance(joint.mimic, Mimic) or not isinstance(joint.mimic.joint, str):
             sweep.wrong(owner, "mimic", joint.mimic, "a Mimic (joint, ratio, offset)")
@@ -189,6 +193,13 @@ def _axes(joint: Joint, report: Report) -> None:
             if plain and np.linalg.norm(np.cross(a, b)) < 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):
                 found, repair = "its two axes are parallel", "make them different directions"
                 report.error("parallel-axes", where, found, "two directions", repair, joint.line)
+    motor_axis = joint.drive.motor_axis
+    if motor_axis is not None and not any(isinstance(x, Node) for x in motor_axis):
+        length = math.hypot(*motor_axis)
+        if abs(length - 1.0) > AXIS_TOLERANCE:
+            found = f"the motor axis has length {length:g}"
+            where = f"joint {printable(joint.name)}"
+            report.error("motor-axis", where, found, "length 1", "give the motor's direction as a unit vector", joint.line)
     stiffness = joint.drive.stiffness
     if joint.type in ("spherical", "free") and (isinstance(stiffness, Node) or stiffness != 0.0):
         found = f"a {joint.type} joint has a spring, but no single position"

@@ -2,5 +2,6 @@
 
 In the order in which a simulation passes through them: `friction` (the laws), `sources` (what pushes), `motion` (their
 equations of motion), `sticking` (which joints move), `adaptive` and `fixed_step` (the integrators), `trajectory` (what comes
-out), `files` and `plots` (where it goes), `rollouts` (many at once, compiled).
+out), with `dense` (between its points), `power` and `resume` (going on from where it stopped), `files`, `reading`, `plots` and
+`animation` (where it goes), `rollouts` (many at once, compiled).
 """

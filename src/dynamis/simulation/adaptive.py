@@ -1,37 +1,50 @@
-"""SciPy's adaptive integrators, in pieces: between two pieces joints start or stop sliding."""
+"""SciPy's adaptive integrators, in pieces: between two pieces joints start or stop sliding, or hit their stops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.sources import SourceError
-from dynamis.simulation.sticking import settle, solve
+from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
+from dynamis.simulation.sticking import Dry, UnsettledError, scale_of, settle, sizes, solve
 from dynamis.simulation.trajectory import Event
+from dynamis.simulation.watching import ROUNDINGS, Watcher
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+REACHED = "reached the end"
 SWITCHES_AT_ONCE = 60  # more at one instant means that the friction has no solution there
-ROUNDINGS = 16 * float(np.finfo(float).eps)
-HAIR = 1e-9  # of the range that holds a joint: beyond it by so much, the joint starts
+HAIR = 1e-9  # of the scale of what holds a joint: beyond its range by so much, the joint starts
+UNMOVED = 1e-12  # of the largest change of velocity in an impact: joints at rest that get less have got nothing
 
 
 @dataclass
 class Pieces:
-    """What was integrated: dense pieces, what happened between them, and why it ended."""
+    """What was integrated: dense pieces, what happened between them, and why it ended.
+
+    Of each piece ``directions`` holds how joints slid in it (0: held), and ``resting`` which of them were at a stop (1 upper,
+    −1 lower). ``last`` is the state at the end, after all that happened there; ``at_end`` says that the motion was ended
+    there on purpose, so that this state is worth reporting.
+    """
 
     pieces: list[Any] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     directions: list[dict[int, int]] = field(default_factory=list)
+    resting: list[Sides] = field(default_factory=list)
     evaluations: int = 0
-    status: str = "reached the end"
+    status: str = REACHED
     failure: Exception | None = None
+    last: Array | None = None
+    at_end: bool = False
 
     def add(self, others: Pieces) -> None:
         """Go on with what was integrated from here."""
@@ -39,14 +52,29 @@ class Pieces:
         self.ends += others.ends
         self.events += others.events
         self.directions += others.directions
+        self.resting += others.resting
         self.evaluations += others.evaluations
         self.status, self.failure = others.status, others.failure
+        self.last, self.at_end = others.last, others.at_end
+
+    def interrupted(self, start: float) -> None:
+        """Keep what is whole after a Ctrl-C."""
+        count = len(self.pieces)
+        for others in (self.ends, self.directions, self.resting):
+            del others[count:]
+        self.status = f"interrupted at t = {self.ends[-1] if count else start:.6g} s"
+        self.at_end = True
 
     def __call__(self, times: Array) -> tuple[Array, list[dict[int, int]]]:
         """States at these times, and the directions of sliding that held there."""
         where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
         states = np.array([self.pieces[k](t) for k, t in zip(where, times, strict=True)])
         return states, [self.directions[k] for k in where]
+
+    def resting_at(self, times: Array) -> list[Sides]:
+        """Which joints rested at their stops at these times."""
+        where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
+        return [self.resting[k] for k in where]
 
 
 def integrate(
@@ -57,128 +85,251 @@ def integrate(
     method: str,
     options: dict[str, Any],
     progress: Callable[[float], None] | None,
+    stops: Stops | None = None,
+    watcher: Watcher | None = None,
+    clock: Clock | None = None,
+    before: Pieces | None = None,
 ) -> Pieces:
-    """Integrate from the first of these times to the last; no joint starts or stops unseen from one time to the next."""
-    result = Pieces()
-    names = motion.robot.coordinate_names
-    start, end = float(times[0]), float(times[-1])
-    t, at, y, at_once = start, start, y0.copy(), 0
-    _, v, _ = motion.split(y)
-    still = {k for k in motion.sticking if v[k] == 0.0}
-    while t < end:
-        state = _State(motion, result, lambda t: None if progress is None else progress((t - start) / (end - start)))
-        try:
-            directions = state.settled(t, y, still)
-            state.directions = directions
-            result.events += [Event(at, "starts", names[k]) for k in sorted(still) if directions[k] and result.pieces]
-            piece, failed = state.integrated(t, y, times, {"method": method, **options})
-        except SourceError as error:
-            piece, failed = None, error
-        if failed is not None:
-            result.status, result.failure = f"stopped: {failed}", failed
-        if piece is None:
-            break
-        if piece.sol is not None and len(piece.t) > 1:
-            result.pieces.append(piece.sol)
-            result.ends.append(float(piece.t[-1]))
-            result.directions.append(directions)
-        if failed is not None:
-            break
-        if piece.status == -1:
-            result.status = f"stopped at t = {piece.t[-1]:.6g} s: {_why(motion, piece)}"
-            break
-        at_once = at_once + 1 if piece.t[-1] - t < 1e-12 * max(1.0, abs(t)) else 0
-        t, y = float(piece.t[-1]), piece.y[:, -1].copy()
-        if at_once > SWITCHES_AT_ONCE:
-            result.status = f"stopped at t = {t:.6g} s: joints start and stop there without end"
-            break
-        at = t
-        still, released = state.after(piece, t, y, directions)
-        if released:
+    """Integrate from the first of these times to the last; no joint starts or stops unseen from one time to the next.
+
+    ``before`` is what came before in the same motion: joints that held there and no longer do are events.
+    """
+    run = _Run(motion, times, y0, method, options, progress, stops, watcher, clock, before)
+    try:
+        run.go()
+        if progress is not None:
+            progress(1.0)
+    except KeyboardInterrupt:
+        run.result.interrupted(float(times[0]))
+    if watcher is not None:
+        run.result.events = sorted([*run.result.events, *watcher.told()], key=lambda event: event.time)
+    return run.result
+
+
+class _Run:
+    """One integration, from piece to piece."""
+
+    def __init__(
+        self,
+        motion: Motion,
+        times: Array,
+        y0: Array,
+        method: str,
+        options: dict[str, Any],
+        progress: Callable[[float], None] | None,
+        stops: Stops | None,
+        watcher: Watcher | None,
+        clock: Clock | None,
+        before: Pieces | None,
+    ) -> None:
+        self.motion, self.times, self.method, self.options = motion, times, method, options
+        self.stops, self.watcher, self.clock = stops, watcher, clock
+        self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
+        self.start, self.end = float(times[0]), float(times[-1])
+        self.told = progress
+        # at is the instant of the last change; t may be a few roundings later
+        self.t, self.at, self.y, self.at_once = self.start, self.start, y0.copy(), 0
+        self.result = Pieces()
+        known = before is not None and before.directions
+        self.held: dict[int, int] | None = before.directions[-1] if before and known else None
+        self.rested: Sides = before.resting[-1] if before and known else {}
+
+    def go(self) -> None:
+        if self.watcher is not None:
+            self.watcher.jumped(self.t, self.y)
+        while self.t < self.end and self.result.status == REACHED:
+            state = _State(self.motion, self.result, self.stops, self.clock)
+            try:
+                self._impact()
+                self._settle(state)
+                if self._watched():
+                    return
+                piece = self._piece(state)
+            except SourceError as error:
+                self.result.status, self.result.failure = f"stopped: {error}", error
+                return
+            except UnsettledError as error:
+                self._stopped(f"what holds {self._joints(error.joints)} cannot be found: the friction and the stops contradict")
+                return
+            self._keep(piece, state)
+        if self.result.status == REACHED and self.result.ends:
+            self.result.ends[-1] = max(self.result.ends[-1], self.end)  # a nudge may have gone over it
+
+    def _joints(self, joints: tuple[int, ...]) -> str:
+        return ", ".join(self.names[k] for k in joints) or "the joints"
+
+    def _stopped(self, why: str) -> None:
+        self.result.status = f"stopped at t = {self.at:.6g} s: {why}"
+
+    def _event(self, kind: str, k: int) -> None:
+        self.result.events.append(Event(self.at, kind, self.names[k]))
+
+    def _impact(self) -> None:
+        """Where joints run into their stops: other velocities, and the energy that is lost taken off the balance."""
+        hitting = {} if self.stops is None else self.stops.hitting(self.y)
+        if not hitting or self.stops is None:
+            return
+        self.stops.snap(self.y, hitting)
+        q, v, _ = self.motion.split(self.y)
+        M = self.motion.smooth.mass_matrix(q.copy())
+        after = self.stops.after_impact(M, v.copy(), hitting, self.stops.resting(self.y))
+        unmoved = (v == 0.0) & (np.abs(after) <= UNMOVED * np.abs(after - v).max())
+        after[unmoved] = 0.0
+        self.y[-1] += 0.5 * float(after @ M @ after - v @ M @ v)
+        v[:] = after
+        for k, side in sorted(hitting.items()):
+            self._event(self.stops.event("hits", side), k)
+
+    def _settle(self, state: _State) -> None:
+        """Find which joints slide, hold and rest from here on, and tell what is new."""
+        at_stop = {} if self.stops is None else self.stops.resting(self.y)
+        if self.stops is not None:
+            self.stops.snap(self.y, at_stop)
+        state.settle(self.t, self.y, at_stop)
+        if self.held is None:
+            return
+        still = {k for k in self.motion.sticking if self.y[self.nq + k] == 0.0}
+        for k in range(len(self.names)):
+            side, before = state.resting.get(k), self.rested.get(k)
+            if before is not None and side is None and self.stops is not None:
+                self._event(self.stops.event("leaves", before), k)
+            elif side is not None:
+                if before is None and self.stops is not None:
+                    self._event(self.stops.event("rests at", side), k)
+            elif state.directions.get(k) and (k in still or self.held.get(k) == 0):
+                self._event("starts", k)
+
+    def _watched(self) -> bool:
+        """Whether a watch ends the motion here, where the state may have jumped."""
+        if self.watcher is None:
+            return False
+        self.watcher.jumped(self.t, self.y)
+        return self._ended_by_watch()
+
+    def _ended_by_watch(self) -> bool:
+        if self.watcher is None or self.watcher.stopped is None:
+            return False
+        self._stopped(f"{self.watcher.stopped}, as asked")
+        self.result.at_end = True
+        return True
+
+    def _piece(self, state: _State) -> Piece:
+        return run_piece(
+            state.rates, self.t, self.y, self.times, state.crossings(), watcher=self.watcher, clock=self.clock,
+            accepted=self._progress, method=self.method, options=self.options,
+        )  # fmt: skip
+
+    def _progress(self, t: float) -> None:
+        if self.told is not None:
+            self.told((t - self.start) / (self.end - self.start))
+
+    def _keep(self, piece: Piece, state: _State) -> None:
+        """Take a piece into the result, with what ended it."""
+        result = self.result
+        if piece.between:
+            result.ends.append(piece.end)
+            result.directions.append(state.directions)
+            result.resting.append(state.resting)
+            result.pieces.append(piece.solution(self.method))
+        self.at_once = self.at_once + 1 if piece.end - self.t < 1e-12 * max(1.0, abs(self.t)) else 0
+        self.t = self.at = piece.end
+        self.y = piece.y.copy()
+        self._stand_still(state)
+        result.last = self.y
+        if piece.interrupted:
+            result.interrupted(self.at)
+        elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:
+            self._stopped(self.clock.sentence(self.method))
+            result.at_end = True
+        elif piece.failure is not None:
+            result.status, result.failure = f"stopped: {piece.failure}", piece.failure
+        elif piece.message is not None:
+            self._stopped(self._why(piece.message))
+        elif not self._ended_by_watch():
+            self._cross(piece, state)
+
+    def _stand_still(self, state: _State) -> None:
+        self.y[[self.nq + k for k, s in state.directions.items() if s == 0]] = 0.0
+        if self.stops is not None:
+            self.stops.snap(self.y, state.resting)
+
+    def _cross(self, piece: Piece, state: _State) -> None:
+        """Put the state where it is known to be, and see that the next piece begins on the far side."""
+        if self.at_once > SWITCHES_AT_ONCE:
+            joints = tuple(sorted({tag[1] for tag in piece.crossed}))
+            self._stopped(f"joints start and stop there without end ({self._joints(joints)})")
+            return
+        self.held, self.rested = state.directions, state.resting
+        for kind, k, side in piece.crossed:
+            if kind == "stops":
+                self.y[self.nq + k] = 0.0
+                self._event("stops", k)
+            elif kind == "hits" and self.stops is not None:
+                self.stops.snap(self.y, {k: side})
+        if any(kind == "gives way" for kind, _, _ in piece.crossed):
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
-            t += ROUNDINGS * max(1.0, abs(t))
-    if progress is not None:
-        progress(1.0)
-    return result
+            self.t += ROUNDINGS * max(1.0, abs(self.t))
 
-
-def _why(motion: Motion, piece: Any) -> str:
-    """What made the step collapse, as far as the state tells."""
-    _, v, _ = motion.split(piece.y[:, -1])
-    if not np.isfinite(piece.y[:, -1]).all() or np.abs(v).max(initial=0.0) > 1e6:
-        k = int(np.nanargmax(np.abs(v)))
-        return f"the velocity of {motion.robot.coordinate_names[k]} grew beyond all bounds ({v[k]:.3g})"
-    return f"{piece.message} (a stiff robot: try method='Radau' or 'LSODA', or a smoother friction law)"
+    def _why(self, message: str) -> str:
+        """What made the step collapse, as far as the state tells."""
+        _, v, _ = self.motion.split(self.y)
+        if not np.isfinite(self.y).all() or np.abs(v).max(initial=0.0) > 1e6:
+            k = int(np.nanargmax(np.abs(v)))
+            return f"the velocity of {self.names[k]} grew beyond all bounds ({v[k]:.3g})"
+        return f"{message} (a stiff robot: try method='Radau' or 'LSODA', or a smoother friction law)"
 
 
 class _State:
-    """The right-hand side for one piece, which remembers its last evaluation for the switches that look at it."""
+    """The right-hand side for one piece, which remembers its last evaluation for the crossings that look at it."""
 
-    def __init__(self, motion: Motion, result: Pieces, progress: Callable[[float], None]) -> None:
-        self.motion, self.result, self.progress = motion, result, progress
-        self.accepted = -np.inf
+    def __init__(self, motion: Motion, result: Pieces, stops: Stops | None, clock: Clock | None) -> None:
+        self.motion, self.result, self.stops, self.clock = motion, result, stops, clock
         self.directions: dict[int, int] = {}
+        self.resting: Sides = {}
+        self.laws: dict[int, Dry] = {}
+        self._sizes: Array = np.zeros(0)
         self._key: tuple[float, bytes] | None = None
         self._kept: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
 
-    def integrated(self, t: float, y: Array, times: Array, options: dict[str, Any]) -> tuple[Any, SourceError | None]:
-        """The piece from t on, up to a switch, the end or what a source refused: then as far as it went, and the refusal."""
-        from scipy.integrate import solve_ivp
+    def settle(self, t: float, y: Array, at_stop: Sides) -> None:
+        """Find the directions, and which of the joints at their stops stay there."""
+        self.laws = laws_with_stops(self.motion.sticking, at_stop)
+        if not self.laws:
+            return
+        M, r, v, _, _ = self._terms(t, y)
+        self.directions = settle(M, r, v, self.laws, {k for k in self.laws if v[k] == 0.0})
+        self._sizes = sizes(M, r, solve(M, r, v, self.directions, self.laws)[0])
+        self.resting = {k: side for k, side in at_stop.items() if self.directions[k] == 0}
+        self.laws = laws_with_stops(self.motion.sticking, self.resting)
+        # a joint without friction that leaves its stop is free
+        self.directions = {k: s for k, s in self.directions.items() if k in self.laws}
 
-        def run(end: float) -> Any:
-            return solve_ivp(self.rates, (t, end), y, dense_output=True, events=self.switches(), **options)
-
-        piece, failed = None, None
-        try:
-            piece = run(float(times[-1]))
-        except SourceError as error:
-            failed = error
-            if self.accepted > t:
-                piece = run(self.accepted)
-        if piece is not None:
-            overlooked = self._overlooked(piece, times)
-            if overlooked is not None:
-                piece, failed = run(overlooked), None
-        return piece, failed
-
-    def _overlooked(self, piece: Any, times: Array) -> float | None:
-        """The first of these times inside a piece where the directions are no longer right: a step passed over a switch."""
-        nq = self.motion.robot.nq
-        for t in times[(times > piece.t[0]) & (times < piece.t[-1])] if self.directions else ():
-            y = piece.sol(t)
-            friction = self.friction(float(t), y) if 0 in self.directions.values() else None
-            for k, s in self.directions.items():
-                low, high = self._range(k)
-                if y[nq + k] * s < 0 if s else friction is not None and not low <= friction[k] <= high:
-                    return float(t)
-        return None
-
-    def _range(self, k: int) -> tuple[float, float]:
-        """The torques that hold a joint, and a hair more, so that one that just holds does not start at once."""
-        low, high = self.motion.sticking[k].holding
-        hair = HAIR * max(abs(low), abs(high), 1e-12)
-        return low - hair, high + hair
-
-    def _terms(self, t: float, y: Array) -> tuple[Array, Array, Array, Array, Array, Any]:
+    def _terms(self, t: float, y: Array) -> tuple[Array, Array, Array, Array, Any]:
         q, v, z = self.motion.split(y)
         q = q.copy()
         v = v.copy()
         tau, wrenches = self.motion.drive(t, q, v, z)
         M = self.motion.smooth.mass_matrix(q)
         r = tau - self.motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
-        return M, r, q, v, tau, wrenches
-
-    def settled(self, t: float, y: Array, still: set[int]) -> dict[int, int]:
-        if not self.motion.sticking:
-            return {}
-        M, r, _, v, _, _ = self._terms(t, y)
-        return settle(M, r, v, self.motion.sticking, still)
+        return M, r, v, tau, wrenches
 
     def rates(self, t: float, y: Array) -> Array:
         self.result.evaluations += 1
+        if self.clock is not None:
+            self.clock.check()
+        try:
+            return self._rates(t, y)
+        except SourceError:
+            # a function may refuse what lies beyond a stop, where only steps that are cut short go
+            inside = None if self.stops is None else self.stops.drawn_back(y)
+            if inside is None:
+                raise
+            return self._rates(t, inside)
+
+    def _rates(self, t: float, y: Array) -> Array:
         q, v, z = self.motion.split(y)
         self.motion.check_bounds(t, v)
-        if not self.motion.sticking:
+        if not self.directions:
             tau, wrenches = self.motion.drive(t, q, v, z)
             a = self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
             return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches))
@@ -188,8 +339,8 @@ class _State:
         return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches) - float(d @ v))
 
     def _solved(self, t: float, y: Array) -> tuple[Array, Array, Array, Any]:
-        M, r, _, v, tau, wrenches = self._terms(t, y)
-        a, d = solve(M, r, v, self.directions, self.motion.sticking)
+        M, r, v, tau, wrenches = self._terms(t, y)
+        a, d = solve(M, r, v, self.directions, self.laws)
         self._key, self._kept = (t, y.tobytes()), (a, d)
         return a, d, tau, wrenches
 
@@ -198,44 +349,34 @@ class _State:
             self._solved(t, y)
         return self._kept[1]
 
-    def switches(self) -> list[Any]:
-        """Functions that change sign where a joint stops, or where what holds it gives way."""
-        found: list[Any] = []
-        nq = self.motion.robot.nq
+    def crossings(self) -> list[Crossing]:
+        """Functions that become positive where a joint stops, where what holds it gives way, or where it hits a stop."""
+        found: list[Crossing] = []
         for k, s in self.directions.items():
             if s:
-                found.append(_terminal(lambda _t, y, k=k: y[nq + k], -s))
-            else:
-                low, high = self._range(k)
-                found.append(_terminal(lambda t, y, k=k, h=high: self.friction(t, y)[k] - h, 1))
-                found.append(_terminal(lambda t, y, k=k, h=low: self.friction(t, y)[k] - h, -1))
-
-        def mark(t: float, _y: Array) -> float:
-            self.accepted = t
-            self.progress(t)
-            return 1.0
-
-        return [*found, mark]
-
-    def after(self, piece: Any, t: float, y: Array, directions: dict[int, int]) -> tuple[set[int], bool]:
-        """Joints at rest after a piece, and whether one gave way; those that just stopped stand exactly still."""
-        still = {k for k, s in directions.items() if s == 0 or y[self.motion.robot.nq + k] == 0.0}
-        nq, place, released = self.motion.robot.nq, 0, False
-        names = self.motion.robot.coordinate_names
-        for k, s in directions.items():
-            happened = [piece.t_events[place + j] for j in range(1 if s else 2)]
-            place += len(happened)
-            if not any(len(times) and times[-1] == piece.t[-1] for times in happened):
+                found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))
                 continue
-            if s:
-                y[nq + k] = 0.0
-                still.add(k)
-                self.result.events.append(Event(t, "stops", names[k]))
-            else:
-                released = True
-        return still, released
+            # a hair more than what holds, so that a joint that just holds does not start at once
+            hair = HAIR * scale_of(self.laws[k], self._sizes[k])
+            for side, end in zip((-1, 1), self.laws[k].holding, strict=True):
+                if np.isfinite(end):
+                    found.append(Crossing(partial(self._excess, k, side, end + side * hair), ("gives way", k, side)))
+        for stop in [] if self.stops is None else self.stops.all:
+            if self.resting.get(stop.k) != stop.side:
+                rate = self.motion.robot.nq + stop.k
+                found.append(Crossing(partial(_beyond, stop), ("hits", stop.k, stop.side), rate))
+        return found
+
+    def _excess(self, k: int, side: int, end: float, t: float, y: Array) -> float:
+        """What would have to hold a joint, beyond what can."""
+        return float(side * (self.friction(t, y)[k] - end))
 
 
-def _terminal(function: Any, direction: int) -> Any:
-    function.terminal, function.direction = True, direction
-    return function
+def _against(place: int, direction: int, _t: float, y: Array) -> float:
+    """A velocity against the direction of sliding."""
+    return float(-direction * y[place])
+
+
+def _beyond(stop: Stop, _t: float, y: Array) -> float:
+    """A position beyond its limit."""
+    return float(stop.side * (y[stop.place] - stop.limit))

@@ -1,30 +1,45 @@
-"""Trajectories in files: NumPy's .npz, .csv with named columns, .parquet."""
+"""Trajectories written to files: NumPy's .npz, .csv with named columns, .parquet, and .json for viewers.
+
+Each is written whole or not at all.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError, printable
+from dynamis.robot import Robot
 
 if TYPE_CHECKING:
+    from dynamis.simulation.resume import Stop
     from dynamis.simulation.trajectory import Trajectory
 
+Array = npt.NDArray[Any]
+Table = dict[str, Any]
+FORMAT = "dynamis motion 1"
+COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
+PARQUET_NEEDS = "Parquet files need pyarrow: pip install 'dynamis[parquet]'"
 
-def columns(trajectory: Trajectory) -> dict[str, Any]:
+
+def columns(trajectory: Trajectory) -> Table:
     """One named column for each number of a state, in SI units."""
     robot = trajectory.robot
-    names = robot.coordinate_names
-    q_names = names if robot.nq == robot.n else [f"q[{k}]" for k in range(robot.nq)]
-    table: dict[str, Any] = {"t": trajectory.t}
-    table |= {f"q.{name}": trajectory.q[:, k] for k, name in enumerate(q_names)}
-    for letter in ("v", "tau", "friction"):
+    table: Table = {"t": trajectory.t}
+    for letter, names in letters_of(robot, getattr(trajectory, "stop_torque", None) is not None).items():
         values = getattr(trajectory, letter)
         table |= {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
+    for frame, wrench in trajectory.wrenches.items():
+        table |= {f"wrench.{frame}.{c}": wrench[:, k] for k, c in enumerate(COMPONENTS)}
+    for name, states in trajectory.actuator_states.items():
+        table |= {f"actuator.{name}.{k}": states[:, k] for k in range(states.shape[1])}
     return table | {
         "kinetic_energy": trajectory.kinetic_energy,
         "potential_energy": trajectory.potential_energy,
@@ -32,49 +47,106 @@ def columns(trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
+def letters_of(robot: Robot, stops: bool) -> dict[str, Any]:
+    """The arrays that have a column for each joint, and what these are called; ``stops`` says whether some were stopped."""
+    names = robot.coordinate_names
+    q_names = names if robot.nq == robot.n else [f"q[{k}]" for k in range(robot.nq)]
+    letters: dict[str, Any] = {"q": q_names, "v": names, "tau": names, "friction": names}
+    return {**letters, "stop_torque": names} if stops else letters
+
+
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     """Write a trajectory; the suffix says how."""
+    from dynamis.simulation.sweeps.parts import write_whole
+
     target = Path(path)
-    table = columns(trajectory)
-    note = {"robot": trajectory.robot.name, "status": trajectory.status, "events": [str(e) for e in trajectory.events]}
+    match target.suffix:
+        case ".npz":
+            data = _npz(trajectory)
+        case ".csv":
+            data = _csv(columns(trajectory))
+        case ".parquet":
+            data = _parquet(columns(trajectory), _note(trajectory))
+        case ".json":
+            data = json.dumps(trajectory.animation(), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        case _:
+            raise InputError(f"{printable(target.name)}: name the file .npz, .csv or .parquet, or .json for a viewer")
     try:
-        match target.suffix:
-            case ".npz":
-                np.savez_compressed(target, note=np.array(json.dumps(note)), **_npz_names(table))
-            case ".csv":
-                header = ",".join(map(_csv_name, table))
-                rows = np.column_stack(list(table.values()))
-                np.savetxt(target, rows, delimiter=",", header=header, comments="", fmt="%.17g", encoding="utf-8")
-            case ".parquet":
-                _parquet(target, table, note)
-            case _:
-                raise InputError(f"{printable(target.name)}: name the file .npz, .csv or .parquet")
+        # a link stays one: what it points at is replaced
+        write_whole(Path(os.path.realpath(target)), data)
     except OSError as error:
         raise InputError(f"{printable(str(target))} cannot be written: {error.strerror or error}") from None
     return target
 
 
-def _npz_names(table: dict[str, Any]) -> dict[str, Any]:
+def _note(trajectory: Trajectory) -> dict[str, Any]:
+    """What a table does not say."""
+    from dynamis.simulation.resume import what_moves
+
+    counts = {k: x for k, x in trajectory.statistics.items() if isinstance(x, int | float | str)}
+    return {
+        "format": FORMAT,
+        "robot": trajectory.robot.name,
+        "fingerprint": what_moves(trajectory.robot),
+        "status": trajectory.status,
+        "events": [dataclasses.asdict(e) for e in trajectory.events],
+        "statistics": counts,
+    }
+
+
+def _npz(trajectory: Trajectory) -> bytes:
+    table, note = columns(trajectory), _note(trajectory)
+    arrays = dict(zip(npz_names(table), table.values(), strict=True))
+    if trajectory._stop is not None:
+        note["stop"], extra = _stop_parts(trajectory._stop)
+        arrays |= extra
+    stream = io.BytesIO()
+    np.savez_compressed(stream, note=np.array(json.dumps({**note, "columns": list(table)})), **arrays)
+    return stream.getvalue()
+
+
+def _stop_parts(stop: Stop) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Where it stopped, as what JSON holds and as arrays."""
+    note: dict[str, Any] = {"t": stop.t, "inside": list(stop.inside), "adaptive": stop.adaptive}
+    note |= {name: [list(x) for x in getattr(stop, name).items()] for name in ("directions", "resting")}
+    arrays = {"at_stop.y": stop.y, "at_stop.planned": stop.planned}
+    if stop.samples is not None:
+        s = stop.samples
+        note["samples"] = {"rate": s.rate, "delay": s.delay, "origin": s.origin, "count": s.count}
+        arrays |= {"at_stop.times": s.times, "at_stop.torques": s.torques}
+        arrays |= {} if s.seen is None else {"at_stop.seen": s.seen}
+    return note, arrays
+
+
+def npz_names(names: Any) -> list[str]:
     """The columns by names that can be files in an archive; where two would become one, a number tells them apart."""
-    named: dict[str, Any] = {}
-    for name, values in table.items():
+    given: dict[str, None] = {}
+    for name in names:
         plain = free = name.replace("/", "_")
         k = 2
-        while free in named:
+        while free in given:
             free, k = f"{plain}_{k}", k + 1
-        named[free] = values
-    return named
+        given[free] = None
+    return list(given)
+
+
+def _csv(table: Table) -> bytes:
+    text = io.StringIO(newline="")
+    np.savetxt(text, np.column_stack(list(table.values())), delimiter=",", header=",".join(map(_csv_name, table)),
+               comments="", fmt="%.17g")  # fmt: skip
+    return text.getvalue().encode()
 
 
 def _csv_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if set(name) & set(',"\n\r') else name
 
 
-def _parquet(target: Path, table: dict[str, Any], note: dict[str, Any]) -> None:
+def _parquet(table: Table, note: dict[str, Any]) -> bytes:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtraError("Parquet files need pyarrow: pip install 'dynamis[parquet]'") from None
-    made = pyarrow.table(table).replace_schema_metadata({"dynamis": json.dumps(note)})
-    parquet.write_table(made, target)
+        raise MissingExtraError(PARQUET_NEEDS) from None
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.table(table).replace_schema_metadata({"dynamis": json.dumps(note)}), stream)
+    return stream.getvalue()

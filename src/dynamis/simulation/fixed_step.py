@@ -1,28 +1,74 @@
-"""Fixed steps, compiled: one function takes the state over a whole step.
+"""Rules that take a state over one step of fixed length.
 
-Each method is a plain function of the acceleration; robot, torques and integrator are traced together.
+Each is a plain function of a `Flow`, the equations of motion as a rule wants them. Run on numbers it is the reference; traced,
+robot, drives, controller and rule become one compiled function.
+
+A state is q, v and x, where x holds whatever else has a rate: bristles, currents, rotors behind springs, and the work done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.model.model import Model
-from dynamis.robot import Robot
-from dynamis.scalar import sqrt
-from dynamis.simulation.friction import Smooth
+from dynamis.scalar import maximum, solve_positive, sqrt
 from dynamis.simulation.motion import Motion, configuration_rate
-from dynamis.simulation.sources import SourceError
-from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-Acceleration = Callable[[Any, Array, Array], Array]
+State = tuple[Array, Array, Array]
 MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as the step is short
+
+
+class Flow:
+    """Rates of everything in a state. ``work`` says whether the work done is part of it, as the last of x."""
+
+    def __init__(self, motion: Motion, work: bool = True) -> None:
+        self.motion, self.work, self.model = motion, work, motion.smooth.model
+        self.last_change: Any = 0.0  # of an iteration within the rule: what is left to settle
+
+    def split(self, y: Array) -> State:
+        """(q, v, x)."""
+        nq, n = self.model.nq, self.model.n
+        return y[:nq], y[nq : nq + n], y[nq + n :]
+
+    def note_change(self, change: Array) -> None:
+        self.last_change = 0.0
+        for x in change:
+            self.last_change = maximum(self.last_change, abs(x))
+
+    def _inside(self, x: Array) -> Array:
+        return x[:-1] if self.work else x
+
+    def forces(self, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Any]:
+        """Torques less friction that is not the robot's own, and wrenches."""
+        return self.motion.drive(t, q, v, self._inside(x))
+
+    def acceleration(self, q: Array, v: Array, tau: Array, wrenches: Any) -> Array:
+        return self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
+
+    def others(self, t: Any, q: Array, v: Array, x: Array, tau: Array, wrenches: Any) -> Array:
+        """ẋ."""
+        if not len(x):
+            return x
+        power = self.motion.power(q, v, tau, wrenches)
+        rates = self.motion.rates(t, q, v, self._inside(x), v, power)[self.model.nq + self.model.n :]
+        return rates if self.work else rates[:-1]
+
+    def rates(self, t: Any, q: Array, v: Array, x: Array) -> State:
+        tau, wrenches = self.forces(t, q, v, x)
+        return (
+            configuration_rate(self.model, q, v),
+            self.acceleration(q, v, tau, wrenches),
+            self.others(t, q, v, x, tau, wrenches),
+        )
+
+    def momentum_rate(self, q: Array, v: Array, tau: Array, wrenches: Any) -> Array:
+        """d/dt (M v) = τ − (C v + g + friction + springs − Σ Jᵀ w) + Ṁ v."""
+        robot = self.motion.smooth
+        return np.asarray(tau - robot.inverse_dynamics(q, v, 0.0 * v, wrenches) + robot.mass_matrix_dot(q, v) @ v)
 
 
 def moved(model: Model, q: Array, rate: Array) -> Array:
@@ -35,116 +81,67 @@ def moved(model: Model, q: Array, rate: Array) -> Array:
     return result
 
 
-def euler(model: Model, f: Acceleration, t: Any, q: Array, v: Array, h: Any) -> tuple[Array, Array]:
+def euler(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
     """Semi-implicit Euler: the new velocity moves the configuration."""
-    v_new = v + h * f(t, q, v)
-    return moved(model, q, h * configuration_rate(model, q, v_new)), v_new
+    tau, wrenches = flow.forces(t, q, v, x)
+    v_new = v + h * flow.acceleration(q, v, tau, wrenches)
+    x_new = x + h * flow.others(t, q, v_new, x, tau, wrenches)
+    return moved(flow.model, q, h * configuration_rate(flow.model, q, v_new)), v_new, x_new
 
 
-def rk4(model: Model, f: Acceleration, t: Any, q: Array, v: Array, h: Any) -> tuple[Array, Array]:
+def rk4(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
     """The classical method of Runge and Kutta, of order four."""
 
-    def rates(t: Any, q: Array, v: Array) -> tuple[Array, Array]:
-        return configuration_rate(model, q, v), f(t, q, v)
+    def after(part: float, k: State) -> State:
+        return q + part * h * k[0], v + part * h * k[1], x + part * h * k[2]
 
-    k1 = rates(t, q, v)
-    k2 = rates(t + 0.5 * h, q + 0.5 * h * k1[0], v + 0.5 * h * k1[1])
-    k3 = rates(t + 0.5 * h, q + 0.5 * h * k2[0], v + 0.5 * h * k2[1])
-    k4 = rates(t + h, q + h * k3[0], v + h * k3[1])
-    q_rate, v_rate = ((a + 2.0 * b + 2.0 * c + d) / 6.0 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
-    return moved(model, q, h * q_rate), v + h * v_rate
+    k1 = flow.rates(t, q, v, x)
+    k2 = flow.rates(t + 0.5 * h, *after(0.5, k1))
+    k3 = flow.rates(t + 0.5 * h, *after(0.5, k2))
+    k4 = flow.rates(t + h, *after(1.0, k3))
+    q_rate, v_rate, x_rate = ((a + 2.0 * b + 2.0 * c + d) / 6.0 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
+    return moved(flow.model, q, h * q_rate), v + h * v_rate, x + h * x_rate
 
 
-def midpoint(model: Model, f: Acceleration, t: Any, q: Array, v: Array, h: Any) -> tuple[Array, Array]:
-    """The implicit midpoint rule, of order two and symmetric: the energy of a regular motion does not drift.
+def midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
+    """The implicit midpoint rule, of order two, in positions and momenta p = M v: symplectic, so that energy is kept for ever.
 
-    In (q, v) it is symplectic only where the mass matrix is constant; the energy of a chaotic motion wanders.
+    With quaternions it is taken in q and v, where it is symmetric but no longer symplectic.
     """
-    v_mid, q_mid = v, q
+    steps = _momentum_midpoint if flow.model.nq == flow.model.n else _velocity_midpoint
+    return steps(flow, t, q, v, x, h)
+
+
+def _momentum_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
+    robot, half = flow.motion.smooth, 0.5 * h
+    p = robot.mass_matrix(q) @ v
+    v_mid, x_mid, p_mid = v, x, p
     for _ in range(MIDPOINT_ROUNDS):
-        q_mid = q + 0.5 * h * configuration_rate(model, q_mid, v_mid)
-        v_mid = v + 0.5 * h * f(t + 0.5 * h, q_mid, v_mid)
-    return moved(model, q, h * configuration_rate(model, q_mid, v_mid)), 2.0 * v_mid - v
+        q_mid = q + half * v_mid
+        tau, wrenches = flow.forces(t + half, q_mid, v_mid, x_mid)
+        p_mid = p + half * flow.momentum_rate(q_mid, v_mid, tau, wrenches)
+        x_mid = x + half * flow.others(t + half, q_mid, v_mid, x_mid, tau, wrenches)
+        v_mid, before = solve_positive(robot.mass_matrix(q_mid), p_mid), v_mid
+        flow.note_change(v_mid - before)
+    q_new = q + h * v_mid
+    return q_new, solve_positive(robot.mass_matrix(q_new), 2.0 * p_mid - p), 2.0 * x_mid - x
 
 
-NO_STATES = np.zeros(0)  # friction and drives that have states of their own are left to the adaptive methods
-STEPS: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint}
+def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
+    half = 0.5 * h
+    q_mid, v_mid, x_mid = q, v, x
+    for _ in range(MIDPOINT_ROUNDS):
+        q_mid, before = q + half * configuration_rate(flow.model, q_mid, v_mid), v_mid
+        _, v_rate, x_rate = flow.rates(t + half, q_mid, v_mid, x_mid)
+        v_mid, x_mid = v + half * v_rate, x + half * x_rate
+        flow.note_change(v_mid - before)
+    q_rate = configuration_rate(flow.model, q_mid, v_mid)
+    return moved(flow.model, q, h * q_rate), 2.0 * v_mid - v, 2.0 * x_mid - x
 
 
-def step_kernel(robot: Robot, method: str) -> Any:
-    """(q, v, τ, h) → (q', v') over one step with constant torques, compiled; smooth friction is part of τ."""
-    rule = STEPS[method]
-
-    def step(robot: Robot, q: Array, v: Array, tau: Array, h: Array) -> Array:
-        return np.concatenate(rule(robot.model, lambda _t, q, v: robot.forward_dynamics(q, v, tau), 0.0, q, v, h[0]))
-
-    return robot.compile(step, h=1)
+RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint}
 
 
-def march(
-    motion: Motion,
-    times: Array,
-    y0: Array,
-    *,
-    method: str,
-    step: float,
-    constant: bool,
-    progress: Callable[[float], None] | None,
-) -> Trajectory:
-    """Equal steps over each interval between reported times, none longer than ``step``.
-
-    ``constant`` says that the torque is, so that one compiled function can take a whole step.
-    """
-    robot, n, nq = motion.smooth, motion.robot.n, motion.robot.nq
-    traced = constant and not motion.wrenches and not any(isinstance(law, Smooth) for law in motion.laws.values())
-    kernel = step_kernel(robot, method) if traced else None
-    q, v, work = y0[:nq].copy(), y0[nq : nq + n].copy(), 0.0
-    rows, status, steps = [(q, v, work, *_pushes(motion, float(times[0]), q, v))], "reached the end", 0
-    try:
-        for start, end in pairwise(times):
-            count = max(1, int(np.ceil((end - start) / step - 1e-9)))
-            h = (end - start) / count
-            for k in range(count):
-                t = start + k * h
-                before = _power(motion, t, q, v)
-                if kernel is not None:
-                    y = kernel(q, v, motion.torque(t, q, v, NO_STATES), np.array([h]))
-                    q, v = y[:nq], y[nq:]
-                else:
-                    q, v = STEPS[method](robot.model, _acceleration(motion), t, q, v, h)
-                motion.check_bounds(t + h, v)
-                # Simpson's rule would need the middle; the trapezium shows a balance of the order of the step squared
-                work += 0.5 * h * (before + _power(motion, t + h, q, v))
-                steps += 1
-            rows.append((q, v, work, *_pushes(motion, float(end), q, v)))
-            if progress is not None:
-                progress((end - times[0]) / (times[-1] - times[0]))
-    except SourceError as failed:
-        status = f"stopped: {failed}"
-    q_all, v_all, work_all, tau, friction, pushed = (np.array(column) for column in zip(*rows, strict=True))
-    wrenches = {frame: pushed[:, k] for k, frame in enumerate(motion.wrenches)}
-    return Trajectory(
-        motion.robot, times[: len(rows)], q_all, v_all, tau, friction, work_all, wrenches, status=status,
-        statistics={"steps": steps},
-    )  # fmt: skip
-
-
-def _acceleration(motion: Motion) -> Acceleration:
-    def acceleration(t: Any, q: Array, v: Array) -> Array:
-        tau, wrenches = motion.drive(t, q, v, NO_STATES)
-        return motion.smooth.forward_dynamics(q, v, tau, wrenches)
-
-    return acceleration
-
-
-def _pushes(motion: Motion, t: float, q: Array, v: Array) -> tuple[Array, Array, list[Array]]:
-    return (
-        motion.torque(t, q, v, NO_STATES),
-        motion.smooth_friction(v, NO_STATES),
-        [w(t, q, v) for w in motion.wrenches.values()],
-    )
-
-
-def _power(motion: Motion, t: float, q: Array, v: Array) -> float:
-    tau, wrenches = motion.drive(t, q, v, NO_STATES)
-    return motion.power(q, v, tau, wrenches)
+def take_step(flow: Flow, method: str, t: Any, y: Array, h: Any) -> Array:
+    """One step of the rule from the state y = (q, v, x)."""
+    return np.concatenate(RULES[method](flow, t, *flow.split(y), h))

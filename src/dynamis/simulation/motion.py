@@ -13,11 +13,13 @@ from dynamis.model.joints import Free, Spherical
 from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
+from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.friction import Law, LuGre, Smooth
 from dynamis.simulation.sources import Source, SourceError
 from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]
+CONTROLLER = "controller"  # the name of its states among those of the drives
 BEYOND_ALL_BOUNDS = 1e60  # in rad/s or m/s
 
 
@@ -67,8 +69,11 @@ class Motion:
         command: Source,
         wrenches: Mapping[str, Source],
         actuators: Mapping[int, Actuator] | None = None,
+        disturbance: Source | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
+        self.disturbance, self.memory = disturbance, memory
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
         self.sticking = {k: law for k, law in laws.items() if not isinstance(law, Smooth | LuGre)}
@@ -80,31 +85,58 @@ class Motion:
             self._places[k] = slice(begin, begin + actuator.size)
         self.plain = all(body.motion.nq == body.motion.nv for _, body in robot.model.moving) and not robot.model.coupled
 
+    @property
+    def states(self) -> int:
+        """How many states friction, drives and controller have of their own."""
+        remembered = 0 if self.memory is None else self.memory.size
+        return len(self.bristles) + sum(x.size for x in self.actuators.values()) + remembered
+
     def split(self, y: Array) -> tuple[Array, Array, Array]:
-        """(q, v, z) of a state; z holds bristles, then the actuators' own states."""
+        """(q, v, z) of a state; z holds bristles, then the actuators' own states, then the controller's."""
         nq, n = self.robot.nq, self.robot.n
         return y[:nq], y[nq : nq + n], y[nq + n : -1]
 
     def start(self, q: Array, v: Array) -> Array:
         """The state at the beginning: bristles straight, actuators at rest against their joints, no work done."""
-        inside = [x.start(self._position(k, q), float(v[k])) for k, x in self.actuators.items()]
-        return np.concatenate([q, v, np.zeros(len(self.bristles)), *inside, [0.0]])
+        return np.concatenate([q, v, self.start_inside(q, v), [0.0]])
 
-    def _position(self, k: int, q: Array) -> float:
-        index = self.robot.model.coordinates[k].q_index
-        return 0.0 if index is None else float(q[index])
-
-    def torque(self, t: float, q: Array, v: Array, z: Array) -> Array:
-        """What reaches the joints of what was commanded."""
-        tau = self.command(t, q, v)
+    def start_inside(self, q: Array, v: Array) -> Array:
+        """The states of bristles, actuators and controller at the beginning (…, states)."""
+        z = np.zeros((*v.shape[:-1], self.states))
         for k, actuator in self.actuators.items():
-            tau[k] = actuator.torque(z[self._places[k]], float(tau[k]), self._position(k, q), float(v[k]))
-        return tau
+            if actuator.size:
+                z[..., self._places[k]] = np.moveaxis(actuator.start(self._position(k, q), v[..., k]), 0, -1)
+        if self.memory is not None:
+            z[..., self.states - self.memory.size :] = self.memory.start(q, v)
+        return z
+
+    def _remembered(self, z: Array) -> Array:
+        assert self.memory is not None
+        return z[..., self.states - self.memory.size :]
+
+    def commanded(self, t: Any, q: Array, v: Array, z: Array) -> Array:
+        """What the drives are told to do."""
+        tau = self.command(t, q, v)
+        return tau if self.memory is None else tau + self.memory.torque(t, q, v, self._remembered(z))
+
+    def _position(self, k: int, q: Array) -> Any:
+        index = self.robot.model.coordinates[k].q_index
+        return 0.0 if index is None else q[..., index]
+
+    def torque(self, t: Any, q: Array, v: Array, z: Array) -> Array:
+        """What reaches the joints: what the drives make of the command, and the disturbance."""
+        tau = self.commanded(t, q, v, z)
+        if self.actuators:
+            tau = np.array(tau, dtype=object if object in (tau.dtype, q.dtype, v.dtype) else float)
+        for k, actuator in self.actuators.items():
+            tau[k] = actuator.torque(z[self._places[k]], tau[k], self._position(k, q), v[k])
+        return tau if self.disturbance is None else tau + self.disturbance(t, q, v)
 
     def inside(self, z: Array) -> dict[str, Array]:
-        """The states of each actuator that has some, by the name of its coordinate."""
+        """The states of each actuator that has some, by the name of its coordinate, and those of the controller."""
         names = self.robot.coordinate_names
-        return {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
+        found = {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
+        return found if self.memory is None else {**found, CONTROLLER: self._remembered(z)}
 
     def check_bounds(self, t: float, v: Array) -> None:
         """Refuse velocities whose squares are no longer numbers."""
@@ -115,43 +147,45 @@ class Motion:
 
     def smooth_friction(self, v: Array, z: Array) -> Array:
         """The torques of the laws that never stick."""
-        friction = np.zeros(len(v))
+        friction = np.zeros(len(v), dtype=object if object in (v.dtype, z.dtype) else float)
         for k, law in self.laws.items():
             if isinstance(law, Smooth):
-                friction[k] = law.torque(float(v[k]))
+                friction[k] = law.torque(v[k])
         for place, k in enumerate(self.bristles):
             law = self.laws[k]
             assert isinstance(law, LuGre)
-            friction[k] = law.torque(float(z[place]), float(v[k]))
+            friction[k] = law.torque(z[place], v[k])
         return friction
 
-    def wrenches_at(self, t: float, q: Array, v: Array) -> dict[str, Array] | None:
+    def wrenches_at(self, t: Any, q: Array, v: Array) -> dict[str, Array] | None:
         return {frame: source(t, q, v) for frame, source in self.wrenches.items()} or None
 
-    def drive(self, t: float, q: Array, v: Array, z: Array) -> tuple[Array, dict[str, Array] | None]:
+    def drive(self, t: Any, q: Array, v: Array, z: Array) -> tuple[Array, dict[str, Array] | None]:
         """τ less the smooth friction, and the wrenches."""
         tau = self.torque(t, q, v, z)
         if len(self.sticking) != len(self.laws):
             tau = tau - self.smooth_friction(v, z)
         return tau, self.wrenches_at(t, q, v)
 
-    def rates(self, t: float, q: Array, v: Array, z: Array, acceleration: Array, power: float) -> Array:
+    def rates(self, t: Any, q: Array, v: Array, z: Array, acceleration: Array, power: Any) -> Array:
         """ẏ once the acceleration is known; the last entry is the power that goes in."""
         q_dot = v if self.plain else configuration_rate(self.robot.model, q, v)
         z_dot = []
         for place, k in enumerate(self.bristles):
             law = self.laws[k]
             assert isinstance(law, LuGre)
-            z_dot.append(law.rate(float(z[place]), float(v[k])))
+            z_dot.append(law.rate(z[place], v[k]))
         if self.actuators:
-            u = self.command(t, q, v)
+            u = self.commanded(t, q, v, z)
             for k, actuator in self.actuators.items():
-                z_dot += list(actuator.rates(z[self._places[k]], float(u[k]), self._position(k, q), float(v[k])))
+                z_dot += list(actuator.rates(z[self._places[k]], u[k], self._position(k, q), v[k]))
+        if self.memory is not None:
+            z_dot += list(self.memory.rates(t, q, v, self._remembered(z)))
         return np.concatenate([q_dot, acceleration, z_dot, [power]])
 
-    def power(self, q: Array, v: Array, tau: Array, wrenches: dict[str, Array] | None) -> float:
+    def power(self, q: Array, v: Array, tau: Array, wrenches: dict[str, Array] | None) -> Any:
         """What torques and wrenches put in, less what viscous friction takes out."""
-        power = float(tau @ v - (self.smooth.model.viscous * v) @ v)
+        power = tau @ v - (self.smooth.model.viscous * v) @ v
         for frame, w in (wrenches or {}).items():
-            power += float(w @ self.robot.velocity(q, v, frame))
+            power = power + w @ self.robot.velocity(q, v, frame)
         return power

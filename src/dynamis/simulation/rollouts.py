@@ -1,53 +1,66 @@
-"""Many motions at once: robot, controller and integrator in one compiled step, marched over a batch."""
+"""Many motions at once: robot, drives, controller and integrator in one compiled step, marched over a batch."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, unknown_name
+from dynamis.compiler.cuda_march import RK4
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError, PerformanceWarning
 from dynamis.inputs import broadcast_batch
 from dynamis.robot import Robot
-from dynamis.simulation.fixed_step import STEPS
-from dynamis.simulation.friction import Smooth, laws_of
-from dynamis.simulation.motion import without_dry_friction
+from dynamis.simulation.actuators import Actuator
+from dynamis.simulation.batch_march import BatchMarch, Progress
+from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.dynamic_law import DynamicLaw
+from dynamis.simulation.noise import Noise
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Rollouts:
-    """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch."""
+    """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
+
+    ``drives`` (T, …, states) holds what friction, drives and controller have of states. ``note`` says what was done otherwise
+    than asked, such as a controller that could not be compiled.
+    """
 
     t: Array
     q: Any
     v: Any
     step: float
     method: str
+    drives: Any = None
+    note: str = ""
 
+    @cached_property
+    def finite(self) -> Any:
+        """(…): which motions stayed finite to the end."""
+        xp = _module(self.q)
+        return xp.isfinite(self.q[-1]).all(axis=-1) & xp.isfinite(self.v[-1]).all(axis=-1)
 
-def step_function(robot: Robot, controller: Callable[..., Any] | None, method: str, laws: Mapping[int, Smooth]) -> Any:
-    """(q, v, t, h, …) → (q', v') over one step, compiled: the controller is evaluated at every stage of the method."""
-    if method not in STEPS:
-        raise unknown_name("fixed-step method", method, STEPS)
-    rule = STEPS[method]
+    @property
+    def status(self) -> str:
+        """How many reached the end, in words."""
+        count, lost = math.prod(self.q.shape[1:-1]), int((~self.finite).sum())
+        if not lost:
+            return f"all {count} reached the end" if count != 1 else "reached the end"
+        flat = _numpy(self.v).reshape(len(self.t), count, -1)
+        first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
+        when = self.t[int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))]
+        return f"{lost} of {count} grew beyond all bounds (number {first} before t = {when:.6g} s): shorter steps may help"
 
-    def step(robot: Robot, q: Array, v: Array, t: Array, h: Array) -> Array:
-        smooth = without_dry_friction(robot)
-
-        def acceleration(t: Any, q: Array, v: Array) -> Array:
-            tau = np.zeros(robot.n) if controller is None else controller(robot, t, q, v)
-            if laws:
-                tau = np.asarray(tau) - np.array([laws[k].torque(v[k]) if k in laws else 0.0 for k in range(robot.n)])
-            return smooth.forward_dynamics(q, v, tau)
-
-        return np.concatenate(rule(robot.model, acceleration, t[0], q, v, h[0]))
-
-    return robot.compile(step, t=1, h=1)
+    def __repr__(self) -> str:
+        return f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>"
 
 
 def rollouts(
@@ -56,70 +69,130 @@ def rollouts(
     q0: Any,
     v0: Any = None,
     *,
-    controller: Callable[..., Any] | None = None,
+    controller: Callable[..., Any] | DynamicLaw | None = None,
+    parameters: Mapping[str, Any] | None = None,
     friction: Any = "model",
+    actuators: Mapping[str, Actuator] | None = None,
+    wrenches: Mapping[str, Any] | None = None,
+    stops: Callable[..., Any] | None = None,
+    disturbance: Noise | None = None,
+    first: int = 0,
     step: float = 1e-3,
     method: str = "rk4",
     every: int = 1,
+    progress: Progress | None = None,
 ) -> Rollouts:
     """Motions of a batch of states for the time ``t``, reported every so many steps.
 
     ``controller(robot, t, q, v)`` is written for one state with NumPy and must not branch on it (`dynamis.where` chooses):
-    it is traced and compiled together with robot and integrator. ``friction`` is as for `simulate`, where none sticks.
-    Arrays on a GPU stay there.
+    it is traced and compiled together with robot, drives and integrator. One that cannot be traced is called from Python
+    instead, which takes a thousand times longer; ``note`` says why. It may be a `DynamicLaw`. ``friction``, ``actuators``,
+    ``wrenches`` and ``stops`` are as for `simulate`, where none sticks; their functions are traced too.
+
+    ``parameters`` are values that differ from motion to motion: for symbols of the robot (…), and for further arguments of the
+    controller, a number or vectors (…, size). ``disturbance`` is a `Noise`: motion number k of the batch, counted from
+    ``first``, meets the same torques whatever else is in the batch.
+
+    Float32 in, float32 out. Arrays on a GPU stay there.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
-    >>> def law(robot, t, q, v):
-    ...     return robot.gravity(q) - 4000.0 * q - 800.0 * v
-    >>> made = rollouts(robot, 2.0, np.random.default_rng(0).uniform(-1, 1, (64, 2)), controller=law, every=100)
-    >>> made.q.shape, bool(abs(made.q[-1]).max() < 0.05 * abs(made.q[0]).max())
-    ((21, 64, 2), True)
+    >>> def law(robot, t, q, v, goal):
+    ...     return robot.gravity(q) - 4000.0 * (q - goal) - 800.0 * v
+    >>> goals = np.random.default_rng(0).uniform(-1, 1, (64, 2))
+    >>> made = rollouts(robot, 3.0, np.zeros(2), controller=law, parameters={"goal": goals}, every=100)
+    >>> made.q.shape, bool(abs(made.q[-1] - goals).max() < 0.01)
+    ((31, 64, 2), True)
     """
     if not isinstance(robot, Robot):
         raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
-    if controller is not None and not callable(controller):
+    if controller is not None and not callable(controller) and not isinstance(controller, DynamicLaw):
         raise InputError("controller= takes a function of (robot, t, q, v)")
     if not isinstance(every, int | np.integer) or every < 1:
         raise InputError(f"every= takes a whole number of steps from 1, got {every!r}")
     if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
         raise InputError(f"time and step must be positive numbers, got t={t!r} and step={step!r}")
-    # a mass matrix that cannot be inverted is refused here, by the joint's name
-    robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
-    kernel = step_function(robot, controller, method, _smooth_laws(robot, friction))
-    xp, q, v = _states(robot, q0, np.zeros(robot.n) if v0 is None else v0)
+    if disturbance is not None and not isinstance(disturbance, Noise):
+        raise InputError(f"disturbance= takes a Noise, got {type(disturbance).__name__}")
+    for name, value in (("parameters", parameters), ("wrenches", wrenches)):
+        if value is not None and not isinstance(value, Mapping):
+            raise InputError(f"{name}= takes a mapping of names to values, got {type(value).__name__}")
+    if not robot.model.symbolic:
+        # a mass matrix that cannot be inverted is refused here, by the joint's name
+        robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
+    loop = ClosedLoop(
+        robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
+        wrenches=wrenches, stops=stops, noise=disturbance is not None,
+    )  # fmt: skip
+    xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
-    h = t / steps
-    kept_q, kept_v, times = [q], [v], [0.0]
-    length = xp.asarray([h])
-    for k in range(steps):
-        y = kernel(q, v, xp.asarray([k * h]), length)
-        q, v = y[..., : robot.nq], y[..., robot.nq :]
-        if (k + 1) % every == 0:
-            kept_q.append(q)
-            kept_v.append(v)
-            times.append((k + 1) * h)
-    return Rollouts(np.array(times), xp.stack(kept_q), xp.stack(kept_v), h, method)
+    marching = BatchMarch(loop, xp, y, t / steps, steps, int(every), disturbance, first, progress)
+    # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
+    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n else None
+    kernel = loop.kernel(stage=stages is not None)
+    note = _why_not(loop, kernel)
+    states = marching.called() if note else marching.compiled(kernel, stages)
+    if note:
+        warnings.warn(note, PerformanceWarning, stacklevel=2)
+    nq, n = robot.nq, robot.n
+    times = np.arange(0, steps + 1, every) * (t / steps)
+    times[-1] = t
+    return Rollouts(times, states[..., :nq], states[..., nq : nq + n], t / steps, method, states[..., nq + n :], note)
 
 
-def _smooth_laws(robot: Robot, friction: Any) -> dict[int, Smooth]:
-    laws = laws_of(robot.model, friction)
-    smooth = {k: law for k, law in laws.items() if isinstance(law, Smooth)}
-    if len(smooth) != len(laws):
-        raise InputError("rollouts do not locate where joints stick: use friction='smooth' or 'none', or simulate one by one")
-    return smooth
+def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
+    """Empty if the step can be traced; otherwise why the controller has to be called from Python."""
+    try:
+        code = kernel.code
+    except Exception as error:
+        missing = "has no value" in str(error)
+        if (loop.controller is None and loop.law is None) or missing or loop.robot.model.symbolic:
+            if missing:
+                raise InputError(f"{error}: parameters={{name: values}}") from None
+            raise
+        return f"the controller is called from Python, as it cannot be compiled: {error}"
+    used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
+    for name, place in zip(loop.of_robot, range(code.inputs - len(loop.of_robot), code.inputs), strict=True):
+        if place not in used:
+            raise InputError(f"the parameter {name!r} is no symbol of robot {loop.robot.name!r} that its motion depends on")
+    return ""
 
 
-def _states(robot: Robot, q0: Any, v0: Any) -> tuple[Any, Any, Any]:
-    """(NumPy or CuPy, q, v) with the leading axes both have together."""
+def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
+    """(NumPy or CuPy, y): positions, velocities and the drives' states at the start, with the leading axes both have."""
+    robot = loop.robot
     if hasattr(q0, "__cuda_array_interface__"):
         import cupy
 
-        xp, q, v = cupy, q0.astype(float), cupy.asarray(v0, dtype=float)
+        xp, q, v = cupy, q0, cupy.asarray(v0)
+        v = v.astype(q.dtype) if v.ndim == 1 and q.dtype == np.float32 else v
+        for name, array, size in (("q0", q, robot.nq), ("v0", v, robot.n)):
+            if array.shape[-1:] != (size,):
+                raise InputError(f"{name} has shape {array.shape}; its last axis must hold {size} numbers")
     else:
-        inputs = robot._evaluator.inputs
-        xp, q, v = np, inputs.vector(q0, robot.nq, "q0").astype(float), inputs.vector(v0, robot.n, "v0").astype(float)
+        xp, inputs = np, robot._evaluator.inputs
+        q, v = inputs.vector(q0, robot.nq, "q0"), inputs.vector(v0, robot.n, "v0")
+        if q.dtype == np.float32 and np.ndim(v0) == 1 and not np.any(v):
+            v = v.astype(np.float32)  # at rest, in whatever precision
+    if object in (q.dtype, v.dtype):
+        raise InputError("q0 and v0 must be numbers; symbols of the robot have their values in parameters=")
+    dtype = np.float32 if q.dtype == v.dtype == np.float32 else np.float64
     batch = broadcast_batch({"q0": q, "v0": v})
-    return xp, xp.broadcast_to(q, (*batch, robot.nq)), xp.broadcast_to(v, (*batch, robot.n))
+    q, v = (xp.broadcast_to(x.astype(dtype), (*batch, x.shape[-1])) for x in (q, v))
+    y = xp.zeros((*batch, robot.nq + robot.n + loop.states), dtype)
+    y[..., : robot.nq], y[..., robot.nq : robot.nq + robot.n] = q, v
+    if loop.states:
+        y[..., robot.nq + robot.n :] = xp.asarray(loop.start_inside(_numpy(q), _numpy(v)))
+    return xp, y
+
+
+def _module(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return np
+    import cupy
+
+    return cupy
+
+
+def _numpy(x: Any) -> Array:
+    return x if isinstance(x, np.ndarray) else x.get()

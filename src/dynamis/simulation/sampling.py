@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.simulation.adaptive import Pieces, integrate
+from dynamis.simulation.adaptive import REACHED, Pieces, integrate
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.sources import SourceError, checked_push
 
 Array = npt.NDArray[Any]
+ROUNDING = 1e-9  # of a period: instants closer than that are one
 
 
 @dataclass(frozen=True)
@@ -43,65 +43,148 @@ class Sampled:
         if self.velocity not in ("measured", "differences"):
             raise InputError(f"velocity={self.velocity!r} is not known; choose 'measured' or 'differences'")
 
-    def instants(self, start: float, end: float) -> tuple[Array, Array]:
-        """(samples, all instants at which something changes), the end included in the second."""
-        count = int(np.ceil((end - start) * self.rate - 1e-9))
-        samples = start + np.arange(count) / self.rate
-        late = samples + self.delay
-        changes = np.unique(np.concatenate([samples, late[late < end], [end]]))
-        # an instant that rounding doubled would make an interval too short to integrate
-        apart = np.concatenate([[True], np.diff(changes) > 1e-9 / self.rate])
-        return samples, changes[apart]
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a sampled controller remembers at an instant: when it began, how often it was asked, what it saw last.
+
+    ``times`` and ``torques`` are the command that acts and those on their way; ``seen`` is None before the first sample.
+    """
+
+    rate: float
+    delay: float
+    origin: float
+    count: int
+    times: Array
+    torques: Array
+    seen: Array | None
 
 
 class Held:
-    """What a sampled controller has asked for so far, as a function of time."""
+    """What a sampled controller has asked for so far, as a function of time; samples are taken from ``origin`` on."""
 
-    def __init__(self, sampled: Sampled, n: int) -> None:
-        self.sampled, self.n = sampled, n
+    def __init__(self, sampled: Sampled, n: int, origin: float, before: Samples | None = None) -> None:
+        self.sampled, self.n, self.origin = sampled, n, origin
+        self.period = 1.0 / sampled.rate
+        self.inside: float | None = None
         self._times: list[float] = [-np.inf]
         self._torques: list[Array] = [np.zeros(n)]
-        self._last: Array | None = None
+        self._seen: list[Array | None] = [None]  # at every sample, and before the first
+        self._first = 0  # the number of the first sample of which we know
+        if before is not None:
+            if (before.rate, before.delay) != (sampled.rate, sampled.delay):
+                raise InputError(
+                    f"the motion was sampled at {before.rate:g} Hz with a delay of {before.delay:g} s, the controller has "
+                    f"{sampled.rate:g} Hz and {sampled.delay:g} s: go on with the same"
+                )
+            self.origin, self._first = before.origin, before.count
+            self._times, self._torques = list(before.times), list(before.torques)
+            self._seen = [before.seen]
 
     def __call__(self, t: float) -> Array:
-        return self._torques[bisect_right(self._times, t + 1e-9 / self.sampled.rate) - 1]
+        t = t if self.inside is None else self.inside
+        return self._torques[bisect_right(self._times, t + ROUNDING * self.period) - 1]
 
-    def sample(self, t: float, q: Array, v: Array) -> None:
+    def changes(self, _start: float, end: float) -> Array:
+        """The instants up to the second time at which it is asked, or at which a late command arrives."""
+        count = int(np.ceil((end - self.origin) * self.sampled.rate - ROUNDING))
+        samples = self.origin + np.arange(max(count, 0)) / self.sampled.rate
+        return np.concatenate([samples, samples + self.sampled.delay])
+
+    def reach(self, t: float, q: Array, v: Array) -> None:
+        """Take the sample that is due at this time, if one is."""
+        due = self.origin + self._taken / self.sampled.rate
+        if due <= t + ROUNDING * self.period:
+            self._sample(due, q, v)
+
+    @property
+    def _taken(self) -> int:
+        return self._first + len(self._seen) - 1
+
+    def _sample(self, t: float, q: Array, v: Array) -> None:
         """Read the sensors, evaluate the law, and let it act after the delay."""
-        s = self.sampled
+        s, last = self.sampled, self._seen[-1]
         seen = _quantised(q, s.resolution)
         if s.velocity == "differences":
-            rates = np.zeros(len(v)) if self._last is None else (seen[: len(v)] - self._last[: len(v)]) * s.rate
+            rates = np.zeros(len(v)) if last is None else (seen[: len(v)] - last[: len(v)]) * s.rate
         else:
             rates = _quantised(v, s.velocity_resolution)
-        self._last = seen
         torque = checked_push(s.law, self.n, "controller")(t, seen, rates)
+        # only what succeeded is remembered: a sample that failed can be taken again
+        self._seen.append(seen)
         self._times.append(t + s.delay)
         self._torques.append(torque)
 
+    def samples(self, t: float) -> Samples:
+        """What is remembered at a time; a sample that is due there is still to be taken."""
+        count = int(np.ceil((t - self.origin) * self.sampled.rate - ROUNDING))
+        count = min(max(count, self._first), self._taken)
+        known = len(self._times) - (self._taken - count)
+        acting = max(0, min(bisect_right(self._times, t + ROUNDING * self.period), known) - 1)
+        return Samples(
+            self.sampled.rate, self.sampled.delay, self.origin, count, np.array(self._times[acting:known]),
+            np.array(self._torques[acting:known]), self._seen[count - self._first],
+        )  # fmt: skip
 
-def integrate_sampled(motion: Motion, held: Held, times: Array, y0: Array, **options: Any) -> Pieces:
-    """Integrate from instant to instant; between them the torques are constant."""
+
+class Stepwise(Protocol):
+    """Torques that change at instants and are constant between them.
+
+    ``inside`` is a time between the instants that an integrator is going through, so that it does not see the next value at
+    the end of its step; None where each time stands for itself.
+    """
+
+    inside: float | None
+    period: float
+
+    def changes(self, start: float, end: float, /) -> Array: ...
+
+    def reach(self, t: float, q: Array, v: Array) -> None: ...
+
+
+def integrate_stepwise(
+    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None, **options: Any
+) -> Pieces:
+    """Integrate from instant to instant; between them the torques that change by steps are constant."""
     start, end = float(times[0]), float(times[-1])
-    samples, instants = held.sampled.instants(start, end)
     whole, y, progress = Pieces(), y0, options.pop("progress")
-    waiting = deque(samples)
-    for a, b in pairwise(instants):
-        if waiting and waiting[0] <= a + 1e-9 / held.sampled.rate:
+    try:
+        for a, b in pairwise(instants(steps, start, end)):
             q, v, _ = motion.split(y)
             try:
-                held.sample(float(waiting.popleft()), q, v)
+                for source in steps:
+                    source.reach(a, q, v)
+                    source.inside = 0.5 * (a + b)
             except SourceError as failed:
                 whole.status, whole.failure = f"stopped: {failed}", failed
                 break
-        part = integrate(motion, np.array([a, *times[(times > a) & (times < b)], b]), y, progress=None, **options)
-        whole.add(part)
-        if part.status != Pieces().status:
-            break
-        y = part.pieces[-1](b)
-        if progress is not None:
-            progress((b - start) / (end - start))
+            known = whole if whole.pieces else before
+            reported = np.array([a, *times[(times > a) & (times < b)], b])
+            part = integrate(motion, reported, y, progress=None, before=known, **options)
+            whole.add(part)
+            if part.status != REACHED:
+                break
+            assert part.last is not None
+            y = part.last
+            if progress is not None:
+                progress((b - start) / (end - start))
+    except KeyboardInterrupt:
+        whole.interrupted(start)
+    finally:
+        for source in steps:
+            source.inside = None
     return whole
+
+
+def instants(steps: Sequence[Stepwise], start: float, end: float) -> list[float]:
+    """Start, every change on the way, and end; what rounding doubled would make intervals too short to integrate."""
+    least = ROUNDING * min(source.period for source in steps)
+    changes = np.unique(np.concatenate([source.changes(start, end) for source in steps]))
+    found = [start]
+    for t in changes[(changes > start + least) & (changes < end - least)]:
+        if t - found[-1] > least:
+            found.append(float(t))
+    return [*found, end]
 
 
 def _quantised(x: Array, resolution: float) -> Array:

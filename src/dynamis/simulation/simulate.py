@@ -12,15 +12,32 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
-from dynamis.simulation.fixed_step import STEPS, march
-from dynamis.simulation.friction import LuGre, laws_of
-from dynamis.simulation.motion import Motion
-from dynamis.simulation.sampling import Held, Sampled, integrate_sampled
-from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
+from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.fixed_step import RULES
+from dynamis.simulation.friction import laws_of
+from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
+from dynamis.simulation.motion import CONTROLLER, Motion
+from dynamis.simulation.noise import Noise, NoiseSource
+from dynamis.simulation.resume import (
+    check_resumable,
+    check_same_robot,
+    joined,
+    pieces_before,
+    samples_of,
+    state_at_stop,
+    times_after,
+    with_memory,
+)
+from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
+from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
+from dynamis.simulation.stepped import Pushes, march_one
+from dynamis.simulation.stepping import Clock, OutOfTimeError
 from dynamis.simulation.sticking import solve
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.watching import Watcher
 
 Array = npt.NDArray[Any]
+BACKWARDS = "times must increase, and a duration must be positive"
 LEAST_RTOL = 100 * float(np.finfo(float).eps)  # the integrators take no less
 
 
@@ -31,16 +48,20 @@ def simulate(
     v0: Any = None,
     *,
     torque: Any = None,
-    controller: Callable[..., Any] | None = None,
+    controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
     wrenches: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
-    stops: Callable[..., Any] | None = None,
+    disturbance: Any = None,
+    stops: Callable[..., Any] | HardStops | None = None,
+    events: Mapping[str, Any] | None = None,
     method: str = "DOP853",
     step: float | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     points: int = 501,
+    resume: Trajectory | None = None,
+    seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """The motion from q0, v0 (at rest in the neutral configuration unless given) for the time ``t``.
@@ -48,15 +69,21 @@ def simulate(
     ``t`` is a duration, (start, end), or the times to report. ``torque`` is constant or a function of t; ``controller`` a
     function of (t, q, v) that returns torques; ``wrenches`` maps frames to wrenches in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, truly sticking), "smooth", "none", or a mapping of coordinates to
-    laws. ``actuators`` maps coordinates to what stands between command and torque; ``stops`` is what `joint_stops` makes.
-    A `Sampled` controller acts at its rate.
+    laws. ``actuators`` maps coordinates to what stands between command and torque, in place of the robot's own; ``stops`` is
+    what `joint_stops` makes, or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are looked for, or to
+    `Watch`es of them.
+    A `Sampled` controller acts at its rate, a `DynamicLaw` has states of its own. ``disturbance`` is added to what reaches the
+    joints: a `Noise`, constant, or a function of t. Wrenches may be `Push`es, or lists of them.
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` and ``atol``, or "euler" (semi-implicit), "rk4"
     or "midpoint" (implicit) with a fixed ``step``; an adaptive one takes ``step`` as its longest, which finds pushes that
     come and go between two of its own.
 
-    A function that fails ends the motion: ``status`` says how, and what came before is kept. One that fails at the very
-    start raises.
+    ``resume`` goes on with a motion from where it stopped, to the end or the times ``t``, and returns both parts as one. The
+    other arguments should be the same as before; what friction, drives and samples remember is continued.
+
+    A function that fails ends the motion, and so do Ctrl-C and the end of the time that integration may take (``seconds``):
+    ``status`` says how, and what came before is kept. A function that fails at the very start raises.
 
     >>> import dynamis as dy
     >>> motion = simulate(dy.load("planar_2r_melchiorri"), 1.0)
@@ -67,91 +94,166 @@ def simulate(
         raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
     if robot.model.symbolic:
         raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
-    times = _times(t, points)
+    before = None if resume is None else check_resumable(resume, q0, v0)
+    times = _times(t, points) if before is None else times_after(before, _given_times(t, points), points)
     q = robot.neutral() if q0 is None else _vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
     laws = laws_of(robot.model, friction)
     robot, drives = actuators_of(robot, actuators)
-    held = Held(controller, robot.n) if isinstance(controller, Sampled) else None
-    command = torque_source(robot, torque, held or controller, stops)
-    motion = Motion(robot, laws, command, wrench_sources(robot, wrenches), drives)
-    y0 = motion.start(q, v)
+    if before is not None:
+        check_same_robot(before, robot)
+    held = Held(controller, robot.n, float(times[0]), samples_of(before)) if isinstance(controller, Sampled) else None
+    noise = disturbance.source(robot.n) if isinstance(disturbance, Noise) else None
+    disturbing = None if disturbance is None else source(noise or disturbance, robot.n, "disturbance")
+    hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
+    watcher = None if events is None else Watcher(events, robot.nq, robot.n)
+    clock = None if seconds is None else Clock(_seconds(seconds))
+    remembering = isinstance(controller, DynamicLaw)
+    memory = Memory(controller, robot, checked=True) if isinstance(controller, DynamicLaw) else None
+    command = torque_source(robot, torque, None if remembering else held or controller, None if hard else stops)
+    motion = Motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
+    y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
+    if hard is not None:
+        y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
+    q, v, z = motion.split(y0)
+    if memory is not None:
+        memory.rates(float(times[0]), q, v, motion.inside(z)[CONTROLLER])  # one that fails at the very start raises
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
     if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
-    if method in STEPS:
-        if step is None:
-            raise InputError(f"method={method!r} needs a step, such as step=1e-3")
-        if motion.sticking or any(isinstance(law, LuGre) for law in laws.values()):
-            raise InputError(f"method={method!r} does not locate where joints stick: use friction='smooth', or method='DOP853'")
-        if held is not None or any(x.size for x in drives.values()):
-            raise InputError(f"method={method!r} cannot go with sampled laws or drives that have states: use method='DOP853'")
-        constant = controller is None and not callable(torque) and stops is None and not drives
-        return march(motion, times, y0, method=method, step=step, constant=constant, progress=progress)
+    jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
+    if method in RULES:
+        _check_fixed_steps(method, step, motion, hard, watcher)
+        pushes = Pushes(torque, controller, stops, plain_wrenches(robot, wrenches), disturbance)
+        made = march_one(
+            motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
+            progress=_timed(progress, clock),
+        )  # fmt: skip
+        return made if before is None else joined(before, made)
+    _check_adaptive(method, rtol, atol)
+    options = {"rtol": rtol, "atol": atol} | ({} if step is None else {"max_step": step})
+    watching: dict[str, Any] = {
+        "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
+    }  # fmt: skip
+    if jumps:
+        pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
+    else:
+        pieces = integrate(motion, times, y0, method=method, options=options, **watching)
+    made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
+    return made if before is None else joined(before, made)
+
+
+def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:
+    if step is None:
+        raise InputError(f"method={method!r} needs a step, such as step=1e-3")
+    if motion.sticking:
+        raise InputError(f"method={method!r} does not locate where joints stick: use friction='smooth', or method='DOP853'")
+    if hard is not None:
+        raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
+    if watcher is not None:
+        raise InputError(f"method={method!r} does not look for events: use method='DOP853'")
+    if method == "euler" and motion.states:
+        raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
+
+
+def _check_adaptive(method: str, rtol: Any, atol: Any) -> None:
     if method not in METHODS:
-        raise InputError(f"method={method!r} is not known; choose {', '.join((*METHODS, *STEPS))}")
+        raise InputError(f"method={method!r} is not known; choose {', '.join((*METHODS, *RULES))}")
     for name, tolerance, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
             raise InputError(f"{name} must be a number from {least:g}, got {tolerance!r}")
-    options = {"rtol": rtol, "atol": atol} | ({} if step is None else {"max_step": step})
-    if held is not None:
-        pieces = integrate_sampled(motion, held, times, y0, method=method, options=options, progress=progress)
-    else:
-        pieces = integrate(motion, times, y0, method=method, options=options, progress=progress)
-    return _trajectory(motion, pieces, times, y0)
 
 
-def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array) -> Trajectory:
+def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:
     reached = times[times <= pieces.ends[-1]] if pieces.pieces else times[:1]
+    if pieces.at_end and pieces.pieces and reached[-1] < pieces.ends[-1]:
+        reached = np.append(reached, pieces.ends[-1])
     states, directions = pieces(reached) if pieces.pieces else (y0[None], [{}])
+    resting = pieces.resting_at(reached) if pieces.pieces else [{}]
     nq, n = motion.robot.nq, motion.robot.n
     q, v = states[:, :nq].copy(), states[:, nq : nq + n].copy()
     for body in (b for _, b in motion.robot.model.moving if b.motion.nq > b.motion.nv):
         part = q[:, body.q_index.stop - 4 : body.q_index.stop]
         part /= np.linalg.norm(part, axis=1, keepdims=True)
-    tau, friction = np.zeros_like(v), np.zeros_like(v)
+    tau, friction, pushed_by_stops = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
     wrenches = {frame: np.zeros((len(reached), 6)) for frame in motion.wrenches}
     status, known = pieces.status, len(reached)
-    for k, (t, slides) in enumerate(zip(reached, directions, strict=True)):
+    for k, (t, slides, at_stop) in enumerate(zip(reached, directions, resting, strict=True)):
         v[k, [j for j, s in slides.items() if s == 0]] = 0.0
         z = states[k, nq + n : -1]
         try:
             tau[k] = motion.torque(t, q[k], v[k], z)
             pushed = motion.wrenches_at(t, q[k], v[k])
-        except SourceError as failed:
+        except (SourceError, KeyboardInterrupt) as failed:
             if k == 0:
                 raise
-            status, known = f"stopped: {failed}", k
+            interrupted = isinstance(failed, KeyboardInterrupt)
+            status = f"interrupted at t = {reached[k - 1]:.6g} s" if interrupted else f"stopped: {failed}"
+            known = k
             break
         for frame, w in (pushed or {}).items():
             wrenches[frame][k] = w
         friction[k] = motion.smooth_friction(v[k], z)
         if slides:
             r = tau[k] - friction[k] - motion.smooth.inverse_dynamics(q[k], v[k], np.zeros(n), pushed)
-            friction[k] += solve(motion.smooth.mass_matrix(q[k]), r, v[k], slides, motion.sticking)[1]
+            laws = laws_with_stops(motion.sticking, at_stop)
+            d = solve(motion.smooth.mass_matrix(q[k]), r, v[k], slides, laws)[1]
+            for j, side in at_stop.items():
+                d[j], pushed_by_stops[k, j] = AtStop(side, motion.sticking.get(j)).split(float(d[j]))
+            friction[k] += d
     wrenches = {frame: w[:known] for frame, w in wrenches.items()}
     return Trajectory(
         motion.robot, reached[:known], q[:known], v[:known], tau[:known], friction[:known], states[:known, -1].copy(),
         wrenches, tuple(pieces.events), status, {"evaluations": pieces.evaluations, "pieces": len(pieces.pieces)},
-        motion.inside(states[:known, nq + n : -1]),
+        motion.inside(states[:known, nq + n : -1]), stop_torque=pushed_by_stops[:known] if stopping else None,
     )  # fmt: skip
 
 
-def _times(t: Any, points: int) -> Array:
+def _given_times(t: Any, points: int) -> Array:
     try:
         given = np.atleast_1d(np.array(t, dtype=float))
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
         raise InputError(f"t must be a duration, (start, end) or a list of times, got {t!r}")
+    if not (isinstance(points, int | np.integer) and points > 1):
+        raise InputError(f"points must be a whole number from 2, got {points!r}")
+    if not np.all(np.diff(given) > 0):
+        raise InputError(BACKWARDS)
+    return given
+
+
+def _times(t: Any, points: int) -> Array:
+    given = _given_times(t, points)
     if len(given) == 1:
         given = np.array([0.0, given[0]])
     if not np.all(np.diff(given) > 0):
-        raise InputError("times must increase, and a duration must be positive")
-    if not (isinstance(points, int | np.integer) and points > 1):
-        raise InputError(f"points must be a whole number from 2, got {points!r}")
+        raise InputError(BACKWARDS)
     return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
+
+
+def _timed(progress: Callable[[float], None] | None, clock: Clock | None) -> Callable[[float], None] | None:
+    """Progress that ends a motion of fixed steps when its time is over."""
+    if clock is None:
+        return progress
+    clock.check()
+
+    def told(fraction: float) -> None:
+        try:
+            clock.check()
+        except OutOfTimeError:
+            raise SourceError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds") from None
+        if progress is not None:
+            progress(fraction)
+
+    return told
+
+
+def _seconds(seconds: Any) -> float:
+    if isinstance(seconds, bool) or not (isinstance(seconds, int | float | np.number) and 0 < seconds < np.inf):
+        raise InputError(f"seconds must be a positive number, the time that integration may take, got {seconds!r}")
+    return float(seconds)
 
 
 def _vector(robot: Robot, value: Any, size: int, name: str) -> Array:

@@ -1,9 +1,13 @@
-"""What pushes the robot: torques and wrenches that are constant, or functions of time and state."""
+"""What pushes the robot: torques and wrenches that are constant, or functions of time and state.
+
+A wrench is in world axes at its frame's origin unless a `Push` says otherwise.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +24,83 @@ class SourceError(DynamisError):
     """A user's function raised, or returned what is no torque, or made the motion infinite; what came before is kept."""
 
 
+@dataclass(frozen=True)
+class Push:
+    """A wrench (fx, fy, fz, mx, my, mz) whose axes and point of application are stated.
+
+    ``wrench`` is constant, or a function of t or of (t, q, v). ``axes`` are the "world"'s or the frame's own ("local").
+    ``point``, in the frame's own coordinates, is where the force acts and what the moment is about.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> tip = arm.link_names[-1]
+    >>> wind = Push((0, 5, 0, 0, 0, 0), axes="local", point=(0.1, 0, 0))
+    >>> wind.at(arm, tip)(0.0, arm.neutral(), None)
+    array([0. , 5. , 0. , 0. , 0. , 0.5])
+    """
+
+    wrench: Any
+    axes: str = "world"
+    point: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.axes not in ("world", "local"):
+            raise InputError(f"axes={self.axes!r} is not known; choose 'world' or 'local'")
+        object.__setattr__(self, "point", tuple(_numbers(self.point, 3, "the point of a push, in the frame's own axes,")))
+        if callable(self.wrench):
+            wanted_arguments(self.wrench, "the wrench of a push")
+        else:
+            object.__setattr__(self, "wrench", tuple(_numbers(self.wrench, 6, "the wrench of a push")))
+
+    def at(self, robot: Robot, frame: str | None) -> Pushed:
+        """w(t, q, v) as the robot takes it: in world axes, at the frame's origin."""
+        return Pushed(robot, robot.model.frame(frame).name, (self,))
+
+    def _given(self, t: Any, q: Array, v: Array) -> Array:
+        if not callable(self.wrench):
+            return np.array(self.wrench)
+        return np.asarray(self.wrench(t) if _arguments(self.wrench) == 1 else self.wrench(t, q, v))
+
+    def _moved(self, R: Array, w: Array) -> Array:
+        """R turns the frame's axes into the world's."""
+        if w.shape != (6,):
+            raise InputError(f"a push has shape {w.shape} in place of (6,)")
+        force, moment = w[:3], w[3:]
+        if self.axes == "local":
+            force, moment = R @ force, R @ moment
+        if any(self.point):
+            moment = moment + np.cross(R @ np.array(self.point), force)
+        return np.concatenate([force, moment])
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """All pushes on one frame, added up: a function of (t, q, v). Written with NumPy alone, it can be traced."""
+
+    robot: Robot
+    frame: str
+    pushes: tuple[Any, ...]
+
+    @property
+    def traceable(self) -> bool:
+        """Whether nothing in it is a user's function."""
+        return all(not callable(p.wrench) or getattr(p.wrench, "traceable", False) for p in self.pushes)
+
+    def __call__(self, t: Any, q: Array, v: Array) -> Array:
+        total: Any = 0.0
+        turned = any(p.axes == "local" or any(p.point) for p in self.pushes)
+        R = self.robot.pose(q, self.frame)[:3, :3] if turned else np.eye(3)
+        for push in self.pushes:
+            total = total + push._moved(R, push._given(t, q, v))
+        return np.asarray(total)
+
+
 def torque_source(robot: Robot, torque: Any, controller: Any, stops: Any = None) -> Source:
     """τ(t, q, v) from a constant or function of time, a controller of (t, q, v), and the stops of the joints, added up."""
     if controller is not None and not callable(controller):
         raise InputError("controller= takes a function of (t, q, v)")
     given = (("torque", torque), ("controller", controller), ("stops", stops))
-    pushes = [_source(x, robot.n, name) for name, x in given if x is not None]
+    pushes = [source(x, robot.n, name) for name, x in given if x is not None]
 
     def total(t: float, q: Array, v: Array) -> Array:
         result = np.zeros(robot.n)
@@ -42,23 +117,46 @@ def wrench_sources(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
         return {}
     if not isinstance(wrenches, Mapping):
         raise InputError("wrenches= takes a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)} or to functions of time")
-    return {robot.model.frame(frame).name: _source(w, 6, f"wrench on {frame}") for frame, w in wrenches.items()}
+    return {frame: source(w, 6, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
 
 
-def _source(given: Any, size: int, name: str) -> Source:
+def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Each frame's wrench as numbers or one function, in world axes at its origin: pushes turned, lists added up."""
+    plain: dict[str, Any] = {}
+    for frame, given in (wrenches or {}).items():
+        name = robot.model.frame(frame).name
+        several = isinstance(given, list | tuple) and any(isinstance(x, Push) or callable(x) for x in given)
+        if several or isinstance(given, Push):
+            each = given if several else [given]
+            plain[name] = Pushed(robot, name, tuple(x if isinstance(x, Push) else Push(x) for x in each))
+        else:
+            plain[name] = given
+    return plain
+
+
+def source(given: Any, size: int, name: str) -> Source:
+    """A constant or a function as a function of (t, q, v), checked."""
     if not callable(given):
-        try:
-            constant = np.array(given, dtype=float)
-        except (TypeError, ValueError):
-            constant = np.zeros(0)
-        if constant.shape != (size,) or not np.isfinite(constant).all():
-            raise InputError(f"{name} must be {size} finite numbers or a function, got {given!r}")
+        constant = _numbers(given, size, name, " or a function")
         return lambda _t, _q, _v: constant
+    return checked_push(given, size, name, wanted_arguments(given, name))
+
+
+def _numbers(given: Any, size: int, name: str, otherwise: str = "") -> Array:
+    try:
+        numbers = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape != (size,) or not np.isfinite(numbers).all():
+        raise InputError(f"{name} must be {size} finite numbers{otherwise}, got {given!r}")
+    return numbers
+
+
+def wanted_arguments(given: Callable[..., Any], name: str) -> int:
     wanted = _arguments(given)
     if wanted not in (1, 3):
         raise InputError(f"{name} must be a function of t, or of t, q and v; it takes {wanted} arguments")
-
-    return checked_push(given, size, name, wanted)
+    return wanted
 
 
 def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 3) -> Source:

@@ -1,4 +1,4 @@
-"""Which joints slide and which hold, where friction is dry.
+"""Which joints slide and which hold, where friction is dry or a stop is in the way.
 
 While joints H hold, their acceleration is zero and friction supplies what is needed: from M a = r − d,
 
@@ -6,22 +6,47 @@ While joints H hold, their acceleration is zero and friction supplies what is ne
 
 with the joints s that slide and their friction d_s. A joint holds as long as d_h stays inside its range; it starts in the
 direction of the excess. Several joints may start or stop at once: the sets are settled by exchanging one joint at a time,
-the one that is worst, until nothing is wrong.
+the one that is worst, until nothing is wrong. There is exactly one answer, since M is positive definite and the torque of a
+joint never falls as its acceleration grows; only rounding can hide it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.simulation.friction import Coulomb, Stribeck
+from dynamis.errors import DynamisError
 
 Array = npt.NDArray[Any]
-Sticking = Mapping[int, Coulomb | Stribeck]
 ROUNDS = 200
+MOST_TRIED = 3**8  # choices that are all tried where exchanging goes in circles
+FITS = 1e-12  # of the scale of a joint's torques
+NEARLY_FITS = 1e-6  # the most that the best of all choices may be wrong by
+SMALLEST = 1e-12  # N m: a scale where there are no torques at all
+
+
+class Dry(Protocol):
+    """A torque against each direction of sliding, and a range of torques that hold; either end of it may be infinite."""
+
+    def sliding(self, direction: float, v: float, /) -> float: ...
+
+    @property
+    def holding(self) -> tuple[float, float]: ...
+
+
+Sticking = Mapping[int, Dry]
+
+
+class UnsettledError(DynamisError):
+    """No choice of directions fits; ``joints`` are those where the last one did not."""
+
+    def __init__(self, joints: Iterable[int]) -> None:
+        self.joints = tuple(joints)
+        super().__init__(f"no directions fit joints {self.joints}")
 
 
 def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking) -> tuple[Array, Array]:
@@ -40,25 +65,77 @@ def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticki
     return a, d
 
 
+def scale_of(law: Dry, size: float) -> float:
+    """What a joint's torques are measured by: its friction, or what pushes it (``size``) where that is much more."""
+    ends = [abs(x) for x in law.holding if np.isfinite(x)]
+    return max(*ends, 1e-3 * size, SMALLEST) if ends else max(1e-3 * size, SMALLEST)
+
+
+def sizes(M: Array, r: Array, a: Array) -> Array:
+    """The size of what adds up to d = r − M a."""
+    return np.asarray(np.abs(r) + np.abs(M) @ np.abs(a))
+
+
 def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dict[int, int]:
     """The direction of each joint with dry friction: that of its velocity, or what equilibrium asks of those at rest."""
     directions = {k: 0 if k in still else (1 if v[k] > 0 else -1) for k in laws}
-    for _ in range(ROUNDS):
-        a, d = solve(M, r, v, directions, laws)
-        worst, change, k_worst = 0.0, 0, -1
-        for k in still:
-            low, high = laws[k].holding
-            scale = max(abs(low), abs(high), 1e-12)
-            if directions[k] == 0:
-                excess = max((d[k] - high) / scale, (low - d[k]) / scale)
-                if excess > max(worst, 1e-12):
-                    worst, change, k_worst = excess, (1 if d[k] > high else -1), k
-            elif a[k] * directions[k] < 0:
-                # released, but pushed back: it holds after all
-                excess = abs(a[k]) * M[k, k] / scale
-                if excess > max(worst, 1e-12):
-                    worst, change, k_worst = excess, 0, k
-        if k_worst < 0:
+    for rule in (_worst, _first):
+        met = set()
+        for _ in range(ROUNDS):
+            wrong = _wrong(M, r, v, directions, laws, still)
+            if not wrong:
+                return directions
+            choice = tuple(directions[k] for k in sorted(still))
+            if choice in met:
+                break
+            met.add(choice)
+            _, k, better = rule(wrong)
+            directions[k] = better
+    return _tried(M, r, v, directions, laws, still)
+
+
+Wrong = tuple[float, int, int]  # how much, which joint, and the direction it should rather have
+
+
+def _wrong(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
+    """What does not fit of the joints at rest."""
+    if not still:
+        return []
+    a, d = solve(M, r, v, directions, laws)
+    size = sizes(M, r, a)
+    found = []
+    for k in sorted(still):
+        low, high = laws[k].holding
+        scale = scale_of(laws[k], size[k])
+        if directions[k] == 0:
+            excess, better = max((d[k] - high, 1), (low - d[k], -1))
+        else:
+            # released, but pushed back: it holds after all
+            excess, better = -a[k] * directions[k] * M[k, k], 0
+        if excess > FITS * scale:
+            found.append((float(excess / scale), k, better))
+    return found
+
+
+def _worst(wrong: list[Wrong]) -> Wrong:
+    return max(wrong)
+
+
+def _first(wrong: list[Wrong]) -> Wrong:
+    """Always the joint of the lowest number: slower, but for exact numbers it cannot go in circles [Murty 1974]."""
+    return wrong[0]
+
+
+def _tried(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> dict[int, int]:
+    """The best of all choices, where it is good enough."""
+    joints = sorted(still)
+    if 3 ** len(joints) <= MOST_TRIED:
+        best = np.inf
+        for choice in product((0, 1, -1), repeat=len(joints)):
+            tried = directions | dict(zip(joints, choice, strict=True))
+            worst = max((w[0] for w in _wrong(M, r, v, tried, laws, still)), default=0.0)
+            if worst < best:
+                best, directions = worst, tried
+        if best <= NEARLY_FITS:
             return directions
-        directions[k_worst] = change
-    return directions
+    raise UnsettledError(k for _, k, _ in _wrong(M, r, v, directions, laws, still))

@@ -90,6 +90,7 @@ def contact(
         moment = np.cross(arm, force) if radius else np.zeros(3)
         return np.concatenate([force, moment])
 
+    push.traceable = True  # type: ignore[attr-defined]
     return push
 
 
@@ -111,4 +112,5 @@ def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Call
             torque[k] = stiffness * (under * maximum(1.0 - damping * v[k], 0.0) - over * maximum(1.0 + damping * v[k], 0.0))
         return torque
 
+    push.traceable = True  # type: ignore[attr-defined]
     return push

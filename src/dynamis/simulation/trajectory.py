@@ -7,20 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
+from dynamis.errors import InputError
 from dynamis.robot import Robot
+
+if TYPE_CHECKING:
+    from dynamis.simulation.dense import Dense
+    from dynamis.simulation.power import Power
+    from dynamis.simulation.resume import Stop
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened at an instant: a joint ``starts`` or ``stops``."""
+    """Something that happened at an instant: a joint ``starts``, ``stops`` or ``hits its upper stop``, a watch ``happens``."""
 
     time: float
     kind: str
@@ -35,8 +41,10 @@ class Trajectory:
     """A motion: ``t`` (N), ``q`` (N, nq), ``v`` and ``tau`` (N, n), ``friction`` (N, n) where it is dry.
 
     ``tau`` is what reaches the joints; ``actuator_states`` holds the drives' own states (a current; angle and velocity of a
-    rotor) by coordinate. ``work`` (N) is what torques and wrenches put in since the start, less what friction took out;
-    ``energy_error`` is how far the energy is from it. ``status`` is a sentence; ``complete`` says whether the end was reached.
+    rotor) by coordinate, and a `DynamicLaw`'s as "controller". ``work`` (N) is what torques and wrenches put in since the
+    start, less what friction took out; ``energy_error`` is how far the energy is from it. ``status`` is a sentence;
+    ``complete`` says whether the end was reached, or the event that was to stop the motion. ``stop_torque`` (N, n) is what hard
+    stops exert on joints that rest at them.
     """
 
     robot: Robot
@@ -51,6 +59,9 @@ class Trajectory:
     status: str = "reached the end"
     statistics: Mapping[str, Any] = field(default_factory=dict)
     actuator_states: Mapping[str, Array] = field(default_factory=dict)
+    stop_torque: Array | None = None
+    _dense: Dense | None = field(default=None, repr=False, compare=False)
+    _stop: Stop | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -61,12 +72,13 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        return self.status == "reached the end"
+        return self.status == "reached the end" or self.status.endswith(", as asked")
 
     @cached_property
     def acceleration(self) -> Array:
         """v̇ (N, n), from the equations of motion."""
-        return self._smooth.forward_dynamics(self.q, self.v, self.tau - self.friction, dict(self.wrenches) or None)
+        stops = 0.0 if self.stop_torque is None else self.stop_torque
+        return self._smooth.forward_dynamics(self.q, self.v, self.tau - self.friction + stops, dict(self.wrenches) or None)
 
     @property
     def _smooth(self) -> Robot:
@@ -78,7 +90,8 @@ class Trajectory:
     def ledger(self) -> TorqueLedger:
         """Where the torque goes, term by term (N, n); ``dry`` is the friction of the law that was simulated."""
         terms = self._smooth.torque_ledger(self.q, self.v, self.acceleration, dict(self.wrenches) or None)
-        return TorqueLedger(**{**terms.as_dict(), "dry": self.friction})
+        external = terms.external if self.stop_torque is None else terms.external - self.stop_torque
+        return TorqueLedger(**{**terms.as_dict(), "dry": self.friction, "external": external})
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -101,11 +114,66 @@ class Trajectory:
         """The positions of a frame (N, 3); without a name, the tip."""
         return self.robot.pose(self.q, frame)[:, :3, 3]
 
+    def at(self, times: Any) -> tuple[Array, Array]:
+        """(q, v) at any time of the motion, or (N, nq) and (N, n) at an array of times.
+
+        An adaptive integrator's own polynomials are evaluated, so that this is as exact as the points; other motions have
+        cubic polynomials between their points.
+
+        >>> import dynamis as dy
+        >>> motion = dy.simulate(dy.load("planar_2r_melchiorri"), 1.0, points=11)
+        >>> q, v = motion.at(0.123)
+        >>> bool(abs(q - dy.simulate(motion.robot, 0.123).q[-1]).max() < 1e-7)
+        True
+        """
+        from dynamis.simulation.dense import between_points, unit_quaternions
+
+        try:
+            wanted = np.array(times, dtype=float)
+        except (TypeError, ValueError):
+            wanted = np.full((2, 2), np.nan)
+        end = self.t[-1] if self._dense is None else max(self.t[-1], self._dense.ends[-1])
+        if wanted.ndim > 1 or not np.all((wanted >= self.t[0]) & (wanted <= end)):
+            raise InputError(f"at takes a time, or a list of times, from {self.t[0]:.9g} to {end:.9g} s, got {times!r}")
+        flat = np.atleast_1d(wanted)
+        model, nq = self.robot.model, self.robot.nq
+        dense = np.zeros(len(flat), dtype=bool) if self._dense is None else flat >= self._dense.start
+        q, v = np.empty((len(flat), nq)), np.empty((len(flat), self.robot.n))
+        if not dense.all():
+            q[~dense], v[~dense] = between_points(model, self.t, self.q, self.v, flat[~dense])
+        if self._dense is not None and dense.any():
+            y = self._dense.states(flat[dense])
+            q[dense], v[dense] = unit_quaternions(model, y[:, :nq]), y[:, nq : nq + self.robot.n]
+        return (q, v) if wanted.ndim else (q[0], v[0])
+
+    @cached_property
+    def power(self) -> Power:
+        """What goes in, and what is stored, at each point."""
+        from dynamis.simulation.power import power
+
+        return power(self)
+
+    def animation(self, rate: float = 60.0) -> dict[str, Any]:
+        """The poses of all links at a rate, with what a viewer needs to draw them: a dict for JSON."""
+        from dynamis.simulation.animation import animation
+
+        return animation(self, rate)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write to a .npz, .csv or .parquet file."""
+        """Write to a .npz, .csv or .parquet file, or for a viewer to .json."""
         from dynamis.simulation.files import save
 
         return save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], robot: Robot) -> Trajectory:
+        """The motion of this robot that `save` wrote to a .npz, .csv or .parquet file.
+
+        One from .npz can be resumed. A .csv file does not know how the motion ended and what happened on the way.
+        """
+        from dynamis.simulation.reading import load
+
+        return load(path, robot)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Angles, velocities, torques and energies over time; returns the figure, and writes it where a path is given."""

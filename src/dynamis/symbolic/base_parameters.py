@@ -12,6 +12,7 @@ polynomials themselves, and each relation is proven in the ring.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,7 @@ def base_parameters(form: ClosedForm) -> LinearForm:
     relations = _relations(ring, columns)
     Y = regressor.regressor(form.model, form.q, form.v, form.a)
     values = form._formulas(regressor.parameters(form.model))
-    inertial = 10 * len(model.moving)
+    inertial = 10 * len(regressor.links(model))
     place = [_place(c.name, model) for c in columns]
     totals: dict[int, Expression] = {k: values[place[k]] for k in range(len(columns)) if k not in relations}
     rules = []
@@ -71,7 +72,7 @@ def base_parameters(form: ClosedForm) -> LinearForm:
     kept = [(place[k], total) for k, total in sorted(totals.items()) if not total.is_zero]
     names = [columns[k].name for k, total in sorted(totals.items()) if not total.is_zero]
     # friction and springs have columns of their own, never mixed with the others
-    for number in range(inertial, len(values)):
+    for number in range(inertial, inertial + len(JOINT_PARAMETERS) * form.n):
         kind = JOINT_PARAMETERS[(number - inertial) % len(JOINT_PARAMETERS)]
         if kind != "rotor" and not values[number].is_zero:
             kept.append((number, values[number]))
@@ -87,9 +88,18 @@ def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
     model = form.model
     names: list[list[Node]] = []
     bodies: list[Any] = [None]
-    for number, (_, body) in enumerate(model.moving, 1):
+    for number, (_, body) in enumerate(regressor.links(model), 1):
         names.append([symbol(letter.format(number) + "'") for letter in LETTERS])
         bodies.append(replace(body, inertia=Inertia.from_parameters(np.array(names[-1], dtype=object))))
+    riding: list[Any] = []
+    for _, body in regressor.rotors(model):
+        riding.append(_rotor_name(body.dof[0], riding))
+        rotor = Inertia(0.0, np.zeros(3), riding[-1] * regressor.disc(body.motion.axis).tensor)
+        bodies.append(replace(body, inertia=rotor))
+        carrier = bodies[body.parent]
+        # a link's parameters have the rotor locked in them
+        without = replace(carrier.inertia, tensor=carrier.inertia.tensor - rotor.tensor)
+        bodies[body.parent] = replace(carrier, inertia=without)
     rotors = [symbol(f"I_m{k + 1}'") if not _is_zero(model.rotor[k]) else 0.0 for k in range(model.n)]
     generic = replace(model, bodies=tuple(bodies), symbolic=True)
     T = np.sum(energy.kinetic_energies(generic, form.q, form.v))
@@ -99,7 +109,7 @@ def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
     with form.budget.running():
         ring.expand([T - U], form.budget)
     action = ring.value(T - U)[0]
-    wanted = [names[b][p] for b in range(len(names)) for p in ORDER] + [r for r in rotors if isinstance(r, Node)]
+    wanted = [names[b][p] for b in range(len(names)) for p in ORDER] + [r for r in (*rotors, *riding) if isinstance(r, Node)]
     in_ring = {id(a.node) for a in ring.atoms}
     moving = {id(x) for x in [*form.q, *form.v]}
     state = [k for k, a in enumerate(ring.atoms) if _is_turning(ring, a, moving) or id(a.node) in moving]
@@ -224,12 +234,24 @@ def _is_turning(ring: Ring, atom: Atom, moving: set[int]) -> bool:
 def _place(name: Node, model: Model) -> int:
     """Where a parameter stands in `regressor.parameters`."""
     text = str(name.args[0])[:-1]
-    for number in range(1, len(model.moving) + 1):
+    links, rotors = regressor.links(model), regressor.rotors(model)
+    if text.endswith("'"):
+        names: list[Node] = []
+        for _, body in rotors:
+            names.append(_rotor_name(body.dof[0], names))
+        return 10 * len(links) + len(JOINT_PARAMETERS) * model.n + next(k for k, x in enumerate(names) if x is name)
+    for number in range(1, len(links) + 1):
         for p, letter in enumerate(LETTERS):
             if letter.format(number) == text:
                 return 10 * (number - 1) + p
     joint = int(text.removeprefix("I_m")) - 1
-    return 10 * len(model.moving) + len(JOINT_PARAMETERS) * joint + JOINT_PARAMETERS.index("rotor")
+    return 10 * len(links) + len(JOINT_PARAMETERS) * joint + JOINT_PARAMETERS.index("rotor")
+
+
+def _rotor_name(joint: int, others: list[Node]) -> Node:
+    """The inertia of a rotor that rides on a link: told from a reflected one, and from its kind, by one more prime."""
+    names = (symbol(f"I_m{joint + 1}" + "'" * primes) for primes in itertools.count(2))
+    return next(name for name in names if not any(name is other for other in others))
 
 
 def _is_zero(x: Any) -> bool:

@@ -18,6 +18,7 @@ from dynamis.model.model import Model
 from dynamis.scalar import Node, sign, symbol
 from dynamis.scalar import jacobian as scalar_jacobian
 from dynamis.symbolic import factored
+from dynamis.symbolic.actuator_equations import ActuatorEquations, actuator_equations, free_letters, motor_roles
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget, BudgetSpent
@@ -43,7 +44,8 @@ class ClosedForm:
     ``h`` (h_ijk), ``M_dot``, ``N`` (Ṁ − 2C), ``S`` (c_k = q̇ᵀ S_k q̇), ``kinetic_energies``, ``potential_energies``,
     ``kinetic_energy``, ``potential_energy``, ``positions``, ``linear_jacobians``, ``angular_jacobians`` (of the centres
     of mass), ``viscous``, ``dry``, ``spring``, ``equations``, ``state_space``, ``regressor`` and ``parameters``,
-    ``base_regressor`` and ``base_parameters``. ``q``, ``v``, ``a``, ``tau`` are the symbols of the state.
+    ``base_regressor`` and ``base_parameters``, ``actuator_equations``. ``q``, ``v``, ``a``, ``tau`` are the symbols of the
+    state.
     """
 
     def __init__(self, model: Model, notation: Notation, budget: Budget, description: Description | None = None) -> None:
@@ -67,10 +69,14 @@ class ClosedForm:
         # a length may matter to a frame alone
         placed = [*(body.placement for _, body in model.moving), *(frame.pose for frame in model.frames.values())]
         geometry = [x for pose in placed for x in [*pose.R.flat, *pose.p]]
-        everything = [*M.flat, *U, *inside, *(x for y in physics for x in y), *(sign(x) for x in self.v), *geometry]
-        symbols = [*self.q, *self.v, *self.a, *self.tau, *self.w]
+        drives = [x for actuator in model.actuators if actuator is not None for x in actuator.numbers.values()]
+        motors = motor_roles(model)
+        everything = [*M.flat, *U, *inside, *(x for y in physics for x in y), *(sign(x) for x in self.v), *geometry, *drives]
+        symbols = [*self.q, *self.v, *self.a, *self.tau, *self.w, *(node for node, _ in motors.values())]
         ring = Ring.of(everything, joint_angles(model, self.q), symbols)
-        letters = Lettering(notation, roles_of(model, ring, self.q, self.v, self.a, self.tau), _turning(model))
+        roles = roles_of(model, ring, self.q, self.v, self.a, self.tau) | {key: role for key, (_, role) in motors.items()}
+        written = free_letters(ring, symbols, n, notation.rename) if motors else {}
+        letters = Lettering(notation, roles, _turning(model), motors=written)
         self.algebra = Algebra(ring, letters)
         try:
             ring.expand([*M.flat, *U], budget)
@@ -321,6 +327,11 @@ class ClosedForm:
         return [Equation(self, i) for i in range(self.n)]
 
     @cached_property
+    def actuator_equations(self) -> list[ActuatorEquations]:
+        """What stands between commands and torques, for each joint that has an actuator."""
+        return actuator_equations(self)
+
+    @cached_property
     def state_space(self) -> StateSpace:
         """ẋ = f(x, τ) with x = (q, q̇)."""
         return state_space(self)
@@ -364,7 +375,7 @@ class ClosedForm:
         return with_named_factors(self)
 
     def latex(self, notation: str | Notation | None = None) -> str:
-        """The equations of motion in LaTeX."""
+        """The equations of motion in LaTeX, and those of the actuators."""
         if not self.expanded:
             letters = self.algebra.letters.with_notation(notation)
             named = factored.latex(list(self.torque_graph()), letters)
@@ -372,6 +383,7 @@ class ClosedForm:
             lines = [f"{name or next(torques)} &= {formula}" for name, formula in named]
             return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
         lines = [equation.latex(notation) for equation in self.equations]
+        lines += [relation.latex(notation) for x in self.actuator_equations for relation in x.equations]
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def derivation(self, notation: str | Notation | None = None, **options: Any) -> Any:

@@ -31,17 +31,17 @@ class Equation:
 
     def latex(self, notation: str | Notation | None = None) -> str:
         """The equation in LaTeX, grouped by accelerations, then rates, then weights."""
-        return self._written(notation, _LATEX)
+        return self._written(notation, LATEX)
 
     def __str__(self) -> str:
-        return self._written(None, _TEXT)
+        return self._written(None, TEXT)
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 
-    def _written(self, notation: str | Notation | None, way: _Way) -> str:
+    def _written(self, notation: str | Notation | None, way: Way) -> str:
         form, i = self.form, self.i
         letters = form.algebra.letters.with_notation(notation)
         torque = way.plain(letters.variable("torque", i + 1))
@@ -49,7 +49,7 @@ class Equation:
             left = form.torque[i]
             return f"{torque} = {way.write(left, notation)}"
         pieces = [
-            _times(form.M[i, j], way.plain(letters.variable("acceleration", j + 1)), notation, way)
+            times(form.M[i, j], way.plain(letters.variable("acceleration", j + 1)), notation, way)
             for j in range(form.n)
             if not form.M[i, j].is_zero
         ]
@@ -61,7 +61,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class _Way:
+class Way:
     """How an equation is put together: what writes its parts, what stands between factors, its brackets."""
 
     write: Callable[[Expression, Any], str]
@@ -70,14 +70,17 @@ class _Way:
     brackets: tuple[tuple[str, str], tuple[str, str]]
 
 
-_LATEX = _Way(lambda x, n: x.latex(n), lambda s: s, " ", (("(", ")"), (r"\bigl(", r"\bigr)")))
-_TEXT = _Way(lambda x, n: x.text(n), plain_text, "*", (("(", ")"), ("(", ")")))
+LATEX = Way(lambda x, n: x.latex(n), lambda s: s, " ", (("(", ")"), (r"\bigl(", r"\bigr)")))
+TEXT = Way(lambda x, n: x.text(n), plain_text, "*", (("(", ")"), ("(", ")")))
 
 
-def _times(entry: Expression, factor: str, notation: Any, way: _Way) -> str:
+def times(entry: Expression, factor: str, notation: Any, way: Way) -> str:
+    """An expression and what it multiplies."""
     written = way.write(entry, notation)
     if written == "1":
         return factor
+    if not entry.expanded:
+        return f"({written}){way.between}{factor}"
     letters = entry.algebra.letters.with_notation(notation)
     arranged, _ = entry.arranged(letters.notation.style)
     if len(arranged.terms) == 1:

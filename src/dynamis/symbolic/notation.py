@@ -20,6 +20,12 @@ GREEK = frozenset({
     "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega",
     "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 })  # fmt: skip
+# a motor's angle, current and command: the first of these that no parameter is written as
+MOTOR_LETTERS = {
+    "theta": (r"\theta_{{m{}}}", r"\phi_{{m{}}}", r"\theta_{{rotor{}}}"),
+    "i": ("i_{{{}}}", "i_{{a{}}}", "i_{{armature{}}}"),
+    "u": ("u_{{{}}}", "u_{{c{}}}", "u_{{command{}}}"),
+}
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
 
@@ -90,6 +96,7 @@ class Lettering:
     roles: Mapping[int, Role]
     turning: tuple[bool, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    motors: Mapping[str, str] = field(default_factory=dict)
 
     def with_notation(self, choice: str | Notation | None) -> Lettering:
         return self if choice is None else replace(self, notation=notation_of(choice))
@@ -113,6 +120,9 @@ class Lettering:
     def symbol(self, node: Any) -> str:
         """A symbol in LaTeX: a state variable by its number, a parameter by its renamed letter."""
         role = self.roles.get(id(node))
+        motor = re.fullmatch(r"(theta|i|u)('*)\[(\d+)\]", str(node.args[0])) if node.op == "symbol" else None
+        if motor is not None and motor[1] in self.motors:
+            return self._motor_variable(motor[1], len(motor[2]), motor[3])
         if role is not None and role.kind in ("position", "velocity", "acceleration", "torque"):
             return self.variable(role.kind, role.number)
         if node.op == "mul":  # the argument of a sine, such as 1.2 q_1
@@ -120,6 +130,13 @@ class Lettering:
         name = str(node.args[0]) if node.op == "symbol" else str(node)
         component = re.fullmatch(r"w\[([a-z]+)\]", name)  # of the external wrench
         return f"w_{{{component[1]}}}" if component else parameter_latex(name, self.notation.rename)
+
+    def _motor_variable(self, letter: str, dots: int, number: str) -> str:
+        head, index = self.motors[letter].format(number if len(self.turning) > 1 else "").split("_", 1)
+        index = index.strip("{}")
+        # a dotted i loses its own dot
+        head = ("{}", r"\dot{{{}}}", r"\ddot{{{}}}")[dots].format(r"\imath" if dots and head == "i" else head)
+        return _indexed(head, index)
 
     def variable(self, kind: str, number: int) -> str:
         """q_i, its rate, its acceleration or its torque, in LaTeX; without index where there is only one."""
@@ -208,8 +225,8 @@ def _escaped(name: str) -> str:
 
 def plain_text(latex: str) -> str:
     """LaTeX of a symbol as plain text: q_1, q_1', q_1\'\', sgn(q_1'), Ĩ_1 as I~_1."""
-    text = re.sub(r"\\ddot\{([^{}]*)\}(_\d|_\{\d+\})?", r"\1\2''", latex)
-    text = re.sub(r"\\dot\{([^{}]*)\}(_\d|_\{\d+\})?", r"\1\2'", text)
+    text = re.sub(r"\\ddot\{([^{}]*)\}(_\w|_\{\w+\})?", r"\1\2''", latex.replace(r"\imath", "i"))
+    text = re.sub(r"\\dot\{([^{}]*)\}(_\w|_\{\w+\})?", r"\1\2'", text)
     text = re.sub(r"\\tilde\{([^{}]*)\}", r"\1~", text)
     text = re.sub(r"\\(?:mathrm|operatorname)\{((?:[^{}\\]|\\.)*)\}", r"\1", text)
     text = re.sub(r"_\{([^{}]*)\}", r"_\1", text)

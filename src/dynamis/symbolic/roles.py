@@ -21,9 +21,13 @@ def roles_of(model: Model, ring: Ring, q: Array, v: Array, a: Array, tau: Array)
     A symbol is inertial when the ten parameters of some body are linear in it: a length enters the tensor squared.
     """
     roles: dict[int, Role] = {}
-    for number, (_, body) in enumerate(model.moving, 1):
+    numbered = list(enumerate((body for _, body in model.moving), 1))
+    for number, body in numbered:
         for node in _symbols([body.inertia.mass]):
             roles.setdefault(id(node), Role("mass", number))
+    # a rotor's inertia is its joint's, though the link that carries it has a share in it
+    for number, body in sorted(numbered, key=lambda item: not item[1].is_rotor):
+        number = body.dof[0] + 1 if body.is_rotor else number  # noqa: PLW2901
         inertial = [*body.inertia.first_moment, *body.inertia.tensor.flat]
         masses = {id(node) for node in _symbols([body.inertia.mass])}
         for node in _symbols(inertial):

@@ -11,10 +11,12 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.model.actuators import ACTUATORS
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
@@ -36,7 +38,7 @@ SOLIDS: dict[str, Callable[..., Inertia]] = {
 SHAPE_SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}
 
 _MASS = {"mass", "com", "inertia", "solid", "shapes"}
-_JOINT = {"link", "parent", "joint", "type", "limits", "mimic", *vars(Drive())} | _MASS
+_JOINT = {"link", "parent", "joint", "type", "limits", "mimic", "actuator", *vars(Drive())} | _MASS
 _KEYS = {
     "robot": {"name", "about", "source", "gravity"},
     "base": {"name"} | _MASS,
@@ -194,12 +196,18 @@ class _Reader:
             joint.tail = row.table("tail", {"xyz", "rpy"}).pose() if "tail" in row else Pose.identity()
 
     def read_physics(self, row: Table, joint: Joint) -> None:
-        for key in vars(Drive()):
+        for key in DRIVE_NUMBERS:
             if key == "coulomb" and isinstance(row.entries.get(key), list):
                 plus, minus = row.vector(key, 2)
                 joint.drive.coulomb, joint.drive.coulomb_bias = (plus + minus) / 2.0, (plus - minus) / 2.0
             elif key in row:
                 setattr(joint.drive, key, row.number(key))
+        if "motor_link" in row:
+            joint.drive.motor_link = row.text("motor_link", joint.parent)
+        if "motor_axis" in row:
+            joint.drive.motor_axis = tuple(row.vector("motor_axis").tolist())
+        if "actuator" in row:
+            self.read_actuator(row, joint)
         if "limits" in row:
             limits = row.table("limits", set(vars(Limits())))
             joint.limits = Limits(**{key: limits.real(key, 0.0) for key in limits.entries})
@@ -209,6 +217,23 @@ class _Reader:
                 mimic.wrong("mimic", "mimic names no joint", "mimic = { joint, ratio, offset }", "add joint = …")
                 return
             joint.mimic = Mimic(mimic.text("joint", ""), mimic.real("ratio", 1.0), mimic.real("offset", 0.0))
+
+    def read_actuator(self, row: Table, joint: Joint) -> None:
+        entries = row.entries["actuator"]
+        kind = entries.get("kind", "") if isinstance(entries, dict) else entries
+        if not isinstance(kind, str) or kind not in ACTUATORS:
+            known = str(unknown_name("actuator", kind, ACTUATORS)) if kind and isinstance(kind, str) else ""
+            allowed = "actuator = { kind = …, … }, of kind " + ", ".join(ACTUATORS)
+            row.wrong("actuator", known or f"the actuator's kind is {brief(kind)}", allowed, "name the kind of actuator")
+            return
+        parts = fields(ACTUATORS[kind])  # type: ignore[arg-type] # each kind is a dataclass
+        table = row.table("actuator", {"kind", *(f.name for f in parts)})
+        missing = [f.name for f in parts if f.default is MISSING and f.name not in table]
+        if missing:
+            table.wrong("actuator", f"the {kind} has no {', '.join(missing)}", ", ".join(f.name for f in parts), "give it")
+            return
+        numbers = {name: table.number(name) for name in table.entries if name != "kind"}
+        joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "what a real one can have")
 
     def read_mass(self, row: Table, link: Link) -> None:
         com = row.vector("com")

@@ -2,18 +2,21 @@
 
 Honoured: links, inertials (with the rotation of their origin), joints of every URDF type, limits, ``<dynamics>``
 (damping is viscous friction, friction is Coulomb friction), mimic, shapes. ``<dynamis>`` elements, which other tools
-skip, hold what URDF has no place for: gravity, rotors, springs. Every other tag is skipped.
+skip, hold what URDF has no place for: gravity, rotors and the links they ride on, springs, actuators. Every other tag is
+skipped.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import printable
-from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.actuators import ACTUATORS
+from dynamis.model.description import DRIVE_NUMBERS, Description, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.numbers import PLAIN, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Element, parse_xml
@@ -128,9 +131,13 @@ class _Reader:
             joint.drive.viscous = self.number(dynamics, "damping", where, 0.0)
             joint.drive.coulomb = self.number(dynamics, "friction", where, 0.0)
         if more is not None:
-            for key in vars(Drive()):
+            for key in DRIVE_NUMBERS:
                 if key in more.attributes:
                     setattr(joint.drive, key, self.number(more, key, where))
+            joint.drive.motor_link = more.attributes.get("motor_link")
+            if "motor_axis" in more.attributes:
+                joint.drive.motor_axis = tuple(self.vector(more, "motor_axis", where, None).tolist())
+            self.actuator(more, joint, where)
         mimic = self.only(element, "mimic", where)
         if mimic is not None:
             if "joint" not in mimic.attributes:
@@ -138,6 +145,26 @@ class _Reader:
             ratio, offset = self.number(mimic, "multiplier", where, 1.0), self.number(mimic, "offset", where, 0.0)
             joint.mimic = Mimic(mimic.attributes.get("joint", ""), ratio, offset)
         return joint
+
+    def actuator(self, more: Element, joint: Joint, where: str) -> None:
+        element = self.only(more, "actuator", where)
+        if element is None:
+            return
+        kind = element.attributes.get("kind", "")
+        if kind not in ACTUATORS:
+            found, allowed = f"an actuator of kind {printable(kind)}", ", ".join(ACTUATORS)
+            self.report.error("actuator", where, found, allowed, "correct the kind", element.line)
+            return
+        known = {f.name: f.default for f in fields(ACTUATORS[kind])}  # type: ignore[arg-type] # each kind is a dataclass
+        for key in element.attributes:
+            if key not in (*known, "kind"):
+                found = str(unknown_name("attribute", key, known))
+                self.report.error("actuator", where, found, ", ".join(known), "correct or remove it", element.line)
+        given = {key: self.number(element, key, where) for key, x in known.items() if x is MISSING or key in element.attributes}
+        try:
+            joint.actuator = ACTUATORS[kind](**given)
+        except InputError as error:
+            self.report.error("actuator", where, str(error), "what a real one can have", "correct the value", element.line)
 
     def limits(self, element: Element, joint: Joint, where: str, unlimited: list[str]) -> None:
         limit = self.only(element, "limit", where)

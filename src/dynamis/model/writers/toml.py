@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, InputError, printable
+from dynamis.model.actuators import is_there
 from dynamis.model.denavit_hartenberg import to_dh
-from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, MassProperties, Shape
 from dynamis.model.forms import screw_of
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.scalar import Node, topological
@@ -65,7 +66,9 @@ def _symbols(description: Description) -> list[str]:
     for joint in description.joints:
         poses = (joint.origin, joint.tail)
         values += [x for pose in poses for array in pose for x in array.flat]
-        values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch, *vars(joint.drive).values()]
+        values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch]
+        values += [getattr(joint.drive, name) for name in DRIVE_NUMBERS]
+        values += [*(joint.drive.motor_axis or ()), *(joint.actuator.numbers.values() if joint.actuator is not None else ())]
     for link in description.links:
         if link.mass_properties is not None:
             m = link.mass_properties
@@ -126,8 +129,15 @@ def _motion(joint: Joint) -> list[str]:
 
 def _physics(joint: Joint) -> list[str]:
     plain, none = Drive(), Limits()
-    changed = {k: v for k, v in vars(joint.drive).items() if isinstance(v, Node) or v != getattr(plain, k)}
+    changed = {k: v for k in DRIVE_NUMBERS if is_there(v := getattr(joint.drive, k), getattr(plain, k))}
     lines = [f"{key} = {_scalar(value)}" for key, value in changed.items()]
+    if joint.drive.motor_link is not None:
+        lines.append(f"motor_link = {_text(joint.drive.motor_link)}")
+    if joint.drive.motor_axis is not None:
+        lines.append(f"motor_axis = {_vector(joint.drive.motor_axis)}")
+    if joint.actuator is not None:
+        said = [f"{key} = {_scalar(x)}" for key, x in joint.actuator.stated.items()]
+        lines.append("actuator = { " + ", ".join([f'kind = "{joint.actuator.kind}"', *said]) + " }")
     limits = [f"{k} = {_scalar(v)}" for k, v in vars(joint.limits).items() if v != getattr(none, k)]
     if limits:
         lines.append("limits = { " + ", ".join(limits) + " }")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, printable
-from dynamis.model.description import Description, Drive, Fresh, Joint, Link, MassProperties, Shape
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
 from dynamis.model.readers.urdf import URDF_TYPES
 from dynamis.scalar import Node
@@ -132,7 +132,9 @@ def _simple_joints(joint: Joint, fresh: Fresh) -> list[Joint]:
         child = joint.child if suffix == suffixes[-1] else fresh.name(f"{joint.name}{suffix}/link")
         limits = joint.limits if len(kinds) == 1 else replace(joint.limits, lower=-np.inf, upper=np.inf)
         name = joint.name if not suffix else fresh.name(joint.name + suffix)
-        parts.append(Joint(name, kind, parent, child, place, axis, limits=limits, drive=joint.drive, mimic=joint.mimic))
+        made = Joint(name, kind, parent, child, place, axis, limits=limits, drive=joint.drive, mimic=joint.mimic)
+        made.actuator = joint.actuator
+        parts.append(made)
         parent, place = child, Pose.identity()
     if not joint.tail.is_identity():
         parts[-1].child = fresh.name(f"{joint.name}/axis")
@@ -167,11 +169,21 @@ def _physics(joint: Joint, what: str) -> list[str]:
     if not (_same(drive.viscous, 0.0) and _same(drive.coulomb, 0.0)):
         lines.append(f'    <dynamics damping="{_number(drive.viscous, what)}" friction="{_number(drive.coulomb, what)}"/>')
     plain = Drive()
-    for key, value in vars(drive).items():
+    for key in DRIVE_NUMBERS:
+        value = getattr(drive, key)
         if key not in ("viscous", "coulomb") and not _same(value, getattr(plain, key)):
             extra[key] = _number(value, what)
-    if extra:
-        lines.append("    <dynamis " + " ".join(f'{key}="{value}"' for key, value in extra.items()) + "/>")
+    attributes = [f'{key}="{value}"' for key, value in extra.items()]
+    if drive.motor_link is not None:
+        attributes.append(f"motor_link={_text(drive.motor_link)}")
+    if drive.motor_axis is not None:
+        attributes.append(f'motor_axis="{_numbers(drive.motor_axis, what)}"')
+    if joint.actuator is not None:
+        said = [f'{key}="{_number(x, what)}"' for key, x in joint.actuator.stated.items()]
+        inner = " ".join([f'kind="{joint.actuator.kind}"', *said])
+        lines += ["    " + " ".join(["<dynamis", *attributes]) + ">", f"      <actuator {inner}/>", "    </dynamis>"]
+    elif attributes:
+        lines.append("    <dynamis " + " ".join(attributes) + "/>")
     if joint.mimic is not None:
         m = joint.mimic
         ratio, offset = _number(m.ratio, what), _number(m.offset, what)

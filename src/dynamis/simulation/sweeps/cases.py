@@ -65,6 +65,8 @@ def run_case(study: Study, case: int) -> Row:
                 setup.robot, study.duration, setup.q0, setup.v0, torque=setup.torque, controller=setup.controller,
                 **study.options,
             )  # fmt: skip
+            if motion.status.startswith("interrupted"):
+                raise KeyboardInterrupt  # half a case is none, and the sweep is to stop too
             results = _results(motion)
     except (DynamisError, ArithmeticError, ValueError) as error:  # the last from linear algebra without a solution
         sentence = " ".join(str(error).split())

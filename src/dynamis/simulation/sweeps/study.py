@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
-from dynamis.model.description import Drive
+from dynamis.model.description import DRIVE_NUMBERS
 from dynamis.model.load import SUFFIXES, find
 from dynamis.model.readers.expressions import parse_expression
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
-from dynamis.simulation.fixed_step import STEPS
+from dynamis.simulation.fixed_step import RULES
 from dynamis.simulation.sweeps.lines import entry_lines, line_of
 from dynamis.simulation.sweeps.variables import Numbers, Variable, read_variable
 from dynamis.version import __version__
 
 LISTS = ("q0", "v0", "torque", "gravity")
-DRIVE = tuple(vars(Drive()))
+DRIVE = DRIVE_NUMBERS
 KINDS = (*LISTS, "parameters", "payload", "mass", *DRIVE)
-OPTIONS = ("method", "step", "rtol", "atol", "points", "friction")
+OPTIONS = ("method", "step", "rtol", "atol", "points", "friction", "seconds")
+PATIENCE = 60.0  # seconds for the integration of a case, unless the study says otherwise
 PLAIN = ("robot", "base", "duration", "draws", "seed", "part", *OPTIONS)
 HOLD = ("q", "stiffness", "damping", "gravity")
 MOST_CASES = 10_000_000
@@ -230,14 +231,15 @@ class _Reader:
 
     def options(self) -> dict[str, Any]:
         made: dict[str, Any] = {
-            "method": self.choice("method", ("DOP853", *(m for m in METHODS if m != "DOP853"), *STEPS)),
+            "method": self.choice("method", ("DOP853", *(m for m in METHODS if m != "DOP853"), *RULES)),
             "friction": self.choice("friction", ("model", "smooth", "none")),
             "points": self.whole("points", 201, 2),
+            "seconds": self.positive("seconds") if "seconds" in self.document else PATIENCE,
         }
         made |= {key: self.positive(key) for key in ("step", "rtol", "atol") if key in self.document}
-        if (made["method"] in STEPS) != ("step" in made):
-            cure = "add step = 1e-3" if made["method"] in STEPS else f"remove it, or choose method {', '.join(STEPS)}"
-            raise self.wrong("step" if "step" in made else "method", f"a step goes with {', '.join(STEPS)} alone: {cure}")
+        if (made["method"] in RULES) != ("step" in made):
+            cure = "add step = 1e-3" if made["method"] in RULES else f"remove it, or choose method {', '.join(RULES)}"
+            raise self.wrong("step" if "step" in made else "method", f"a step goes with {', '.join(RULES)} alone: {cure}")
         return made
 
     def lists(self) -> dict[str, Numbers]:

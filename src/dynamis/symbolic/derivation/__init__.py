@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dynamis.symbolic.derivation import kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
+from dynamis.symbolic.derivation import actuator_steps, kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
 from dynamis.symbolic.derivation.document import Document
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ __all__ = ["Document", "derive"]
 
 
 def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str], None] | None = None) -> Document:
-    """The derivation of a closed form: frames, energies, Lagrange's equations, parameters, and the recursions.
+    """The derivation of a closed form: frames, energies, Lagrange's equations, actuators, parameters, and the recursions.
 
     ``progress`` is told the title of each section when it is begun.
     """
@@ -29,6 +29,7 @@ def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str
     )
     kinematics_steps.write(document, form)
     lagrange_steps.write(document, form)
+    actuator_steps.write(document, form)
     parameter_steps.write(document, form)
     if recursions:
         recursion_steps.write(document, form)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.model.joints import Helical, Prismatic, Revolute
+from dynamis.model.joints import Helical, Prismatic, Revolute, Spin
 from dynamis.scalar import Node
 from dynamis.symbolic.derivation.dh_table import dh_rows
 from dynamis.symbolic.derivation.document import Document, Section
@@ -15,7 +15,7 @@ from dynamis.symbolic.expression import Expression, Formulas
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
-KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical"}
+KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical", Spin: "rotor"}
 SHOWN = 900  # characters: a Jacobian wider than that fills a page without being read
 
 
@@ -83,6 +83,11 @@ def _bodies(section: Section, form: ClosedForm) -> None:
         shown = ", ".join(f"$I_{{{label}}} = {x.latex()}$" for label, x in written if not x.is_zero)
         rows.append((str(number), f"${_value(form, inertia.mass)}$", _vector(form, inertia.com), shown or "–"))
     section.table(("body", "mass", "centre of mass", "inertia about it"), rows)
+    if any(body.is_rotor for _, body in form.model.moving):
+        section.say(
+            "Bodies whose joint is a rotor are the rotors of motors that ride on links: they turn with the joint they drive, "
+            "times the ratio of the gear. Their mass and place belong to the link; its inertia is listed without the rotor's."
+        )
     section.say(f"Gravity is $g_0 = {form._formulas(form.model.gravity).latex()}$.")
 
 

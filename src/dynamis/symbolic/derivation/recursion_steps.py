@@ -28,11 +28,15 @@ def write(document: Document, form: ClosedForm) -> None:
     section = document.section("The Newton–Euler recursion")
     if form.expanded and form.n <= NEWTON_EULER_UP_TO and not form.model.coupled:
         _newton_euler(section, form)
+    elif form.model.coupled:
+        section.say("Some bodies move with the joint of another; `robot.inverse_dynamics` runs the recursion through them.")
     else:
         section.say("Link by link the quantities are too long to print for this robot; `robot.inverse_dynamics` computes them.")
     section = document.section("The articulated-body algorithm")
     if form.expanded and form.n <= ARTICULATED_UP_TO and not form.model.coupled:
         _articulated(section, form)
+    elif form.model.coupled:
+        section.say("The algorithm needs independent joints, and some bodies here move with the joint of another.")
     else:
         section.say("For this robot the articulated inertias are better computed than printed: `robot.articulated_inertias`.")
     if form.expanded:

@@ -1,0 +1,164 @@
+"""A robot with everything that acts on it, as one step to be compiled: drives, controller, wrenches, stops, disturbances."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError, unknown_name
+from dynamis.robot import Robot
+from dynamis.scalar import symbol
+from dynamis.simulation.actuators import Actuator, actuators_of
+from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.fixed_step import RULES, Flow, take_step
+from dynamis.simulation.friction import LuGre, Smooth, laws_of
+from dynamis.simulation.motion import Motion
+from dynamis.simulation.sources import plain_wrenches, wanted_arguments
+
+Array = npt.NDArray[Any]
+
+
+class ClosedLoop:
+    """A robot with everything that acts on it, as a step that can be compiled and taken for a batch of states.
+
+    ``numbers`` are the values that are batched: parameters of the robot, arguments of the controller, constant wrenches.
+    """
+
+    def __init__(
+        self, robot: Robot, method: str, *, controller: Callable[..., Any] | DynamicLaw | None = None,
+        parameters: Mapping[str, Any] | None = None, friction: Any = "model",
+        actuators: Mapping[str, Actuator] | None = None, wrenches: Mapping[str, Any] | None = None, stops: Any = None,
+        noise: bool = False,
+    ) -> None:  # fmt: skip
+        parameters, wrenches = dict(parameters or {}), dict(wrenches or {})
+        if method not in RULES:
+            raise unknown_name("fixed-step method", method, RULES)
+        laws = laws_of(robot.model, friction)
+        if not all(isinstance(law, Smooth | LuGre) for law in laws.values()):
+            raise InputError(
+                "rollouts do not locate where joints stick: use friction='smooth' or 'none', or simulate one by one"
+            )
+        self.robot, drives = actuators_of(robot, actuators)
+        self.law = controller if isinstance(controller, DynamicLaw) else None
+        self.controller = None if isinstance(controller, DynamicLaw) else controller
+        self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
+        self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
+        plain = Motion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
+        self.states = plain.states
+        if method == "euler" and self.states:
+            raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
+        self.start_inside = plain.start_inside
+        names = _extra_arguments(self.controller)
+        self.extra = {name: Given.of(parameters[name], name) for name in names if name in parameters}
+        if missing := [name for name in names if name not in self.extra]:
+            raise InputError(f"the controller takes {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
+        self.of_robot = {name: Given.of(values, name).array for name, values in parameters.items() if name not in names}
+        if self.of_robot and not robot.model.symbolic:
+            raise unknown_name("parameter of robot or controller", next(iter(self.of_robot)), names)
+        fixed = {f"wrench on {frame}": w for frame, w in self.wrenches.items() if not callable(w)}
+        self.numbers = {**self.extra, **{name: Given.of(w, name, 6) for name, w in fixed.items()}}
+        if noise:
+            self.numbers["disturbance"] = Given(np.zeros(robot.n), False)
+
+    def motion(self, robot: Robot, given: Mapping[str, Any]) -> Motion:
+        """The equations for one state; ``given`` are the values of ``numbers`` for it."""
+        extra = [given[name] for name in self.extra]
+
+        def command(t: Any, q: Array, v: Array) -> Array:
+            tau = np.zeros(robot.n)
+            if self.controller is not None:
+                tau = np.asarray(self.controller(robot, t, q, v, *extra))
+                if tau.shape != (robot.n,):
+                    raise InputError(f"the controller returned shape {tau.shape} in place of ({robot.n},)")
+            return tau if self.stops is None else tau + self.stops(t, q, v)
+
+        wrenches = {frame: w if callable(w) else _constant(given[f"wrench on {frame}"]) for frame, w in self.wrenches.items()}
+        disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
+        return Motion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
+
+    def memory(self, robot: Robot) -> Memory | None:
+        return None if self.law is None else Memory(self.law, robot, checked=False)
+
+    def kernel(self, stage: bool = False) -> Kernel:
+        """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
+
+        def step(robot: Robot, y: Array, t: Array, h: Array, given: Array) -> Array:
+            flow = Flow(self.motion(robot, self.parted(given)), work=False)
+            if stage:
+                return np.concatenate(flow.rates(t[0], *flow.split(y)))
+            return take_step(flow, self.method, t[0], y, h[0])
+
+        width = sum(x.array.shape[-1] for x in self.numbers.values())
+        length = self.robot.nq + self.robot.n + self.states
+        return self.robot.compile(
+            step, y=length, t=1, h=1, given=max(1, width), parameters=[symbol(name) for name in self.of_robot]
+        )
+
+    def parted(self, row: Array) -> dict[str, Any]:
+        """The values of ``numbers`` for one state from the row that holds them all."""
+        parts, place = {}, 0
+        for name, given in self.numbers.items():
+            part = row[place : place + given.array.shape[-1]]
+            parts[name] = part[0] if given.number else part
+            place += len(part)
+        return parts
+
+    def rows(self, xp: Any, batch: tuple[int, ...], dtype: Any) -> tuple[Any, ...]:
+        """The arrays that follow (y, t, h): the numbers side by side, and the parameters of the robot if there are any."""
+        arrays = [x.array for x in self.numbers.values()]
+        given = xp.zeros(1, dtype)
+        if arrays:
+            shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), *([batch] if "disturbance" in self.numbers else []))
+            wide = [xp.broadcast_to(xp.asarray(a, dtype), (*shape, a.shape[-1])) for a in arrays]
+            given = xp.concatenate(wide, axis=-1)
+        if not self.of_robot:
+            return (given,)
+        values = [xp.asarray(x, dtype) for x in self.of_robot.values()]
+        values = [x[0] if x.shape == (1,) else x for x in values]  # one number goes with any batch
+        shape = np.broadcast_shapes(*(x.shape for x in values))
+        return given, xp.stack([xp.broadcast_to(x, shape) for x in values], axis=-1)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An argument of the controller: (…, size), or one number that reaches it as a number."""
+
+    array: Any
+    number: bool
+
+    @staticmethod
+    def of(value: Any, name: str, size: int | None = None) -> Given:
+        array = value if hasattr(value, "__cuda_array_interface__") else np.asarray(value)
+        if array.dtype.kind not in "biuf" or (size is not None and array.shape[-1:] != (size,)):
+            raise InputError(f"{name} must be {size or 'an array of'} numbers, got {type(value).__name__} {array.shape}")
+        if isinstance(array, np.ndarray) and not np.isfinite(array).all():
+            raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
+        return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
+
+
+def _of_state(given: Any, name: str) -> Any:
+    """A function of t as one of (t, q, v); anything else as it is."""
+    if not callable(given) or getattr(given, "traceable", False) or wanted_arguments(given, name) == 3:
+        return given
+    return lambda t, _q, _v: np.asarray(given(t))
+
+
+def _constant(value: Any) -> Callable[..., Any]:
+    return lambda _t, _q, _v: value
+
+
+def _extra_arguments(controller: Callable[..., Any] | None) -> list[str]:
+    """The names of a controller's arguments behind (robot, t, q, v) that have no default."""
+    if controller is None:
+        return []
+    try:
+        names = [p for p in inspect.signature(controller).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in names[4:] if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]

@@ -1,0 +1,192 @@
+"""Hard stops: joints that hit the ends of their ranges, bounce, rest there, and leave.
+
+An impact takes no time. Impulses p ≥ 0 act at all joints that are at their stops, hitting or resting:
+
+    v⁺ = v⁻ − M⁻¹ Σ side_k e_k p_k,     side_k (v_k⁺ + e v_k⁻) ≤ 0,     p_k > 0 only where that is an equality,
+
+Newton's restitution e at those that hit, and none at those that rest [Moreau 1988]. With x = v⁺ + e v⁻ this is the question
+that `sticking` answers for accelerations: M x = M (v⁻ + e v⁻) − d, where x_k = 0 or d_k = 0. While a joint rests at its stop
+the stop pushes with whatever is needed, but never pulls: the range that holds it is without bound on the stop's side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.simulation.sticking import Dry, Sticking, settle, solve
+
+Array = npt.NDArray[Any]
+Sides = dict[int, int]  # of joints at their stops: 1 at the upper, −1 at the lower
+SIDES = {1: "upper", -1: "lower"}
+AT_THE_LIMIT = 1e-9  # rad or m: a start so little beyond a limit is at it
+
+
+@dataclass(frozen=True)
+class HardStops:
+    """The limits of the joints as stops that do not give way, for ``simulate(…, stops=HardStops())``.
+
+    A joint that reaches its limit bounces back with ``restitution`` times its speed; where that is less than ``rest_speed``
+    (in rad/s or m/s) it stays and rests, until it is pushed or thrown away from the stop.
+
+    >>> import dynamis as dy
+    >>> motion = dy.simulate(dy.load("scara"), 1.0, stops=HardStops(restitution=0.3))
+    >>> print(motion.events[0])
+    0.728974 s: joint3 hits its upper stop
+    """
+
+    restitution: float = 0.0
+    rest_speed: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name, most in (("restitution", 1.0), ("rest_speed", np.inf)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not (isinstance(value, int | float | np.number) and 0 <= value <= most):
+                raise InputError(f"{name} of hard stops must be a number from 0{'' if most > 1 else ' to 1'}, got {value!r}")
+        if not 0 < self.rest_speed < np.inf:
+            raise InputError(f"rest_speed must be positive and finite, got {self.rest_speed!r}: bouncing has to end somewhere")
+
+
+@dataclass(frozen=True)
+class AtStop:
+    """What holds a joint that rests at its stop: dry friction, if it has any, and the stop's push on one side."""
+
+    side: int
+    dry: Dry | None = None
+
+    def sliding(self, direction: float, v: float, /) -> float:
+        return 0.0 if self.dry is None else self.dry.sliding(direction, v)
+
+    @property
+    def holding(self) -> tuple[float, float]:
+        low, high = self._own
+        return (low, np.inf) if self.side > 0 else (-np.inf, high)
+
+    @property
+    def _own(self) -> tuple[float, float]:
+        return (0.0, 0.0) if self.dry is None else self.dry.holding
+
+    def split(self, d: float) -> tuple[float, float]:
+        """(friction, torque of the stop on the joint) whose difference is d: friction holds what it can."""
+        low, high = self._own
+        friction = min(max(d, low), high)
+        return friction, friction - d
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One end of a joint's range: of coordinate ``k``, whose position is ``q[place]``."""
+
+    k: int
+    place: int
+    side: int
+    limit: float
+
+
+class Stops:
+    """The hard stops of a robot."""
+
+    def __init__(self, robot: Robot, rule: HardStops) -> None:
+        self.rule, self.names, self.nq = rule, robot.coordinate_names, robot.nq
+        self.all: list[Stop] = []
+        for k, c in enumerate(robot.model.coordinates):
+            if c.q_index is None:
+                continue
+            if not c.lower < c.upper:
+                raise InputError(
+                    f"joint {c.name!r} has no range between its stops ({c.lower:g} to {c.upper:g}): fix it, or give it one"
+                )
+            ends = ((1, c.upper), (-1, c.lower))
+            self.all += [Stop(k, c.q_index, side, float(x)) for side, x in ends if np.isfinite(x)]
+        if not self.all:
+            raise InputError(f"robot {robot.name!r} has no joint with limits: there is nothing to stop at")
+
+    def checked_start(self, q: Array) -> Array:
+        """A start within the limits; what rounding has put beyond one is at it."""
+        q = q.copy()
+        for stop in self.all:
+            over = stop.side * (q[stop.place] - stop.limit)
+            if over > AT_THE_LIMIT * max(1.0, abs(stop.limit)):
+                raise InputError(
+                    f"{self.names[stop.k]} starts at {q[stop.place]:.6g}, beyond its {SIDES[stop.side]} stop at "
+                    f"{stop.limit:.6g}: start within the limits, or without stops"
+                )
+            if over > 0:
+                q[stop.place] = stop.limit
+        return q
+
+    def hitting(self, y: Array) -> Sides:
+        """Joints that stand at a limit and move outward."""
+        return {s.k: s.side for s in self._at(y) if s.side * y[self.nq + s.k] > 0}
+
+    def resting(self, y: Array) -> Sides:
+        """Joints that stand at a limit and do not move."""
+        return {s.k: s.side for s in self._at(y) if y[self.nq + s.k] == 0.0}
+
+    def _at(self, y: Array) -> list[Stop]:
+        return [s for s in self.all if s.side * (y[s.place] - s.limit) >= 0.0]
+
+    def drawn_back(self, y: Array) -> Array | None:
+        """A state beyond the limits put at them; None where it is within."""
+        beyond = [s for s in self.all if s.side * (y[s.place] - s.limit) > 0.0]
+        if not beyond:
+            return None
+        y = y.copy()
+        for stop in beyond:
+            y[stop.place] = stop.limit
+        return y
+
+    def snap(self, y: Array, sides: Sides) -> None:
+        """Put joints exactly to their limits."""
+        for stop in self.all:
+            if sides.get(stop.k) == stop.side:
+                y[stop.place] = stop.limit
+
+    def event(self, verb: str, side: int) -> str:
+        return f"{verb} its {SIDES[side]} stop"
+
+    def after_impact(self, M: Array, v: Array, hitting: Sides, resting: Sides) -> Array:
+        """The velocities after an impact; joints that end at rest are exactly still."""
+        e, slow = self.rule.restitution, self.rule.rest_speed
+        bounce = {k: e if e * abs(v[k]) >= slow else 0.0 for k in hitting}
+        sides = resting | hitting
+        after = impact(M, v, sides, bounce)
+        return _without_creeping(M, after, sides, slow)
+
+
+def impact(M: Array, v: Array, sides: Mapping[int, int], restitution: Mapping[int, float]) -> Array:
+    """v⁺ where the joints ``sides`` are at their stops, some of them (those with a ``restitution``) hitting."""
+    kept = np.zeros(len(v))
+    for k, e in restitution.items():
+        kept[k] = e * v[k]
+    laws = {k: AtStop(side) for k, side in sides.items()}
+    r = M @ (v + kept)
+    x, _ = solve(M, r, v, settle(M, r, v, laws, set(sides)), laws)
+    return np.asarray(x - kept)
+
+
+def _without_creeping(M: Array, v: Array, sides: Sides, slow: float) -> Array:
+    """Let joints that leave their stops too slowly stay, so that mutual small knocks come to an end.
+
+    An impulse that stops them takes energy away, whatever its sign, and is as small as they are slow.
+    """
+    creeping = [k for k in sides if abs(v[k]) < slow]
+    if not any(v[k] for k in creeping):
+        return v
+    others = [k for k in range(len(v)) if k not in creeping]
+    result = np.zeros(len(v))
+    if others:
+        held = M[np.ix_(others, creeping)] @ v[creeping]
+        result[others] = v[others] + np.linalg.solve(M[np.ix_(others, others)], held)
+    return v if any(side * result[k] > 0 for k, side in sides.items()) else result
+
+
+def laws_with_stops(sticking: Sticking, resting: Sides) -> dict[int, Dry]:
+    """What can hold each joint: its dry friction, and the stop where it rests at one."""
+    return {**sticking, **{k: AtStop(side, sticking.get(k)) for k, side in resting.items()}}

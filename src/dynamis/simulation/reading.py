@@ -1,0 +1,221 @@
+"""Trajectories read back from .npz, .csv and .parquet files.
+
+What is read is checked before it is believed: a file of another robot, a damaged or a foreign one is refused by name. Nothing
+in a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import DynamisError, InputError, MissingExtraError, printable
+from dynamis.robot import Robot
+from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
+from dynamis.simulation.motion import CONTROLLER
+
+if TYPE_CHECKING:
+    from dynamis.simulation.resume import Stop
+    from dynamis.simulation.trajectory import Event, Trajectory
+
+Array = npt.NDArray[Any]
+Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
+# all that zip files and arrays are refused with
+UNREADABLE = (ValueError, EOFError, TypeError, AttributeError, NotImplementedError, OSError, zipfile.BadZipFile, zlib.error)
+ENERGIES_AGREE = 1e-6  # of the largest energy: what a table with fewer digits may lose
+
+
+class _WrongFileError(Exception):
+    """What is wrong with a file; its name is added where it is known."""
+
+
+def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
+    """The motion of this robot that is in a file."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"Trajectory.load takes a file and its robot, got {type(robot).__name__}; dynamis.load gives one")
+    source = Path(path)
+    readers = {".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
+    if source.suffix not in readers:
+        raise InputError(f"{printable(source.name)}: a motion is read from a .npz, .csv or .parquet file")
+    try:
+        table, note, arrays = readers[source.suffix](source.read_bytes())
+        return _motion(robot, table, note, arrays, source.name)
+    except OSError as error:
+        raise InputError(f"{printable(str(source))} cannot be read: {error.strerror or error}") from None
+    except _WrongFileError as wrong:
+        raise InputError(f"{printable(str(source))} is no motion of {printable(robot.name)}: {wrong}") from None
+
+
+def _read_npz(data: bytes) -> Contents:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        note = json.loads(str(arrays.pop("note")))
+        named = list(map(str, note["columns"]))
+        table = {name: arrays.pop(stored) for name, stored in zip(named, npz_names(named), strict=True)}
+    except KeyError as missing:
+        raise _WrongFileError(f"it has no {missing}; save the motion again") from None
+    except UNREADABLE as error:
+        raise _WrongFileError(f"it is damaged, or of another kind ({type(error).__name__}); save the motion again") from None
+    return table, note, arrays
+
+
+def _read_csv(data: bytes) -> Contents:
+    try:
+        header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    except (ValueError, csv.Error):
+        raise _WrongFileError("it is not a table of numbers with names above") from None
+    for k, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise _WrongFileError(f"row {k} has {len(row)} numbers for {len(header)} columns: the file was cut or edited")
+    try:
+        values = np.array(rows, dtype=float).reshape(len(rows), len(header))
+    except ValueError as error:
+        raise _WrongFileError(f"it holds what is no number ({error})") from None
+    return {name: values[:, k].copy() for k, name in enumerate(header)}, None, {}
+
+
+def _read_parquet(data: bytes) -> Contents:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError(PARQUET_NEEDS) from None
+    try:
+        read = parquet.read_table(pyarrow.BufferReader(data))
+        table = {name: read[name].to_numpy() for name in read.column_names}
+        stored = (read.schema.metadata or {}).get(b"dynamis")
+        return table, None if stored is None else json.loads(stored), {}
+    except (pyarrow.ArrowException, ValueError, OSError) as error:
+        raise _WrongFileError(f"it is damaged, or of another kind ({type(error).__name__}); save the motion again") from None
+
+
+def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], name: str) -> Trajectory:
+    from dynamis.simulation.trajectory import Trajectory
+
+    _check_numbers(table)
+    if note is not None and not (isinstance(note, dict) and note.get("format") == FORMAT):
+        raise _WrongFileError(f"it was written in another form than {FORMAT!r}; save the motion again")
+    letters = letters_of(robot, any(column.startswith("stop_torque.") for column in table))
+    parts: dict[str, Any] = {x: _matrix(table, [f"{x}.{name}" for name in names]) for x, names in letters.items()}
+    drives = _drives(robot, table)
+    robot = _moving_robot(robot, drives, table, parts, note)
+    status = f"read from {printable(name)}, which does not say how it ended"
+    facts: dict[str, Any] = {"status": status}
+    if note is not None:
+        facts = {"status": str(note.get("status")), "events": _events(note), "statistics": dict(note.get("statistics") or {})}
+        if "stop" in note:
+            facts["_stop"] = _stop(note["stop"], arrays, robot)
+    return Trajectory(
+        robot=robot, t=table["t"], work=_column(table, "work"), wrenches=_wrenches(robot, table), actuator_states=drives,
+        **parts, **facts,
+    )  # fmt: skip
+
+
+def _check_numbers(table: Table) -> None:
+    lengths = {len(x) if getattr(x, "ndim", 0) == 1 and x.dtype.kind in "fiu" else -1 for x in table.values()}
+    if len(lengths) != 1 or min(lengths) < 1:
+        raise _WrongFileError("its columns are not numbers, all equally many; save the motion again")
+    for name, values in table.items():
+        table[name] = np.asarray(values, dtype=float)
+        if not np.isfinite(table[name]).all():
+            raise _WrongFileError(f"column {printable(name)} holds what is not finite")
+    if np.any(np.diff(_column(table, "t")) <= 0):
+        raise _WrongFileError("its times do not increase")
+
+
+def _column(table: Table, name: str) -> Array:
+    if name not in table:
+        known = ", ".join(map(printable, list(table)[:6])) + (", …" if len(table) > 6 else "")
+        raise _WrongFileError(f"column {printable(name)} is missing (it has {known}); give the robot it was made with")
+    return np.asarray(table[name])
+
+
+def _matrix(table: Table, names: list[str]) -> Array:
+    return np.column_stack([_column(table, name) for name in names]) if names else np.zeros((len(table["t"]), 0))
+
+
+def _wrenches(robot: Robot, table: Table) -> dict[str, Array]:
+    frames = [name[len("wrench.") : -len(".fx")] for name in table if name.startswith("wrench.") and name.endswith(".fx")]
+    for frame in frames:
+        if frame not in robot.model.frames:
+            what = f"the robot has no frame {printable(frame)}, on which a wrench acted"
+            raise _WrongFileError(f"{what}; give the robot it was made with")
+    return {frame: _matrix(table, [f"wrench.{frame}.{c}" for c in COMPONENTS]) for frame in frames}
+
+
+def _drives(robot: Robot, table: Table) -> dict[str, Array]:
+    found = {}
+    for name in (*robot.coordinate_names, CONTROLLER):
+        count = 0
+        while f"actuator.{name}.{count}" in table:
+            count += 1
+        if count:
+            found[name] = _matrix(table, [f"actuator.{name}.{k}" for k in range(count)])
+    return found
+
+
+def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts: Mapping[str, Array], note: Any) -> Robot:
+    """The robot of the file: the given one, or the same with other drives: rotors behind springs are not on its links."""
+    from dynamis.simulation.resume import what_moves
+
+    candidates = [robot]
+    if robot.actuators:
+        candidates.append(robot.replace(actuators=dict.fromkeys(robot.actuators)))
+    springs = {c.joint: {"rotor_inertia": 0.0} for c in robot.model.coordinates if c.name in drives}
+    if springs:
+        candidates.append(candidates[-1].replace(friction=springs))
+    for one in candidates:
+        if note is not None and note.get("fingerprint") == what_moves(one):
+            return one
+        if note is None and _same_energies(one, table, parts):
+            return one
+    whose = "the energies are" if note is None else f"it is of {printable(str(note.get('robot')))}, and the numbers are"
+    raise _WrongFileError(f"{whose} those of another robot; give the one it was made with")
+
+
+def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bool:
+    try:
+        found = robot.kinetic_energy(parts["q"], parts["v"]), robot.potential_energy(parts["q"])
+    except DynamisError as error:
+        raise _WrongFileError(f"its states cannot be: {error}") from None
+    written = [_column(table, "kinetic_energy"), _column(table, "potential_energy")]
+    scale = max(1e-300, *(float(np.abs(x).max()) for x in written))
+    return all(np.abs(a - b).max() <= ENERGIES_AGREE * scale for a, b in zip(found, written, strict=True))
+
+
+def _events(note: Mapping[str, Any]) -> tuple[Event, ...]:
+    from dynamis.simulation.trajectory import Event
+
+    try:
+        return tuple(Event(**e) for e in note["events"])
+    except (KeyError, TypeError) as error:
+        raise _WrongFileError(f"its events cannot be read ({error}); save the motion again") from None
+
+
+def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
+    from dynamis.simulation.resume import Stop
+    from dynamis.simulation.sampling import Samples
+
+    try:
+        y, samples, inside = arrays["at_stop.y"].astype(float), None, tuple(map(str, note["inside"]))
+        if y.shape != (robot.nq + robot.n + len(inside) + 1,) or not np.isfinite(y).all():
+            raise ValueError("its last state has another length")
+        if "samples" in note:
+            seen = arrays.get("at_stop.seen")
+            samples = Samples(**note["samples"], times=arrays["at_stop.times"], torques=arrays["at_stop.torques"], seen=seen)
+        directions, resting = ({int(k): int(s) for k, s in note[name]} for name in ("directions", "resting"))
+        planned = arrays["at_stop.planned"]
+        return Stop(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _WrongFileError(f"where it stopped cannot be read ({error}); save the motion again") from None

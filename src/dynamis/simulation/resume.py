@@ -1,0 +1,203 @@
+"""Going on from where a motion stopped: what it must remember for that, and two parts as one motion.
+
+q and v are not all there is: friction may have bristles, drives have currents and rotors, a sampled controller has commands
+on their way, and the end may lie between two reported points.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.model.model import fingerprint
+from dynamis.robot import Robot
+from dynamis.simulation.adaptive import Pieces
+from dynamis.simulation.dense import Dense, unit_quaternions
+from dynamis.simulation.motion import Motion
+from dynamis.simulation.sampling import Held, Samples
+from dynamis.simulation.trajectory import Trajectory
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Where a motion stopped: the whole state ``y`` at ``t``.
+
+    ``inside`` names what stands in y between v and the work; ``directions`` say which joints hold (0) or slide, ``resting``
+    at which stop they rest; ``planned`` are the times that were to be reported, and ``samples`` is what a sampled controller
+    remembers. ``adaptive`` says whether the method was one that locates where joints hold.
+    """
+
+    t: float
+    y: Array
+    inside: tuple[str, ...] = ()
+    directions: Mapping[int, int] = field(default_factory=dict)
+    resting: Mapping[int, int] = field(default_factory=dict)
+    planned: Array = field(default_factory=lambda: np.zeros(0))
+    samples: Samples | None = None
+    adaptive: bool = False
+
+
+def names_inside(motion: Motion) -> tuple[str, ...]:
+    """A name for each state of friction and drives."""
+    names = [""] * motion.states
+    for place, k in enumerate(motion.bristles):
+        names[place] = f"bristles of {motion.robot.coordinate_names[k]}"
+    for coordinate, places in motion.inside(np.arange(motion.states)).items():
+        for k, place in enumerate(places):
+            names[place] = f"state {k} of the drive of {coordinate}"
+    return tuple(names)
+
+
+def with_memory(
+    trajectory: Trajectory, motion: Motion, times: Array, pieces: Pieces | None, y: Array, held: Held | None
+) -> Trajectory:
+    """The same trajectory, able to be evaluated between its points and to be gone on with.
+
+    ``pieces`` is what adaptive integration made; y, the state at the last point where there is none.
+    """
+    dense = None if pieces is None else Dense.of(motion.robot.nq, float(times[0]), pieces)
+    t, held_joints, resting = float(trajectory.t[-1]), {}, {}
+    if dense is not None and pieces is not None:
+        whole = np.count_nonzero(times <= dense.ends[-1]) <= len(trajectory.t)
+        # a function may have refused a reported point that the integrator had passed: the motion ends before it
+        dense = dense if whole else dense.until(t)
+        t, held_joints, resting = dense.ends[-1], dense.directions[-1], pieces.resting[len(dense.ends) - 1]
+        y = pieces.last if whole and pieces.last is not None else dense.last()
+    y = np.concatenate([unit_quaternions(motion.robot.model, y[None, : motion.robot.nq])[0], y[motion.robot.nq :]])
+    samples = None if held is None else held.samples(t)
+    stop = Stop(t, y, names_inside(motion), held_joints, resting, times, samples, True)
+    return dataclasses.replace(trajectory, _dense=dense, _stop=stop)
+
+
+def check_resumable(resume: Any, q0: Any, v0: Any) -> Trajectory:
+    """What was given as ``resume``, if it can be one."""
+    if type(resume) is not Trajectory:
+        raise InputError(f"resume= takes a motion that simulate returned, got {type(resume).__name__}")
+    if q0 is not None or v0 is not None:
+        raise InputError("a motion that is resumed starts where it stopped: leave out q0 and v0, or leave out resume")
+    return resume
+
+
+def what_moves(robot: Robot) -> str:
+    """A digest of a robot's mechanics; its drives may be told in the model or beside it."""
+    return fingerprint(dataclasses.replace(robot.model, actuators=()))
+
+
+def check_same_robot(before: Trajectory, robot: Robot) -> None:
+    """``robot`` is the one that moves, its rotors behind springs taken off."""
+    if what_moves(before.robot) != what_moves(robot):
+        raise InputError(
+            f"the motion to resume is of another robot ({printable(before.robot.name)}; now {printable(robot.name)}): give "
+            "the robot it was made with, the same actuators too"
+        )
+
+
+def samples_of(before: Trajectory | None) -> Samples | None:
+    return None if before is None or before._stop is None else before._stop.samples
+
+
+def pieces_before(before: Trajectory | None) -> Pieces | None:
+    """How joints slid and rested where a motion stopped: what is otherwise right after is an event."""
+    if before is None or before._stop is None or not before._stop.adaptive:
+        return None
+    return Pieces(directions=[dict(before._stop.directions)], resting=[dict(before._stop.resting)])
+
+
+def state_at_stop(before: Trajectory, motion: Motion, sampled: bool) -> Array:
+    """The whole state to go on from; a motion read from a table has only its last point."""
+    names = names_inside(motion)
+    stop = before._stop
+    if stop is None:
+        return _last_point(before, motion, sampled)
+    if stop.inside != names:
+        had, has = (", ".join(x) or "none" for x in (stop.inside, names))
+        raise InputError(
+            f"friction and drives of the motion to resume have other states ({had}; now {has}): give the same friction= and "
+            "actuators="
+        )
+    return stop.y
+
+
+def _last_point(before: Trajectory, motion: Motion, sampled: bool) -> Array:
+    if motion.bristles or sampled:
+        what = "what a sampled controller remembers" if sampled else "the bristles of LuGre friction"
+        raise InputError(f"this motion was read from a file without {what}: resume one that was saved as .npz")
+    inside = np.zeros(motion.states)
+    for coordinate, places in motion.inside(np.arange(motion.states)).items():
+        if coordinate not in before.actuator_states:
+            raise InputError(f"the motion to resume has no states of a drive at {coordinate!r}: give the same actuators=")
+        inside[places] = before.actuator_states[coordinate][-1]
+    return np.concatenate([before.q[-1], before.v[-1], inside, before.work[-1:]])
+
+
+def times_after(before: Trajectory, given: Array, points: int) -> Array:
+    """Where a motion stopped, and the times to report from there: those that were planned if the end is the same."""
+    stop = float(before.t[-1]) if before._stop is None else before._stop.t
+    planned = np.zeros(0) if before._stop is None else before._stop.planned
+    end = float(given[-1])
+    if end <= stop:
+        raise InputError(f"the motion stopped at t = {stop:.9g} s: give an end after that, got {end:g}")
+    if len(given) > 2 or (len(given) == 2 and given[0] > stop):
+        left = given[given > stop]
+    elif len(planned) and planned[-1] == end:
+        left = planned[planned > stop]
+    else:
+        left = np.linspace(stop, end, points)[1:]
+    return np.concatenate([[stop], left])
+
+
+def joined(before: Trajectory, after: Trajectory) -> Trajectory:
+    """One motion: the points there were, then the new ones; the first of ``after`` is where the other stopped."""
+    frames = [*before.wrenches, *(frame for frame in after.wrenches if frame not in before.wrenches)]
+    statistics = {name: _added(before.statistics.get(name), x) for name, x in after.statistics.items()}
+    own = {f.name for f in dataclasses.fields(after)}
+    optional: dict[str, Any] = {name: _rows(before, after, name) for name in ("stop_torque",) if name in own}
+    if before._dense is not None:
+        dense: Any = before._dense.until(float(after.t[0])).followed_by(after._dense)
+    else:
+        dense = after._dense
+    rows: dict[str, Any] = {name: np.concatenate([getattr(before, name), getattr(after, name)[1:]]) for name in ROWS}
+    return dataclasses.replace(
+        after,
+        **rows,
+        wrenches={frame: _both(before.wrenches, after.wrenches, frame, before, after) for frame in frames},
+        actuator_states={name: np.concatenate([before.actuator_states[name], x[1:]])
+                         for name, x in after.actuator_states.items()},
+        events=(*before.events, *after.events),
+        statistics=statistics,
+        _dense=dense,
+        **optional,
+    )  # fmt: skip
+
+
+ROWS = ("t", "q", "v", "tau", "friction", "work")
+
+
+def _rows(before: Trajectory, after: Trajectory, name: str) -> Any:
+    """An array that a motion may have or not: zeros where it has none."""
+    parts = [getattr(part, name) for part in (before, after)]
+    if all(x is None for x in parts):
+        return None
+    filled = [np.zeros((len(p), p.robot.n)) if x is None else x for p, x in zip((before, after), parts, strict=True)]
+    return np.concatenate([filled[0], filled[1][1:]])
+
+
+def _both(old: Mapping[str, Array], new: Mapping[str, Array], name: str, before: Trajectory, after: Trajectory) -> Array:
+    """A wrench over both parts; none where it was not given."""
+    first, second = old.get(name), new.get(name)
+    first = np.zeros((len(before), 6)) if first is None else first
+    second = np.zeros((len(after), 6)) if second is None else second
+    return np.concatenate([first, second[1:]])
+
+
+def _added(before: Any, after: Any) -> Any:
+    counts = isinstance(before, int | float) and isinstance(after, int | float) and not isinstance(after, bool)
+    return before + after if counts else after

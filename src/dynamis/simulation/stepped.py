@@ -1,0 +1,175 @@
+"""One motion by steps of fixed length: compiled as a whole where nothing in it is a user's function, else step by step."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.march import march
+from dynamis.robot import Robot
+from dynamis.scalar import maximum
+from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.fixed_step import Flow, take_step
+from dynamis.simulation.motion import Motion
+from dynamis.simulation.resume import Stop, names_inside
+from dynamis.simulation.sampling import Held, Stepwise, instants
+from dynamis.simulation.sources import SourceError
+from dynamis.simulation.trajectory import Trajectory
+
+Array = npt.NDArray[Any]
+SETTLED = 1e-9  # of the largest velocity: more is left where an implicit step is too long to be solved by iteration
+_kernels: weakref.WeakKeyDictionary[Robot, dict[Any, Kernel]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Pushes:
+    """What was given to push the robot, before it was dressed for evaluation: numbers, our functions, or a user's."""
+
+    torque: Any = None
+    controller: Any = None
+    stops: Any = None
+    wrenches: Mapping[str, Any] = field(default_factory=dict)
+    disturbance: Any = None
+
+    @property
+    def compilable(self) -> bool:
+        """Whether all of it is numbers and functions of ours. A user's function may remember what it was asked before.
+
+        A sampled controller is called between steps, not within them.
+        """
+        given = (self.torque, self.controller, self.stops, self.disturbance, *self.wrenches.values())
+        plain = all(not callable(x) or getattr(x, "traceable", False) for x in given)
+        return plain and (not isinstance(self.controller, DynamicLaw) or self.controller.traceable)
+
+
+def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
+    """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
+
+    y is q, v, the states of friction and drives, the work done, and what iteration within the rule has left at worst.
+    """
+    robot = motion.robot
+    functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
+    key = (
+        method, *motion.laws.items(), *motion.actuators.items(), *pushes.wrenches, *functions.values(), pushes.stops,
+        pushes.controller, motion.disturbance is None,
+    )  # fmt: skip
+    known = _kernels.setdefault(robot, {})
+    if key in known:
+        return known[key]
+
+    law = pushes.controller if callable(pushes.controller) else None
+
+    def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
+        def command(now: Any, q: Array, v: Array) -> Array:
+            functions = [f for f in (law, pushes.stops) if f is not None]
+            return sum((np.asarray(f(now, q, v)) for f in functions), start=tau)
+
+        rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(pushes.wrenches)}
+        wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
+        disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
+        memory = None if motion.memory is None else Memory(motion.memory.law, robot, checked=False)
+        flow = Flow(Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory))
+        new = take_step(flow, method, t[0], y[:-1], h[0])
+        return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
+
+    length = robot.nq + robot.n + motion.states + 2
+    known[key] = robot.compile(step, y=length, t=1, h=1, w=max(1, 6 * len(pushes.wrenches)), d=robot.n)
+    return known[key]
+
+
+def march_one(
+    motion: Motion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
+    progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
+) -> Trajectory:  # fmt: skip
+    """Equal steps between reported times and the instants at which torques jump, none longer than ``step``."""
+    stepper = _Compiled(motion, pushes, method, held) if pushes.compilable else _Called(motion, method)
+    y, rows, status, steps = y0, [y0], "reached the end", 0
+    # what was sampled at the start acts there already
+    pushed = [_pushes(motion, jumps, float(times[0]), y)]
+    try:
+        for start, end in pairwise(map(float, times)):
+            for a, b in pairwise(instants(jumps, start, end) if jumps else (start, end)):
+                count = max(1, int(np.ceil((b - a) / step - 1e-9)))
+                for source in jumps:
+                    source.reach(a, *motion.split(y)[:2])
+                    source.inside = 0.5 * (a + b)  # no stage of a step may see the value that comes after it
+                y = stepper(a, y, count, (b - a) / count)
+                steps += count
+            pushed.append(_pushes(motion, jumps, end, y))
+            rows.append(y)
+            if progress is not None:
+                progress((end - times[0]) / (times[-1] - times[0]))
+    except SourceError as failed:
+        if len(rows) == 1 and not steps:
+            raise
+        status = f"stopped: {failed}"
+    except KeyboardInterrupt:
+        status = f"interrupted at t = {times[len(rows) - 1]:.6g} s"
+    pushed = pushed[: len(rows)]
+    states, reached = np.array(rows), float(times[len(rows) - 1])
+    tau, friction = (np.array([p[k] for p in pushed]) for k in (0, 1))
+    wrenches = {frame: np.array([p[2][frame] for p in pushed]) for frame in motion.wrenches}
+    q, v, z = (np.array(part) for part in zip(*map(motion.split, states), strict=True))
+    samples = None if held is None else held.samples(reached)
+    return Trajectory(
+        motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches, status=status,
+        statistics={"steps": steps, "compiled": isinstance(stepper, _Compiled)}, actuator_states=motion.inside(z),
+        _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
+    )  # fmt: skip
+
+
+class _Compiled:
+    """Steps by one compiled function."""
+
+    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None) -> None:
+        self.motion, self.method, self.held = motion, method, held
+        self.kernel = step_kernel(motion, pushes, method)
+        self.torque = np.zeros(motion.robot.n) if pushes.torque is None else np.asarray(pushes.torque, dtype=float)
+        constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in pushes.wrenches.values()]
+        self.wrenches = np.concatenate(constants) if constants else np.zeros(1)
+
+    def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
+        q, v, _ = self.motion.split(y)
+        tau = self.torque if self.held is None else self.torque + self.held(t)
+        disturbance = np.zeros(len(v)) if self.motion.disturbance is None else self.motion.disturbance(t, q, v)
+        given, start = (tau, self.wrenches, disturbance), np.append(y, 0.0)
+        new = march(self.kernel, start, given, t=t, h=h, reports=1, every=count)[0]
+        if not np.isfinite(new).all():
+            # where it went wrong is found by taking the same steps one by one
+            for k in range(count):
+                start = march(self.kernel, start, given, t=t, h=h, first=k, reports=1)[0]
+                self.motion.check_bounds(t + (k + 1) * h, self.motion.split(start[:-1])[1])
+        _, v, _ = self.motion.split(new[:-1])
+        self.motion.check_bounds(t + count * h, v)
+        if new[-1] > SETTLED * max(1.0, float(np.abs(v).max(initial=0.0))):
+            raise SourceError(f"the equations of the {self.method} rule are not solved at t = {t:.6g} s: take a shorter step")
+        return np.asarray(new[:-1])
+
+
+class _Called:
+    """Steps in Python, for what pushes the robot is a user's function."""
+
+    def __init__(self, motion: Motion, method: str) -> None:
+        self.motion, self.method, self.flow = motion, method, Flow(motion)
+
+    def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
+        for k in range(count):
+            y = take_step(self.flow, self.method, t + k * h, y, h)
+            self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
+        return y
+
+
+def _pushes(motion: Motion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:
+    """What is reported at a time: where torques jump, those after it."""
+    q, v, z = motion.split(y)
+    for source in jumps:
+        source.inside = None
+        source.reach(t, q, v)
+    return motion.torque(t, q, v, z), motion.smooth_friction(v, z), motion.wrenches_at(t, q, v) or {}

@@ -1,0 +1,249 @@
+"""One smooth piece of a motion, step by step: ended where something changes, kept however it ends."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.simulation.sources import SourceError
+from dynamis.simulation.watching import ROUNDINGS, Watcher
+
+Array = npt.NDArray[Any]
+RETRIES = 12  # with shorter steps, where a function failed
+STIFF = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
+
+
+class OutOfTimeError(Exception):
+    """The time that was given for the integration is over."""
+
+
+class Clock:
+    """The time that an integration may take, from the first look at the clock on, and how it was spent."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end: float | None = None
+        self.steps, self._lengths = 0, deque[float](maxlen=200)
+
+    def check(self) -> None:
+        now = time.monotonic()
+        if self._end is None:
+            self._end = now + self.seconds
+        elif now > self._end:
+            raise OutOfTimeError
+
+    def stepped(self, length: float) -> None:
+        self.steps += 1
+        self._lengths.append(length)
+
+    def sentence(self, method: str) -> str:
+        """How the time was spent, and what may help."""
+        spent = f"took more than {self.seconds:g} s"
+        if not self._lengths:
+            return f"{spent}, before its first step"
+        typical = median(self._lengths)
+        if method in ("RK45", "RK23", "DOP853") and typical < STIFF:
+            advice = "the motion is stiff; try method='Radau' or 'LSODA'"
+        else:
+            advice = "give it more seconds, a larger rtol or a shorter motion"
+        return f"{spent} ({self.steps} steps of about {typical:.1g} s: {advice})"
+
+
+class Crossing(NamedTuple):
+    """A function of (t, y) that is not positive while nothing changes; ``tag`` says what its becoming so means.
+
+    One that is a position beyond its limit has the place of its ``rate`` in y, so that a peak inside a step is seen.
+    """
+
+    function: Callable[[float, Array], float]
+    tag: tuple[str, int, int]
+    rate: int | None = None
+
+
+@dataclass
+class Piece:
+    """What was integrated of a piece: the times of its steps, a polynomial for each, the last state, and why it ended."""
+
+    times: list[float]
+    y: Array
+    between: list[Any] = field(default_factory=list)
+    crossed: list[tuple[str, int, int]] = field(default_factory=list)
+    message: str | None = None  # of an integrator that failed
+    failure: Exception | None = None
+    interrupted: bool = False
+
+    @property
+    def end(self) -> float:
+        return self.times[-1]
+
+    def solution(self, method: str) -> Any:
+        """The state as a function of time."""
+        from scipy.integrate import OdeSolution
+
+        return OdeSolution(self.times, self.between, alt_segment=method in ("BDF", "LSODA"))
+
+    def add(self, t: float, y: Array, between: Any) -> None:
+        self.between.append(between)
+        self.times.append(t)
+        self.y = y
+
+
+def run_piece(
+    rates: Callable[[float, Array], Array],
+    t: float,
+    y: Array,
+    reported: Array,
+    crossings: Sequence[Crossing],
+    *,
+    watcher: Watcher | None,
+    clock: Clock | None,
+    accepted: Callable[[float], None],
+    method: str,
+    options: dict[str, Any],
+) -> Piece:
+    """Integrate from (t, y) to the first crossing, the zero of a watch that stops, or the last of the reported times.
+
+    Crossings and watches are looked at where steps end and at each reported time, and located on the integrator's own
+    polynomial. A function that fails may have been asked for states that the motion never reaches, beyond the next crossing
+    or in a step that was too long: shorter ones are tried before it is believed.
+    """
+    piece = Piece([t], y.copy())
+    try:
+        accepted(t)
+        first_step = None
+        for _ in range(1 + RETRIES):
+            first_step = _march(piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step)
+            if first_step is None:
+                break
+    except KeyboardInterrupt:
+        piece.interrupted = True
+    except OutOfTimeError as error:
+        piece.failure = error
+    del piece.between[len(piece.times) - 1 :]  # an interrupt may come between the two
+    return piece
+
+
+def _march(
+    piece: Piece,
+    rates: Callable[[float, Array], Array],
+    reported: Array,
+    crossings: Sequence[Crossing],
+    watcher: Watcher | None,
+    clock: Clock | None,
+    accepted: Callable[[float], None],
+    method: str,
+    options: dict[str, Any],
+    first_step: float | None,
+) -> float | None:
+    """Step on from where the piece ends; the length of a first step to try again with, where a function failed."""
+    from scipy import integrate
+
+    end, piece.failure, reach = float(reported[-1]), None, [piece.end]
+
+    def followed(t: float, y: Array) -> Array:
+        reach[0] = t
+        return rates(t, y)
+
+    begin = {} if first_step is None else {"first_step": min(first_step, end - piece.end)}
+    try:
+        solver = getattr(integrate, method)(followed, piece.end, piece.y, end, **options, **begin)
+        while solver.status == "running":
+            message = solver.step()
+            if solver.status == "failed":
+                piece.message = message
+                return None
+            between = solver.dense_output()
+            stop = _look(between, solver.t_old, solver.t, solver.y, reported, crossings, watcher, piece)
+            if stop is not None:
+                if stop > piece.end:
+                    piece.add(stop, between(stop), between)
+                return None
+            piece.add(solver.t, solver.y.copy(), between)
+            if clock is not None:
+                clock.stepped(solver.t - solver.t_old)
+            accepted(solver.t)
+    except SourceError as error:
+        piece.failure = error
+        return max(0.1 * (reach[0] - piece.end), ROUNDINGS * max(1.0, abs(piece.end)))
+    return None
+
+
+def _look(
+    between: Any,
+    a: float,
+    b: float,
+    y_b: Array,
+    reported: Array,
+    crossings: Sequence[Crossing],
+    watcher: Watcher | None,
+    piece: Piece,
+) -> float | None:
+    """Where the piece is to end inside this step, if it is."""
+    if not crossings and watcher is None:
+        return None
+    y_a = piece.y
+    inside = reported[np.searchsorted(reported, a, side="right") : np.searchsorted(reported, b, side="left")]
+    for t in [*inside.tolist(), b]:
+        y = y_b if t == b else between(t)
+        end, tags = _first_crossing(between, a, y_a, t, y, crossings)
+        stop = None if watcher is None else watcher.passed(between, a, end)
+        if stop is not None:
+            return stop
+        if tags:
+            piece.crossed = tags
+            return end
+        a, y_a = t, y
+    return None
+
+
+def _first_crossing(
+    between: Any, a: float, y_a: Array, b: float, y_b: Array, crossings: Sequence[Crossing]
+) -> tuple[float, list[tuple[str, int, int]]]:
+    """The first crossing from a to b, and all that happens there; b where there is none."""
+    found = []
+    for crossing in crossings:
+        far: float | None = b
+        if not crossing.function(b, y_b) > 0:
+            far = None if crossing.rate is None else _peak(crossing, between, a, y_a, b, y_b)
+        if far is not None:
+            found.append((_located(crossing, between, a, y_a, far), crossing.tag))
+    if not found:
+        return b, []
+    first = min(t for t, _ in found)
+    return first, [tag for t, tag in found if t - first <= ROUNDINGS * max(1.0, abs(first))]
+
+
+def _peak(crossing: Crossing, between: Any, a: float, y_a: Array, b: float, y_b: Array) -> float | None:
+    """The time of a position's peak between a and b, where it is beyond the limit there."""
+    from scipy.optimize import brentq
+
+    k, side = crossing.rate, crossing.tag[2]
+    if not side * y_a[k] > 0 > side * y_b[k]:
+        return None
+    t = float(brentq(lambda t: between(t)[k], a, b)) if between(a)[k] * side > 0 else a
+    return t if crossing.function(t, between(t)) > 0 else None
+
+
+def _located(crossing: Crossing, between: Any, a: float, y_a: Array, b: float) -> float:
+    """Where the function becomes positive, with b where it is."""
+    from scipy.optimize import brentq
+
+    def value(t: float) -> float:
+        return crossing.function(t, between(t))
+
+    least = 4 * float(np.finfo(float).eps)
+    at_a = crossing.function(a, y_a)
+    if at_a >= 0 or value(a) >= 0:
+        # it begins at zero: it has to go away from there before it can come back
+        away = next((c for c in (a + (b - a) * 0.5**i for i in range(1, 50)) if value(c) < 0), None)
+        if away is None or at_a > 0:
+            return a
+        a = away
+    return float(brentq(value, a, b, xtol=least, rtol=least))

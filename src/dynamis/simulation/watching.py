@@ -1,0 +1,126 @@
+"""Events that a user looks for: functions of time and state whose zeros are located on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.simulation.sources import checked_push
+from dynamis.simulation.trajectory import Event
+
+Array = npt.NDArray[Any]
+ROUNDINGS = 16 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """``function(t, q, v)`` is watched for zeros: all of them, or those it passes rising (1) or falling (−1).
+
+    With ``stop`` the first one ends the motion. A function that is zero at the start is not reported there. One that jumps
+    over zero, as velocities do at hard stops, is reported where it jumps.
+    """
+
+    function: Callable[[float, Array, Array], Any]
+    direction: int = 0
+    stop: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"a watch needs a function of (t, q, v), got {self.function!r}")
+        if self.direction not in (-1, 0, 1) or isinstance(self.direction, bool):
+            raise InputError(f"direction={self.direction!r} is not known; choose 1 (rising), -1 (falling) or 0 (both)")
+        if not isinstance(self.stop, bool):
+            raise InputError(f"stop is True or False, got {self.stop!r}")
+
+
+@dataclass
+class _Watched:
+    name: str
+    watch: Watch
+    value: Callable[[float, Array, Array], Array]
+    sign: int = 0
+    last: float = -np.inf  # when it happened last
+
+    def rises_or_falls_right(self, sign: int) -> bool:
+        """Whether a change to this sign is one that is looked for; leaving zero is none."""
+        return self.sign not in (0, sign) and self.watch.direction in (0, -self.sign)
+
+
+class Watcher:
+    """All watches of a motion, with the signs that their functions had last."""
+
+    def __init__(self, given: Mapping[str, Any], nq: int, n: int) -> None:
+        self._nq, self._n, self._begun = nq, n, False
+        self.events: list[Event] = []
+        self.stopped: str | None = None  # the name of the watch that ended the motion
+        if not isinstance(given, Mapping):
+            raise InputError("events= takes a mapping of names to functions of (t, q, v), or to Watch(function, …)")
+        self._all: list[_Watched] = []
+        for name, one in given.items():
+            if not isinstance(name, str) or not name:
+                raise InputError(f"the name of an event must be a text, got {name!r}")
+            watch = one if isinstance(one, Watch) else Watch(one)
+            self._all.append(_Watched(name, watch, checked_push(_as_row(watch.function), 1, f"event {name!r}")))
+
+    def _sign(self, one: _Watched, t: float, y: Array) -> int:
+        return int(np.sign(one.value(t, y[: self._nq], y[self._nq : self._nq + self._n])[0]))
+
+    def jumped(self, t: float, y: Array) -> None:
+        """Look at a state that does not follow smoothly from the last; the first one only sets the signs."""
+        for one in self._all:
+            sign = self._sign(one, t, y)
+            if self._begun and one.rises_or_falls_right(sign):
+                self._happens(one, t)
+            one.sign = sign
+        self._begun = True
+
+    def passed(self, between: Callable[[float], Array], a: float, b: float) -> float | None:
+        """Look at what lies between two times; returns the time where the motion is to stop, if it is."""
+        found = []
+        signs = [self._sign(one, b, between(b)) for one in self._all]
+        for one, sign in zip(self._all, signs, strict=True):
+            if one.rises_or_falls_right(sign):
+                found.append((self._located(one, between, a, b), one))
+        for t, one in sorted(found, key=lambda pair: pair[0]):
+            self._happens(one, t)
+            if self.stopped is not None:
+                return t
+        for one, sign in zip(self._all, signs, strict=True):
+            one.sign = sign
+        return None
+
+    def _located(self, one: _Watched, between: Callable[[float], Array], a: float, b: float) -> float:
+        """Where the sign changes first, from its far side: there it has changed."""
+        spacing = ROUNDINGS * max(abs(a), abs(b), 1e-300)
+        while b - a > spacing:
+            middle = 0.5 * (a + b)
+            if self._sign(one, middle, between(middle)) == one.sign:
+                a = middle
+            else:
+                b = middle
+        return b
+
+    def _happens(self, one: _Watched, t: float) -> None:
+        if t - one.last <= ROUNDINGS * max(1.0, abs(t)):
+            return  # the same zero, seen from its two sides
+        one.last = t
+        self.events.append(Event(t, "happens", one.name))
+        if one.watch.stop and self.stopped is None:
+            self.stopped = one.name
+
+    def told(self) -> list[Event]:
+        """What happened since this was asked last."""
+        events, self.events = self.events, []
+        return events
+
+
+def _as_row(function: Callable[..., Any]) -> Callable[..., Any]:
+    def row(t: float, q: Array, v: Array) -> Array:
+        return np.asarray(function(t, q, v), dtype=float).reshape(1)
+
+    return row

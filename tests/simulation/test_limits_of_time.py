@@ -1,0 +1,176 @@
+"""A motion that takes too long, or is interrupted, ends with a sentence, and what was simulated is kept."""
+
+import numpy as np
+import pytest
+from small_machines import block, pendulum, turning
+
+import dynamis as dy
+from dynamis.simulation import stepping
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.sweeps.cases import run_case
+from dynamis.simulation.sweeps.run import sweep
+from dynamis.simulation.sweeps.study import study_from_text
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """A clock that goes on by a millisecond whenever it is looked at."""
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 1e-3
+        return now[0]
+
+    monkeypatch.setattr(stepping.time, "monotonic", monotonic)
+
+
+def stiff(_t, q, v):
+    return -1e4 * q - 1e6 * v
+
+
+def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(ticking):
+    motion = simulate(turning(1.0), 1.0, [0.5], controller=stiff, seconds=2.0)
+    assert motion.status.startswith("stopped at t = 0.000")
+    assert "took more than 2 s (" in motion.status
+    assert motion.status.endswith(" s: the motion is stiff; try method='Radau' or 'LSODA')")
+    assert not motion.complete
+    # the state that was reached is kept, though no time to report came
+    assert 0.0 < motion.t[-1] < 0.01
+    assert len(motion) == 1 + np.sum(np.linspace(0, 1, 501)[1:] < motion.t[-1]) + 1
+    assert simulate(turning(1.0), 1.0, [0.5], controller=stiff, method="LSODA", seconds=2.0).complete
+
+
+def test_a_slow_motion_that_is_not_stiff_is_given_other_advice(ticking):
+    motion = simulate(pendulum(), 100.0, [1.0], seconds=0.5)
+    assert "more seconds, a larger rtol or a shorter motion" in motion.status
+    assert motion.t[-1] > 0.1
+    sampled = simulate(turning(), 100.0, controller=dy.Sampled(lambda t, q, v: -q, 50.0), q0=[1.0], seconds=0.5)
+    assert "took more than 0.5 s" in sampled.status
+    assert sampled.t[-1] > 0.05
+
+
+def test_a_motion_of_fixed_steps_ends_in_its_time_too(ticking):
+    motion = simulate(pendulum(), 100.0, [1.0], controller=lambda t, q, v: [0.0], method="rk4", step=1e-2, seconds=0.1)
+    assert "took more than 0.1 s" in motion.status
+    assert 1 < len(motion) < 501
+
+
+def test_a_motion_that_is_out_of_time_can_be_gone_on_with(ticking):
+    cut = simulate(pendulum(), 5.0, [1.0], seconds=0.3, points=51)
+    whole = simulate(pendulum(), 5.0, resume=cut)
+    assert not cut.complete
+    assert whole.complete
+    plain = simulate(pendulum(), 5.0, [1.0], points=51)
+    assert whole.q[-1] == pytest.approx(plain.q[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf, "10", True])
+def test_times_that_are_none_are_refused(seconds):
+    with pytest.raises(dy.InputError, match="seconds must be a positive number"):
+        simulate(pendulum(), 1.0, seconds=seconds)
+
+
+def interrupting(after):
+    def law(t, _q, _v):
+        if t > after:
+            raise KeyboardInterrupt
+        return [0.0]
+
+    return law
+
+
+def test_an_interrupt_keeps_what_was_simulated():
+    motion = simulate(pendulum(), 5.0, [1.0], controller=interrupting(2.0))
+    assert motion.status.startswith("interrupted at t = ")
+    assert not motion.complete
+    assert 1.0 < motion.t[-1] <= 2.0
+    assert motion.t[-1] == pytest.approx(float(motion.status.split()[4]), rel=1e-5)
+    assert motion.q == pytest.approx(simulate(pendulum(), motion.t, [1.0]).q, abs=1e-6)
+    assert len(motion.tau) == len(motion.work) == len(motion)
+
+
+def test_an_interrupt_between_samples_or_while_joints_stick_keeps_what_was_simulated():
+    sampled = simulate(turning(), 1.0, v0=[1.0], controller=dy.Sampled(interrupting(0.55), 10.0))
+    assert sampled.status == "interrupted at t = 0.6 s"
+    assert sampled.q[-1, 0] == pytest.approx(0.6, abs=1e-9)
+    sticking = simulate(block(2.0, coulomb=4.0), 5.0, v0=[1.5], controller=interrupting(3.0))
+    assert sticking.status.startswith("interrupted")
+    assert sticking.t[-1] >= 0.75
+
+
+def test_an_interrupt_while_the_points_are_computed_keeps_those_that_are():
+    calls = [0]
+
+    def law(t, _q, _v):
+        calls[0] += 1
+        return [0.0]
+
+    simulate(pendulum(), 1.0, [1.0], controller=law, points=11)
+    last = calls[0] - 4
+
+    def stops(t, _q, _v):
+        calls[0] += 1
+        if calls[0] == last:
+            raise KeyboardInterrupt
+        return [0.0]
+
+    calls[0] = 0
+    motion = simulate(pendulum(), 1.0, [1.0], controller=stops, points=11)
+    assert motion.status == "interrupted at t = 0.5 s"
+    assert len(motion) == len(motion.friction) == 6
+
+
+def test_an_interrupt_before_the_first_step_gives_the_start():
+    calls = [0]
+
+    def law(_t, _q, _v):
+        calls[0] += 1
+        if calls[0] == 1:
+            raise KeyboardInterrupt
+        return [0.0]
+
+    motion = simulate(pendulum(), 1.0, [1.0], controller=law)
+    assert motion.status == "interrupted at t = 0 s"
+    assert len(motion) == 1
+
+
+STUDY = """
+robot = "planar_2r_melchiorri"
+duration = 0.2
+seconds = 30
+points = 5
+[hold]
+q = [0, 0]
+stiffness = 1e6
+damping = 1e9
+[vary]
+"viscous.*" = { grid = [0, 30] }
+"""
+
+
+def test_a_case_of_a_sweep_that_takes_too_long_says_so_and_the_rest_goes_on(ticking, tmp_path):
+    row = run_case(study_from_text(STUDY.replace("seconds = 30", "seconds = 0.5")), 0)
+    assert "took more than 0.5 s" in row[-1]
+    assert "'LSODA'" in row[-1]
+    assert study_from_text(STUDY.replace("seconds = 30", "")).options["seconds"] == 60.0
+    with pytest.raises(dy.InputError, match=r"line 4: seconds: -1: give a positive number"):
+        study_from_text(STUDY.replace("seconds = 30", "seconds = -1"))
+
+
+def test_an_interrupt_stops_the_whole_sweep(monkeypatch, tmp_path):
+    from concurrent.futures import Executor, Future
+
+    from dynamis.simulation import simulate as module
+
+    class Serial(Executor):
+        def submit(self, function, /, *args, **kwargs):
+            future = Future()
+            future.set_result(function(*args, **kwargs))
+            return future
+
+    def pressed(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.Motion, "torque", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(study_from_text(STUDY), tmp_path / "results", Serial())
