@@ -73,9 +73,9 @@ def test_an_elastic_joint_swings_at_its_frequency():
 
 def test_a_very_stiff_joint_is_the_rigid_robot_with_its_rotor():
     rigid = turning(rotor_inertia=0.5)
-    soft = dy.simulate(rigid, 0.5, torque=[3.0], actuators={"axle": dy.Elastic(1e6)}, method="Radau", rtol=1e-9)
-    plain = dy.simulate(rigid, 0.5, torque=[3.0])
-    np.testing.assert_allclose(soft.q[-1], plain.q[-1], rtol=1e-4)
+    soft = dy.simulate(rigid, 0.2, torque=[3.0], actuators={"axle": dy.Elastic(1e5)}, method="Radau", rtol=1e-7)
+    plain = dy.simulate(rigid, 0.2, torque=[3.0])
+    np.testing.assert_allclose(soft.q[-1], plain.q[-1], rtol=1e-3)
 
 
 def test_the_rotor_moves_behind_the_spring_and_is_not_counted_twice():

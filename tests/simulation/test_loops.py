@@ -340,7 +340,7 @@ def test_passing_through_the_fold_is_an_event():
 def test_energy_stays_and_loops_stay_closed(loop):
     robot, closures, q = loop
     v = assemble_velocity(robot, closures, q, np.ones(robot.n))
-    motion = simulate_loops(robot, closures, 5.0 if robot.n == 3 else 2.0, q, v, rtol=1e-10, atol=1e-12, points=101)
+    motion = simulate_loops(robot, closures, 1.5 if robot.n == 3 else 0.7, q, v, rtol=1e-10, atol=1e-12, points=101)
     assert motion.complete
     assert np.abs(motion.energy_error).max() < 1e-8 * motion.kinetic_energy.max()
     assert motion.drift.max() < 1e-12

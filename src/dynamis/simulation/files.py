@@ -75,7 +75,7 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         # a link stays one: what it points at is replaced
         write_whole(Path(os.path.realpath(target)), data)
     except OSError as error:
-        raise InputError(f"{printable(str(target))} cannot be written: {error.strerror or error}") from None
+        raise InputError(f"{printable(str(target), 400)} cannot be written: {error.strerror or error}") from None
     return target
 
 

@@ -48,7 +48,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         try:
             figure.savefig(path, dpi=130)
         except (OSError, ValueError) as error:
-            raise InputError(f"{printable(str(path))} cannot be written: {error}") from None
+            raise InputError(f"{printable(str(path), 400)} cannot be written: {error}") from None
     return figure
 
 

@@ -51,9 +51,9 @@ def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
         table, note, arrays = readers[source.suffix](source.read_bytes())
         return _motion(robot, table, note, arrays, source.name)
     except OSError as error:
-        raise InputError(f"{printable(str(source))} cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{printable(str(source), 400)} cannot be read: {error.strerror or error}") from None
     except _WrongFileError as wrong:
-        raise InputError(f"{printable(str(source))} is no motion of {printable(robot.name)}: {wrong}") from None
+        raise InputError(f"{printable(str(source), 400)} is no motion of {printable(robot.name)}: {wrong}") from None
 
 
 def _read_npz(data: bytes) -> Contents:
