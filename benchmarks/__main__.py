@@ -19,7 +19,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from benchmarks import first_call, gpu, growth, integrators, latency, plots, rollouts, tables, threads, throughput
+from benchmarks import first_call, gpu, growth, integrators, latency, plots, rollouts, tables, task_space, threads, throughput
 from benchmarks.closed_forms import suite as closed_forms
 from benchmarks.closed_forms.contenders import CONTENDERS
 from benchmarks.goals import disturbed, missing, outcomes
@@ -38,6 +38,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "closed-form": closed_forms.measure,
     "rollouts": rollouts.measure,
     "integrators": integrators.measure,
+    "task-space": task_space.measure,
     "gpu": gpu.measure,
 }
 HERE = Path(__file__).parent

@@ -127,6 +127,11 @@ def _rollouts(method: str) -> Callable[[Sections], float | None]:
     )
 
 
+def _task_space(sections: Sections) -> float | None:
+    """The least over arms and functions: the goal is for each."""
+    return min((row["times_faster"] for row in _rows(sections, "task-space") if row["times_faster"]), default=None)
+
+
 def _puma(sections: Sections) -> float | None:
     falls = sections.get("rollouts", {}).get("puma", {})
     return max((fall["seconds"] for fall in falls.values()), default=None)
@@ -167,6 +172,7 @@ GOALS = (
     Goal("Second core, 16 times as many", "×", 1.9, True, _second_core_long),
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
+    Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
     Goal("UR5e on one H200, semi-implicit Euler with a law, against MJX's forward dynamics", "×", 100, True, _on_gpu("euler")),
     Goal("UR5e on one H200, RK4 with a law, likewise", "×", 100, True, _on_gpu("rk4")),
     Goal("Energy over 10 s, thrown, RK4 1 ms, worst of 20 robots", "", 1e-7, False, _drift("thrown_rk4")),

@@ -20,6 +20,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
+        "task-space": _task_space,
     }  # fmt: skip
     printers[name](console, section)
     for robot, why in section.get("robots_left_out", {}).items():
@@ -178,6 +179,21 @@ def _integrators(console: Console, section: Row) -> None:
     console.print(table)
     orders = ", ".join(f"{method} {order:.2f}" for method, order in section["orders"].items())
     remark(console, f"Orders by Richardson: {orders}", style="dim")
+
+
+def _task_space(console: Console, section: Row) -> None:
+    title = f"The space of a pose task, nanoseconds per state: ours in a batch of {section['batch']}, one core"
+    table = empty_table(title, "robot", "function", "ours", "Pinocchio and NumPy, looped", "times", "off by", names=2)
+    names = {"inertia": "Λ", "bias": "μ + p", "law": "torque of least ½ τᵀM⁻²τ"}
+    for row in section["rows"]:
+        theirs = f"{row['ns']['pinocchio']:.0f}" if "pinocchio" in row["ns"] else row["why"]
+        gain = None if row["times_faster"] is None else _ratio(row["times_faster"])
+        off = "–" if row["difference"] is None else f"{row['difference']:.0e}"
+        table.add_row(
+            row["robot"], names[row["function"]], shown(row, "ours", f"{row['ns']['ours']:.0f}"),
+            shown(row, "pinocchio", theirs), shown(row, "", gain), off, end_section=row["function"] == "law",
+        )  # fmt: skip
+    console.print(table)
 
 
 def _gpu(console: Console, section: Row) -> None:

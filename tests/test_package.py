@@ -14,6 +14,7 @@ SOURCE = Path(dynamis.__file__).parent
 LAYERS = [
     "errors",
     "version",
+    "drawing",
     "scalar",
     "spatial",
     "model",
@@ -26,6 +27,11 @@ LAYERS = [
     "robot",
     "analysis",
     "simulation",
+    "task_space",
+    "statics",
+    "kinematics",
+    "trajectories",
+    "control",
     "cli",
 ]
 

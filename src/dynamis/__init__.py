@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
+    from dynamis import control, statics, task_space, trajectories
     from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
+    from dynamis.analysis.manipulability import manipulability
+    from dynamis.analysis.workspace import workspace
     from dynamis.errors import (
         ConversionError,
         DynamisError,
@@ -31,7 +34,10 @@ if TYPE_CHECKING:
         NameLookupError,
         PerformanceWarning,
         SingularError,
+        SingularityWarning,
     )
+    from dynamis.kinematics.all_solutions import all_solutions
+    from dynamis.kinematics.solve import inverse_kinematics
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
     from dynamis.model.description import Description
     from dynamis.model.load import check
@@ -75,15 +81,20 @@ if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.equivalence import equivalent
     from dynamis.symbolic.notation import Notation
+    from dynamis.task_space.operational import operational_space
 
 _HOMES = {
     "dynamis.algorithms.dynamics": ("TorqueLedger",),
     "dynamis.algorithms.kinematics": ("MovingBase",),
     "dynamis.analysis.bounds": ("structural_bounds",),
+    "dynamis.analysis.manipulability": ("manipulability",),
+    "dynamis.analysis.workspace": ("workspace",),
     "dynamis.errors": (
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
-        "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError",
+        "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError", "SingularityWarning",
     ),
+    "dynamis.kinematics.all_solutions": ("all_solutions",),
+    "dynamis.kinematics.solve": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
@@ -112,9 +123,14 @@ _HOMES = {
     "dynamis.symbolic.closed_form": ("ClosedForm",),
     "dynamis.symbolic.equivalence": ("equivalent",),
     "dynamis.symbolic.notation": ("Notation",),
+    "dynamis.task_space.operational": ("operational_space",),
 }  # fmt: skip
 _MODULES = {  # that are used by their own name
+    "control": "dynamis.control",
     "loops": "dynamis.simulation.loops",
+    "statics": "dynamis.statics",
+    "task_space": "dynamis.task_space",
+    "trajectories": "dynamis.trajectories",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -164,6 +180,7 @@ __all__ = [
     "Sampled",
     "Saturated",
     "SingularError",
+    "SingularityWarning",
     "Smooth",
     "Stribeck",
     "TorqueLedger",
@@ -171,22 +188,27 @@ __all__ = [
     "Watch",
     "__version__",
     "acos",
+    "all_solutions",
     "asin",
     "atan2",
     "check",
     "contact",
+    "control",
     "cos",
     "equivalent",
     "evaluate",
     "exp",
     "floor",
+    "inverse_kinematics",
     "joint_stops",
     "load",
     "log",
     "loops",
+    "manipulability",
     "maximum",
     "mesh_inertia",
     "minimum",
+    "operational_space",
     "read_study",
     "resolve_mesh",
     "rollouts",
@@ -195,10 +217,14 @@ __all__ = [
     "sin",
     "solids",
     "sqrt",
+    "statics",
     "structural_bounds",
     "study_from_text",
     "sweep",
     "symbol",
     "tanh",
+    "task_space",
+    "trajectories",
     "where",
+    "workspace",
 ]

@@ -11,6 +11,7 @@ DynamisError
 
 ModelWarning              the model loads, but something in it is doubtful; says what was done
 PerformanceWarning        it is done, but slowly; says why
+SingularityWarning        a task cannot be moved in some direction here; says what was done instead
 """
 
 from __future__ import annotations
@@ -69,6 +70,10 @@ class ModelWarning(UserWarning):
 
 class PerformanceWarning(UserWarning):
     """What was asked for is done, but slowly."""
+
+
+class SingularityWarning(UserWarning):
+    """A task is singular: some direction of it cannot be moved here."""
 
 
 def printable(name: str, limit: int = 80) -> str:

@@ -240,3 +240,89 @@ def test_task_error_decays_exponentially_each_component_on_its_own(planar):
     final = desired(1.0)[0] - planar.pose(y[:3])[:2, 3]
     np.testing.assert_allclose(final, decoupled_error(e, e_dot, 1.0), atol=1e-6)
     assert np.abs(final).max() < 0.2 * np.abs(e).max()
+
+
+# the package's own functions, formula by formula
+
+ts = dy.task_space
+POSITION = ts.Position()
+
+
+def test_the_law_of_the_package_is_the_solution_of_the_exam(task):
+    # (6), and the same with the report
+    tau = ts.least_driven_acceleration(task.robot, task.q, task.v, POSITION, task.x_ddot)
+    close(tau, task.tau, 1e-9)
+    found = ts.resolve(task.robot, task.q, task.v, POSITION, task.x_ddot)
+    close(found.tau, task.tau, 1e-9)
+    assert abs(found.cost - task.H(task.tau)) < 1e-9 * found.cost
+
+
+def test_no_torque_of_a_thousand_that_execute_the_task_is_cheaper(task):
+    rng = np.random.default_rng(7)
+    tau = ts.least_driven_acceleration(task.robot, task.q, task.v, POSITION, task.x_ddot)
+    q_ddot_0 = rng.normal(size=(1000, 7)) * 10.0 ** rng.uniform(-3, 2, (1000, 1))
+    drawn = tau + (task.B @ task.P @ q_ddot_0.T).T  # (8)
+    assert min(map(task.H, drawn)) > task.H(tau)
+
+
+def test_part_b_is_a_function_of_the_package(panda):
+    # (10)
+    robot = panda.replace(gravity=(0, 0, 0))
+    task = Task(robot, 2)
+    tau = ts.least_driven_acceleration_at_rest(robot, task.q, POSITION, task.x_ddot)
+    close(tau, task.B @ task.J_sharp @ task.x_ddot, 1e-10)
+    close(tau, ts.least_driven_acceleration(robot, task.q, np.zeros(7), POSITION, task.x_ddot), 1e-9)
+
+
+TIP = ts.Position(rows=(0, 1))
+
+
+def test_law_of_the_package_with_feedback_is_equation_11(planar):
+    rng = np.random.default_rng(3)
+    q, v, desired = rng.uniform(0.3, 1.0, 3), rng.uniform(-1, 1, 3), rng.uniform(-1, 1, (3, 2))
+    command = ts.commanded_acceleration(planar, q, v, TIP, desired, K_P, K_D)
+    tau = ts.least_driven_acceleration(planar, q, v, TIP, command)
+    close(tau, feedback_torque(planar, q, v, desired), 1e-9)
+    controller = ts.Feedback(planar, TIP, lambda t: desired, K_P=K_P, K_D=K_D)
+    close(controller(0.0, q, v), tau, 1e-9)
+
+
+def test_simulated_error_follows_equation_12_to_the_accuracy_of_the_integration(planar):
+    """Both components at every reported time, each with its own gains, by the package's own simulation."""
+
+    def desired(t):
+        c, s = 0.2 * np.cos(2 * t), 0.2 * np.sin(2 * t)
+        return np.array([0.8 + c, 0.5 + s]), 2 * np.array([-s, c]), -4 * np.array([c, s])
+
+    q0, v0 = np.array([0.2, 0.6, 0.7]), np.array([0.1, -0.2, 0.3])
+    controller = ts.Feedback(planar, TIP, desired, K_P=K_P, K_D=K_D)
+    motion = dy.simulate(planar, 1.0, q0, v0, controller=controller, rtol=1e-10, atol=1e-12, points=101)
+    e = np.array([desired(t)[0] - x for t, x in zip(motion.t, motion.path()[:, :2], strict=True)])
+    e_dot = desired(0.0)[1] - planar.velocity(q0, v0)[:2]
+    np.testing.assert_allclose(e, decoupled_error(e[0], e_dot, motion.t).T, atol=1e-9)
+
+
+def test_an_error_of_one_component_leaves_the_other_at_zero(planar):
+    q0 = np.array([0.2, 0.6, 0.7])
+    x0 = planar.pose(q0)[:2, 3]
+    goal = x0 + np.array([0.05, 0.0])
+    controller = ts.Feedback(planar, TIP, lambda t: (goal, np.zeros(2), np.zeros(2)), K_P=K_P, K_D=K_D)
+    motion = dy.simulate(planar, 1.0, q0, controller=controller, rtol=1e-10, atol=1e-12, points=51)
+    e = goal - motion.path()[:, :2]
+    np.testing.assert_allclose(e[:, 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(e[:, 0], decoupled_error(e[0], np.zeros(2), motion.t)[0], atol=1e-9)
+
+
+def test_the_law_on_the_exams_own_robot(prp):
+    # exercise 1's robot has three joints and two directions in its plane: exercise 2 applies to it
+    robot, at, q, v = prp
+    numeric = dy.load("planar_prp", parameters=at)
+    x_ddot = np.array([0.4, -0.7])
+    tau = ts.least_driven_acceleration(numeric, q, v, TIP, x_ddot)
+    s, c = np.sin(q[1]), np.cos(q[1])
+    J = np.array([[0.0, -q[2] * s, c], [1.0, q[2] * c, s]])
+    J_dot_v = np.array([-q[2] * c * v[1] ** 2 - 2 * s * v[1] * v[2], -q[2] * s * v[1] ** 2 + 2 * c * v[1] * v[2]])
+    B, n = numeric.mass_matrix(q), numeric.bias(q, v)
+    close(tau, B @ np.linalg.pinv(J) @ (x_ddot - J_dot_v + J @ np.linalg.solve(B, n)), 1e-8)
+    # the same with every mass and length a symbol
+    close(number(ts.least_driven_acceleration(robot, q, v, TIP, x_ddot), at), tau, 1e-8)

@@ -10,5 +10,11 @@ dependence      M and g as expressions, and the coordinates in them
 coriolis_norm   Coriolis terms as a bilinear map
 bounds          ``structural_bounds``: all constants of a robot …
 report          … and how they are shown
-eigenvalues     ``eigenvalue_plot``: the eigenvalues of M along a joint or over two
+eigenvalues     ``eigenvalue_plot``: the eigenvalues of M, or of Λ at a frame, along a joint or over two
+task            the directions of a frame that a question is about, and the length that compares metres with radians
+measures        volumes of one Jacobian, for numbers and for symbols
+manipulability  ``manipulability``, its gradient, condition numbers, the masses felt at a frame
+capacity        measures of many states by name: payload, stiffness and the others
+workspace       ``workspace``: the cloud of positions of a frame, and slices coloured by a measure …
+workspace_pictures … as pictures, in which the robot is drawn as its ``skeleton``
 """

@@ -1,4 +1,4 @@
-"""Pictures of the eigenvalues of M(q): along one joint, or as surfaces over two (needs the extra ``dynamis[plots]``)."""
+"""Pictures of the eigenvalues of M(q) or Λ(q): along one joint, or as surfaces over two (needs ``dynamis[plots]``)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ import numpy.typing as npt
 
 from dynamis.analysis.box import box_of, check_robot
 from dynamis.analysis.dependence import Expressions
-from dynamis.errors import InputError, MissingExtraError, printable, unknown_name
+from dynamis.analysis.manipulability import operational_eigenvalues
+from dynamis.analysis.task import in_order_of_q, task_of
+from dynamis.drawing import heading, mark_turns, new_figure, save, shades, tidy
+from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-
-COLOURS = "viridis"
 
 
 def eigenvalue_plot(
     robot: Robot, joint: str | int | Sequence[str | int] | None = None, path: str | os.PathLike[str] | None = None, *,
     q: Any = None, lower: Any = None, upper: Any = None, points: int = 181, logarithmic: bool | None = None,
+    of: str = "M", frame: str | None = None, rows: Any = None,
 ) -> Any:  # fmt: skip
     """The eigenvalues of M along a joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the figure.
+
+    ``of="Λ"`` draws those of Λ = (J M⁻¹ Jᵀ)⁻¹ instead, the masses felt at a ``frame`` in the directions of ``rows`` (its
+    position unless given); they are infinite where the frame cannot move, and the curves leave the picture there.
 
     ``joint`` is one or two coordinates by name or number, by default the one with which the eigenvalues change most among
     those M depends on. The others stay at ``q`` (n), by default the middle of the box. Ranges are as in ``structural_bounds``.
@@ -36,6 +41,7 @@ def eigenvalue_plot(
     check_robot(robot)
     if not isinstance(points, int) or not 2 <= points <= 10_000:
         raise InputError(f"points must be a whole number from 2 to 10000, got {points!r}")
+    felt = Quantity(robot, of, frame, rows)
     low, high = box_of(robot, lower, upper)
     middle = np.where(np.isfinite(low + high), 0.5 * (low + high), np.clip(0.0, low, high))
     at = _configuration(robot, middle if q is None else q)
@@ -43,25 +49,38 @@ def eigenvalue_plot(
     for k in chosen:
         if not np.isfinite([low[k], high[k]]).all():
             raise InputError(f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=")
-    matplotlib = _matplotlib()
-    figure = matplotlib.figure.Figure(figsize=(7.2, 4.6) if len(chosen) == 1 else (7.2, 5.6), layout="constrained")
+    figure = new_figure(7.2, 4.6 if len(chosen) == 1 else 5.6)
     draw = _along_one if len(chosen) == 1 else _over_two
-    draw(figure, robot, chosen, at, low, high, points, logarithmic)
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=160)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{printable(str(path))} cannot be written: {error}") from None
-    return figure
+    draw(figure, felt, chosen, at, low, high, points, logarithmic)
+    return save(figure, path)
 
 
-def _matplotlib() -> Any:
-    try:
-        import matplotlib as mpl
-        import matplotlib.figure
-    except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
-    return mpl
+class Quantity:
+    """The matrix whose eigenvalues are asked for: M, or Λ at a frame."""
+
+    def __init__(self, robot: Robot, of: str, frame: str | None, rows: Any) -> None:
+        if of not in ("M", "Λ", "Lambda"):
+            raise InputError(f"of={of!r} is not known; choose 'M' or 'Λ'")
+        self.robot, self.letter, self.frame, self.rows = robot, "M" if of == "M" else "Λ", frame, rows
+        self.task = None if of == "M" else task_of(robot, frame, rows)
+        self.count = robot.n if self.task is None else self.task.size
+
+    def __call__(self, states: Array) -> Array:
+        """Eigenvalues (…, count) in ascending order, at coordinates (…, n)."""
+        if self.task is None:
+            return _eigenvalues(self.robot, states)
+        return operational_eigenvalues(self.robot, in_order_of_q(self.robot, states), self.frame, rows=self.rows)
+
+    @property
+    def unit(self) -> str:
+        if self.task is None:
+            return _unit(self.robot)
+        return "kg" if self.task.linear.all() else "kg m²" if not self.task.linear.any() else "kg m², kg"
+
+    @property
+    def title(self) -> str:
+        where = "" if self.task is None else f" at {self.task.frame.name}"
+        return f"{self.robot.name}: eigenvalues of {self.letter}(q){where}"
 
 
 def _configuration(robot: Robot, q: Any) -> Array:
@@ -112,11 +131,7 @@ def _sweep(at: Array, k: int, values: Array) -> Array:
 
 def _eigenvalues(robot: Robot, states: Array) -> Array:
     """Eigenvalues (…, n) in ascending order, of M at coordinates (…, n)."""
-    q = np.empty_like(states)
-    for k, c in enumerate(robot.model.coordinates):
-        assert c.q_index is not None
-        q[..., c.q_index] = states[..., k]
-    return np.linalg.eigvalsh(robot.mass_matrix(q))
+    return np.linalg.eigvalsh(robot.mass_matrix(in_order_of_q(robot, states)))
 
 
 def _label(robot: Robot, k: int) -> str:
@@ -129,63 +144,58 @@ def _unit(robot: Robot) -> str:
 
 
 def _spans_decades(eigenvalues: Array) -> bool:
-    return bool(eigenvalues.min() > 0.0 and eigenvalues.max() > 100.0 * eigenvalues.min())
+    there = eigenvalues[np.isfinite(eigenvalues)]
+    return bool(len(there) and there.min() > 0.0 and there.max() > 100.0 * there.min())
 
 
 def _along_one(
-    figure: Any, robot: Robot, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
+    figure: Any, felt: Quantity, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
 ) -> None:
-    (k,) = chosen
+    robot, (k,) = felt.robot, chosen
     x = np.linspace(low[k], high[k], points)
-    eigenvalues = _eigenvalues(robot, _sweep(at, k, x))
+    eigenvalues = felt(_sweep(at, k, x))
     axes = figure.add_subplot()
-    shades = _matplotlib().colormaps[COLOURS](np.linspace(0.1, 0.85, robot.n))
-    for i in reversed(range(robot.n)):
-        axes.plot(x, eigenvalues[:, i], color=shades[i], linewidth=2.0, label=f"λ$_{{{i + 1}}}$")
+    colours = shades(felt.count)
+    for i in reversed(range(felt.count)):
+        axes.plot(x, eigenvalues[:, i], color=colours[i], linewidth=2.0, label=f"λ$_{{{i + 1}}}$")
     if _spans_decades(eigenvalues) if logarithmic is None else logarithmic:
         axes.set_yscale("log")
-    axes.set(xlabel=_label(robot, k), ylabel=f"eigenvalues of M [{_unit(robot)}]", xlim=(x[0], x[-1]))
-    axes.set_title(f"{robot.name}: eigenvalues of M(q)", loc="left", fontsize=12)
-    axes.grid(color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set(xlabel=_label(robot, k), ylabel=f"eigenvalues of {felt.letter} [{felt.unit}]", xlim=(x[0], x[-1]))
+    heading(axes, felt.title)
+    tidy(axes)
     _mark_turns(axes.xaxis, robot, k, x)
     figure.legend(loc="outside right upper", frameon=False)
 
 
 def _over_two(
-    figure: Any, robot: Robot, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
+    figure: Any, felt: Quantity, chosen: list[int], at: Array, low: Array, high: Array, points: int, logarithmic: bool | None
 ) -> None:
-    count = min(points, 91)
+    robot, count = felt.robot, min(points, 91)
     sides = [np.linspace(low[k], high[k], count) for k in chosen]
     X, Y = np.meshgrid(*sides, indexing="ij")
     states = np.tile(at, (count, count, 1))
     states[..., chosen[0]], states[..., chosen[1]] = X, Y
-    eigenvalues = _eigenvalues(robot, states)
+    eigenvalues = felt(states)
+    eigenvalues = np.where(np.isfinite(eigenvalues), eigenvalues, np.nan)
     scaled = _spans_decades(eigenvalues) if logarithmic is None else logarithmic
     heights = np.log10(eigenvalues) if scaled else eigenvalues
     axes = figure.add_subplot(projection="3d", computed_zorder=False)
-    shades = _matplotlib().colormaps[COLOURS](np.linspace(0.1, 0.85, robot.n))
-    for i in range(robot.n):
-        axes.plot_surface(X, Y, heights[..., i], color=shades[i], alpha=0.9, shade=False, edgecolor="white", linewidth=0.3,
+    colours = shades(felt.count)
+    for i in range(felt.count):
+        axes.plot_surface(X, Y, heights[..., i], color=colours[i], alpha=0.9, shade=False, edgecolor="white", linewidth=0.3,
                           rcount=30, ccount=30, label=f"λ$_{{{i + 1}}}$")  # fmt: skip
-    height = f"eigenvalues of M [{_unit(robot)}]"
+    height = f"eigenvalues of {felt.letter} [{felt.unit}]"
     axes.set(
         xlabel=_label(robot, chosen[0]), ylabel=_label(robot, chosen[1]), zlabel=f"log₁₀ of {height}" if scaled else height
     )
     for axis, k, side in zip((axes.xaxis, axes.yaxis), chosen, sides, strict=True):
         _mark_turns(axis, robot, k, side)
-    axes.set_title(f"{robot.name}: eigenvalues of M(q)", loc="left", fontsize=12)
+    heading(axes, felt.title)
     axes.view_init(elev=22, azim=-58)
     axes.set_box_aspect((1.0, 1.0, 0.8), zoom=0.95)
     axes.legend(*(entries[::-1] for entries in axes.get_legend_handles_labels()), loc="upper left", frameon=False)
 
 
 def _mark_turns(axis: Any, robot: Robot, k: int, x: Array) -> None:
-    """Quarter turns as ticks, where an angle spans at least one and not many."""
-    quarters = np.arange(np.ceil(x[0] / (np.pi / 2) - 1e-9), np.floor(x[-1] / (np.pi / 2) + 1e-9) + 1).astype(int)
-    if not robot.model.coordinates[k].revolute or not 3 <= len(quarters) <= 9:
-        return
-    names = {0: "0", 1: "π/2", -1: "−π/2", 2: "π", -2: "−π"}
-    texts = [names.get(int(m)) or (f"{m // 2}π" if m % 2 == 0 else f"{m}π/2").replace("-", "−") for m in quarters]
-    axis.set_ticks(quarters * (np.pi / 2), texts)
+    if robot.model.coordinates[k].revolute:
+        mark_turns(axis, x[0], x[-1])

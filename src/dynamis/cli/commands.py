@@ -10,10 +10,15 @@ import click
 
 from dynamis.cli.bounds import bounds
 from dynamis.cli.check_answer import check_answer
+from dynamis.cli.control import control
 from dynamis.cli.derive import derive
 from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.redundancy import redundancy
 from dynamis.cli.simulate import simulate, study
+from dynamis.cli.statics import statics
+from dynamis.cli.stiffness import stiffness
 from dynamis.cli.sweep import sweep
+from dynamis.cli.workspace import workspace
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -28,7 +33,7 @@ def cli() -> None:
     """
 
 
-for _command in (derive, check_answer, bounds, simulate, study, sweep):
+for _command in (derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control):
     cli.add_command(_command)
 
 

@@ -1,0 +1,144 @@
+"""Measures of many states at once, by name: what a map of the workspace can be coloured by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.manipulability import condition_number, manipulability, operational_eigenvalues
+from dynamis.analysis.task import task_of
+from dynamis.errors import InputError, unknown_name
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of each state: how it is called, its unit, whether more is better, and whether its scale is logarithmic."""
+
+    name: str
+    label: str
+    unit: str
+    of: Callable[..., Array]
+    more_is_better: bool = True
+    logarithmic: bool = False
+
+
+def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_limits: Any = None) -> Any:
+    """The largest mass [kg] (…) that the motors can hold as a point at the frame, at rest; 0 where they cannot hold the
+    arm itself.
+
+    τ = g(q) + m d(q) with d the torques of one kilogram, so each joint leaves an interval for m. Limits are the robot's
+    efforts unless given.
+
+    >>> import dynamis as dy
+    >>> robot = dy.load("ur5e")
+    >>> bool(payload_capacity(robot, robot.neutral()) > 5.0)
+    True
+    """
+    limits = effort_limits(robot, torque_limits)
+    g = robot.gravity(q)
+    d = -np.einsum("...ij,i->...j", robot.jacobian(q, frame)[..., :3, :], robot.model.gravity.astype(float))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        most = np.where(d == 0.0, np.inf, (np.sign(d) * limits - g) / np.where(d == 0.0, 1.0, d)).min(axis=-1)
+    able = (np.abs(g) <= limits).all(axis=-1)
+    return np.where(able, np.maximum(most, 0.0), 0.0)[()]
+
+
+def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
+    """Limits (n) of the torques: the robot's own, one number for all, or one for each joint; infinite for none."""
+    if torque_limits is None:
+        limits = robot.limits["effort"].astype(float)
+    else:
+        try:
+            limits = np.array(np.broadcast_to(np.asarray(torque_limits, dtype=float), (robot.n,)))
+        except (TypeError, ValueError):
+            limits = np.full(robot.n, np.nan)
+    if limits.shape != (robot.n,) or np.isnan(limits).any() or (limits < 0.0).any():
+        raise InputError(f"torque_limits takes {robot.n} numbers that are not negative, or one for all; got {torque_limits!r}")
+    if not np.isfinite(limits).any():
+        raise InputError(
+            f"robot {robot.name!r} states no efforts, so nothing limits its forces; "
+            "give torque_limits=, on the command line --limits"
+        )
+    return limits
+
+
+def least_stiffness(robot: Robot, q: Any, frame: str | None = None, *, joint_stiffness: Any, rows: Any = None) -> Any:
+    """The stiffness [N/m] (…) in the softest direction at the frame: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
+    task = task_of(robot, frame, rows)
+    A = task.selection @ robot.jacobian(q, frame)
+    compliance = (A / joint_springs(robot, joint_stiffness)) @ np.swapaxes(A, -1, -2)
+    softest = np.linalg.eigvalsh(compliance)[..., -1]
+    with np.errstate(divide="ignore"):
+        return (1.0 / np.maximum(softest, 0.0))[()]
+
+
+def joint_springs(robot: Robot, joint_stiffness: Any) -> Array:
+    """k_q (n), from one number for all or one for each joint: positive, infinite for a rigid joint."""
+    try:
+        k = np.array(np.broadcast_to(np.asarray(joint_stiffness, dtype=float), (robot.n,)))
+    except (TypeError, ValueError):
+        k = np.full(robot.n, np.nan)
+    if np.isnan(k).any() or (k <= 0.0).any():
+        raise InputError(
+            f"joint stiffness takes {robot.n} positive numbers, N m/rad or N/m, or one for all; got {joint_stiffness!r}"
+        )
+    return k
+
+
+def _worst_mass(robot: Robot, q: Any, frame: str | None, rows: Any) -> Array:
+    return operational_eigenvalues(robot, q, frame, rows=rows)[..., -1]
+
+
+def _least_mass(robot: Robot, q: Any, frame: str | None, rows: Any) -> Array:
+    return operational_eigenvalues(robot, q, frame, rows=rows)[..., 0]
+
+
+def _inertia(place: int) -> Callable[..., Array]:
+    return lambda robot, q, frame, rows: np.linalg.eigvalsh(robot.mass_matrix(q))[..., place]  # noqa: ARG005 - as its fellows
+
+
+def _kind(kind: str) -> Callable[..., Array]:
+    return lambda robot, q, frame, rows: np.asarray(manipulability(robot, q, frame, kind, rows=rows))
+
+
+MEASURES: dict[str, Measure] = {
+    m.name: m
+    for m in (
+        Measure("manipulability", "manipulability w", "", _kind("velocity")),
+        Measure("force", "force manipulability 1/w", "", _kind("force"), logarithmic=True),
+        Measure("dynamic", "dynamic manipulability", "", _kind("dynamic")),
+        Measure("condition", "condition number of J", "", lambda r, q, f, rows: condition_number(r, q, f, rows=rows),
+                more_is_better=False, logarithmic=True),
+        Measure("inertia", "largest eigenvalue of M", "kg m²", _inertia(-1), more_is_better=False),
+        Measure("least_inertia", "least eigenvalue of M", "kg m²", _inertia(0)),
+        Measure("felt_mass", "largest eigenvalue of Λ", "kg", _worst_mass, more_is_better=False, logarithmic=True),
+        Measure("least_felt_mass", "least eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
+    )
+}  # fmt: skip
+LIMITED = ("payload", "stiffness")  # which need a number more
+
+
+def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
+    """A measure of the table, or "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
+    if name == "payload":
+        limits = options.get("torque_limits")
+        return Measure(name, "payload the motors can hold", "kg",
+                       lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
+    if name == "stiffness":
+        if options.get("joint_stiffness") is None:
+            raise InputError(
+                "colouring by stiffness takes joint_stiffness=, one positive number for all joints or one for each"
+            )
+        k = options["joint_stiffness"]
+        return Measure(name, "stiffness in the softest direction", "N/m", logarithmic=True,
+                       of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip
+    if name not in MEASURES:
+        raise unknown_name("measure", name, (*MEASURES, *LIMITED))
+    return MEASURES[name]

@@ -1,0 +1,133 @@
+"""How well a robot moves and pushes at a frame: manipulability, its gradient, condition numbers, inertia as felt there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import mass_matrix
+from dynamis.algorithms.jacobian import jacobian
+from dynamis.analysis.measures import dynamic_volume, mobility, volume
+from dynamis.analysis.task import Task, check_numeric, task_of
+from dynamis.errors import InputError
+from dynamis.model.model import Model
+from dynamis.robot import Robot
+from dynamis.scalar import Node, gradient
+
+Array = npt.NDArray[Any]
+
+KINDS = ("velocity", "force", "dynamic")
+FLAT = 1e-12  # of the largest singular value: what is less is zero
+
+
+def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "velocity", *, rows: Any = None) -> Any:
+    """The volume of an ellipsoid at a frame, for each state (…): √ of a determinant.
+
+    ``kind``: "velocity" w = √det(J Jᵀ), of the velocities with ‖q̇‖ ≤ 1 [Yoshikawa 1985]; "force" 1/w, of the forces that
+    cost ‖τ‖ ≤ 1, infinite where w is zero; "dynamic" √det(J M⁻² Jᵀ), of the accelerations that ‖τ‖ ≤ 1 gives at rest.
+
+    ``rows`` chooses the task: None is the frame's position, without directions the robot never moves in ("xy" of a planar
+    arm); "all" has six rows; see `task_of`. q may hold symbols: the result is then an expression, to compile or differentiate.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> w = dy.manipulability(arm, [[0.3, 0.0], [0.3, np.pi / 2]])  # l_1 l_2 |s_2|
+    >>> w.round(6).tolist()
+    [0.0, 1.0]
+    """
+    if kind not in KINDS:
+        raise InputError(f"kind={kind!r} is not known; choose {', '.join(map(repr, KINDS))}")
+    if not isinstance(robot, Robot):
+        check_numeric(robot)
+    task = task_of(robot, frame, rows)
+    if task.size > robot.n:
+        raise InputError(
+            f"the task has {task.size} directions ({', '.join(task.names)}) and the robot {robot.n} joints, so this is zero "
+            "everywhere; choose fewer rows, such as rows='xy'"
+        )
+
+    def measure(model: Model, q: Array) -> Any:
+        A = task.selection @ jacobian(model, q, task.frame)
+        return dynamic_volume(A, mass_matrix.crba(model, q)) if kind == "dynamic" else volume(A)
+
+    family = "dynamic" if kind == "dynamic" else "velocity"
+    w = robot._evaluator.evaluate(("manipulability", family, *task.key), measure, q=(q, robot.nq))
+    if kind != "force":
+        return w
+    if isinstance(w, Node):
+        return 1.0 / w
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.asarray(w)[()]
+
+
+def manipulability_gradient(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
+    """∂w/∂q of the velocity manipulability (…, n), along v where q has quaternions: w tr(∂J/∂q_k J⁺).
+
+    Where w is zero it has a kink; the result there is zero, one of its subgradients. With symbols in q it is an expression.
+
+    >>> import dynamis as dy
+    >>> from dynamis.analysis.manipulability import manipulability_gradient
+    >>> manipulability_gradient(dy.load("planar_2r_melchiorri"), [0.3, 1.0])[1].round(6)  # l_1 l_2 c_2
+    np.float64(0.540302)
+    """
+    state = np.asarray(q)
+    if state.dtype == object:
+        return gradient(manipulability(robot, q, frame, rows=rows), list(state))
+    task = task_of(robot, frame, rows)
+    w = np.asarray(manipulability(robot, q, frame, rows=rows))
+    A = task.selection @ robot.jacobian(q, frame)
+    # J̇ is linear in v, so along the unit velocities it is ∂J/∂q_k; the axis k stands before those of J
+    slopes = task.selection @ robot.jacobian_dot(np.asarray(q, dtype=float)[..., None, :], np.eye(robot.n), frame)
+    shares = np.einsum("...kmn,...nm->...k", slopes, np.linalg.pinv(A, rcond=FLAT))
+    return np.asarray(np.where(w[..., None] > 0.0, w[..., None] * shares, 0.0))
+
+
+def scaled_jacobian(robot: Robot, q: Any, task: Task) -> Array:
+    """The task's Jacobian without units: rates of the task by L or 1, rates of the joints by L or 1."""
+    return (task.selection @ robot.jacobian(q, task.frame.name)) / task.scale[:, None] * task.joint_scale(robot)
+
+
+def condition_number(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, length: float | None = None) -> Any:
+    """σ_max / σ_min of the Jacobian (…): 1 where the frame moves equally well in all directions, infinite where not at all.
+
+    Where the task mixes distances and angles, or the robot sliding and turning joints, distances are measured in units of
+    ``length`` [m], by default the length of the chain (`characteristic_length`): the number depends on it.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> round(float(condition_number(arm, [0.0, np.pi / 2])), 6)
+    2.618034
+    """
+    check_numeric(robot)
+    task = task_of(robot, frame, rows, length)
+    values = np.linalg.svd(scaled_jacobian(robot, q, task), compute_uv=False)
+    if task.size > robot.n:
+        return np.full(values.shape[:-1], np.inf)[()]
+    flat = values[..., -1] <= np.maximum(FLAT * values[..., 0], task.noise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(flat, np.inf, values[..., 0] / np.where(flat, 1.0, values[..., -1]))[()]
+
+
+def operational_mobility(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
+    """Λ⁻¹ = J M⁻¹ Jᵀ (…, m, m): the acceleration of the frame for a unit force there; defined also where J is singular."""
+    task = task_of(robot, frame, rows)
+
+    def measure(model: Model, q: Array) -> Array:
+        return mobility(task.selection @ jacobian(model, q, task.frame), mass_matrix.crba(model, q))
+
+    return robot._evaluator.evaluate(("mobility", *task.key), measure, q=(q, robot.nq))
+
+
+def operational_eigenvalues(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
+    """The eigenvalues of Λ = (J M⁻¹ Jᵀ)⁻¹ (…, m), ascending: the masses felt at the frame; infinite where it cannot move.
+
+    >>> import dynamis as dy
+    >>> operational_eigenvalues(dy.load("planar_2r_melchiorri"), [0.3, 0.0])[-1]
+    np.float64(inf)
+    """
+    values = np.maximum(np.linalg.eigvalsh(operational_mobility(robot, q, frame, rows=rows)), 0.0)
+    flat = values <= FLAT * values[..., -1:]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(flat, np.inf, 1.0 / np.where(flat, 1.0, values))[..., ::-1])

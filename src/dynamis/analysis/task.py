@@ -1,0 +1,177 @@
+"""The task a question is about: some directions of a frame's twist, and a length that makes metres and radians one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.model import Frame
+from dynamis.robot import Robot
+from dynamis.scalar import Node, symbol
+
+Array = npt.NDArray[Any]
+
+ROWS = ("x", "y", "z", "rx", "ry", "rz")
+GROUPS = {"linear": (0, 1, 2), "angular": (3, 4, 5), "all": (0, 1, 2, 3, 4, 5)}
+LOOKED_AT = 16  # random configurations, to see what never moves
+NEVER = 1e-12  # metres or radians
+ROUNDING = 1e-14  # of a length, in an entry of a Jacobian
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Directions (m × 6) of a frame's twist (ṗ, ω); ``selection @ J`` is the task's Jacobian.
+
+    ``length`` L [m] makes angles and distances comparable where the task or the robot mixes them; ``names`` are for reading.
+    """
+
+    frame: Frame
+    selection: Array
+    names: tuple[str, ...]
+    length: float
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells compiled functions of different tasks apart."""
+        return self.frame.name, tuple(map(tuple, self.selection.tolist()))
+
+    @property
+    def size(self) -> int:
+        return len(self.selection)
+
+    @property
+    def linear(self) -> Array:
+        """Which of the directions are distances."""
+        return np.asarray(np.abs(self.selection[:, 3:]).max(axis=1) == 0.0)
+
+    @property
+    def scale(self) -> Array:
+        """What the task's rates are divided by: L for distances and 1 for angles, if there are both."""
+        return np.where(self.linear, self.length, 1.0) if len(set(self.linear.tolist())) == 2 else np.ones(self.size)
+
+    def joint_scale(self, robot: Robot) -> Array:
+        """What the joints' rates are divided by: L for sliding joints and 1 for turning ones, if there are both."""
+        turning = np.array([c.revolute for c in robot.model.coordinates], dtype=bool)
+        return np.where(turning, 1.0, self.length) if len(set(turning.tolist())) == 2 else np.ones(robot.n)
+
+    @property
+    def noise(self) -> float:
+        """What rounding leaves of a singular value that is zero."""
+        return ROUNDING * max(self.length, 1.0)
+
+    def unit(self) -> str:
+        return "m" if self.linear.all() else "rad" if not self.linear.any() else f"m and rad, 1 rad as {self.length:.3g} m"
+
+
+def check_numeric(robot: Any) -> None:
+    """A robot whose parameters are numbers."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"this takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+    if robot.model.symbolic:
+        from dynamis.analysis.box import free_symbols
+
+        raise InputError(
+            f"robot {printable(robot.name)} has parameters without values ({', '.join(free_symbols(robot))}); "
+            "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
+        )
+
+
+def task_of(robot: Robot, frame: str | None, rows: Any, length: float | None = None) -> Task:
+    """The task of a frame: ``rows`` is None (the position, without directions that never move), "linear", "angular",
+    "all", names of rows such as "xy" or ("x", "rz"), or a matrix (m, 6) of directions."""
+    f = robot.model.frame(frame)
+    L = characteristic_length(robot, f.name) if length is None else _positive(length)
+    if rows is None:
+        moving = [k for k in movable_rows(robot, f.name) if k < 3] or movable_rows(robot, f.name) or [0, 1, 2]
+        return _rows(f, moving, L)
+    if isinstance(rows, str):
+        return _rows(f, list(GROUPS[rows]) if rows in GROUPS else [_row(x) for x in _letters(rows)], L)
+    if isinstance(rows, Sequence) and all(isinstance(x, str) for x in rows) and len(rows):
+        return _rows(f, [_row(x) for x in rows], L)
+    try:
+        directions = np.array(rows, dtype=float)
+    except (TypeError, ValueError):
+        directions = np.zeros(0)
+    if directions.ndim != 2 or directions.shape[1] != 6 or not 1 <= len(directions) <= 6 or not np.isfinite(directions).all():
+        raise InputError(
+            f"rows= takes 'linear', 'angular', 'all', names out of {', '.join(ROWS)}, or an (m, 6) matrix; got {rows!r}"
+        )
+    return Task(f, directions, tuple(f"direction {k + 1}" for k in range(len(directions))), L)
+
+
+def _rows(frame: Frame, rows: list[int], length: float) -> Task:
+    if len(set(rows)) != len(rows):
+        raise InputError("rows= names a direction twice; each may be there once")
+    return Task(frame, np.eye(6)[rows], tuple(ROWS[k] for k in rows), length)
+
+
+def _letters(text: str) -> list[str]:
+    """ "xy" or "x,y,rz" as names."""
+    words = [word for word in text.replace(",", " ").split() if word]
+    if len(words) == 1 and words[0] not in ROWS and set(words[0]) <= set("xyz"):
+        return list(words[0])
+    if not words:
+        raise InputError(f"rows= names no direction; choose out of {', '.join(ROWS)}")
+    return words
+
+
+def _row(name: str) -> int:
+    if name not in ROWS:
+        raise unknown_name("row", name, (*ROWS, *GROUPS))
+    return ROWS.index(name)
+
+
+def _positive(length: Any) -> float:
+    try:
+        value = float(length)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not (np.isfinite(value) and value > 0.0):
+        raise InputError(f"length must be a positive number of metres, got {length!r}")
+    return value
+
+
+def movable_rows(robot: Robot, frame: str | None = None) -> list[int]:
+    """The rows of the Jacobian that are not zero in every configuration."""
+    if robot.model.symbolic:
+        x = np.array([symbol(f"q[{k + 1}]") for k in range(robot.nq)], dtype=object)
+        return [k for k, row in enumerate(robot.jacobian(x, frame)) if any(isinstance(v, Node) or v != 0.0 for v in row)]
+    J = robot.jacobian(robot.random(0, LOOKED_AT), frame)
+    return [int(k) for k in np.flatnonzero(np.abs(J).max(axis=(0, 2), initial=0.0) > NEVER)]
+
+
+def characteristic_length(robot: Robot, frame: str | None = None) -> float:
+    """L [m]: the length of the chain from the first joint to the frame, sliding joints drawn out; 1 where it has none.
+
+    It is the length with which rotations are compared with translations: at the tip of a stretched arm, one radian of the
+    first joint is L metres.
+    """
+    model, f = robot.model, robot.model.frame(frame)
+    if model.symbolic:
+        return 1.0  # a length would be an expression; what needs it asks for numbers
+    total = float(np.linalg.norm(f.pose.p.astype(float)))
+    chain = list(model.ancestors(f.body))
+    for i in chain:
+        body = model.bodies[i]
+        assert body is not None
+        if i != chain[-1]:
+            total += float(np.linalg.norm(body.placement.p.astype(float)))
+        for k in body.dof:
+            c = model.coordinates[k]
+            ends = [abs(x) for x in (c.lower, c.upper) if np.isfinite(x)]
+            total += max(ends, default=0.0) if not c.revolute and c.q_index is not None else 0.0
+    return total if total > NEVER else 1.0
+
+
+def in_order_of_q(robot: Robot, states: Array) -> Array:
+    """Coordinates (…, n) as configurations (…, nq)."""
+    q = np.empty((*states.shape[:-1], robot.nq))
+    for k, c in enumerate(robot.model.coordinates):
+        assert c.q_index is not None
+        q[..., c.q_index] = states[..., k]
+    return q

@@ -1,0 +1,68 @@
+"""Controllers: plain functions of the robot, for simulation, for compiled closed loops, and for C.
+
+What a law is: `law` (how it is called, and what it knows of the robot), `reference`, `gains`, `stability`. In joint space:
+`gravity_compensation`, `pd_gravity`, `pd_bounded`, `feedforward_pd`, `computed_torque`, `slotine_li`. In task space:
+`operational_space`, `impedance`, `hybrid`. Watching: `momentum_observer`, `collisions`. Beside them: `tracking`,
+`parameter_error`, `trials`, `c_export`.
+"""
+
+from dynamis.control.adapted_parameters import Adapted, adapted_parameters
+from dynamis.control.c_export import compiled, write_c
+from dynamis.control.collisions import Collision, Collisions, detect, residuals
+from dynamis.control.computed_torque import ComputedTorque
+from dynamis.control.damping_design import consistent_damping
+from dynamis.control.feedforward_pd import FeedforwardPD
+from dynamis.control.gains import gains, inertia_seen, pd_gains
+from dynamis.control.gravity_compensation import GravityCompensation
+from dynamis.control.hybrid import HybridForcePosition
+from dynamis.control.impedance import Impedance
+from dynamis.control.law import Controller, DynamicController
+from dynamis.control.momentum_observer import MomentumObserver
+from dynamis.control.operational_space import OperationalSpace
+from dynamis.control.parameter_error import perturbed
+from dynamis.control.pd_bounded import PDBounded
+from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.slotine_li import SlotineLi
+from dynamis.control.stability import Condition, Stability
+from dynamis.control.structure import ScaledBounds, gravity_slope, scaled_bounds
+from dynamis.control.tracking import Tracking, predicted_error, tracking, tracking_bound
+from dynamis.control.trials import Trial, trial
+
+__all__ = [
+    "Adapted",
+    "Collision",
+    "Collisions",
+    "ComputedTorque",
+    "Condition",
+    "Controller",
+    "DynamicController",
+    "FeedforwardPD",
+    "GravityCompensation",
+    "HybridForcePosition",
+    "Impedance",
+    "MomentumObserver",
+    "OperationalSpace",
+    "PDBounded",
+    "PDGravity",
+    "ScaledBounds",
+    "SlotineLi",
+    "Stability",
+    "Tracking",
+    "Trial",
+    "adapted_parameters",
+    "compiled",
+    "consistent_damping",
+    "detect",
+    "gains",
+    "gravity_slope",
+    "inertia_seen",
+    "pd_gains",
+    "perturbed",
+    "predicted_error",
+    "residuals",
+    "scaled_bounds",
+    "tracking",
+    "tracking_bound",
+    "trial",
+    "write_c",
+]

@@ -1,0 +1,101 @@
+"""A controller as compiled code and as C: the law with its gains, reference and model in one function."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler import c_text
+from dynamis.compiler.kernel import Kernel
+from dynamis.control.law import Controller, DynamicController
+from dynamis.errors import InputError, printable
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+
+def compiled(robot: Robot, law: Controller | DynamicController) -> Kernel:
+    """The law with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
+
+    t has one number on its last axis. What a law measures comes last.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> torques = compiled(arm, dy.control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0))
+    >>> torques(np.zeros(1), np.zeros((7, 2)), np.zeros((7, 2))).shape
+    (7, 2)
+    """
+    sizes = dict(_checked(law).measures)
+    if isinstance(law, DynamicController):
+
+        def both(robot: Robot, t: Array, q: Array, v: Array, x: Array, *measured: Array) -> tuple[Any, Any]:
+            return law.torque(robot, t[0], q, v, x, *measured), law.rates(robot, t[0], q, v, x, *measured)
+
+        return _kernel(robot, both, {"x": law.size, **sizes})
+
+    def torque(robot: Robot, t: Array, q: Array, v: Array, *measured: Array) -> Array:
+        return law(robot, t[0], q, v, *measured)
+
+    return _kernel(robot, torque, sizes)
+
+
+def write_c(
+    robot: Robot, law: Controller | DynamicController, folder: str | os.PathLike[str], *,
+    name: str | None = None, precision: str = "double", states: int = 20, duration: float = 1.0,
+) -> list[Path]:  # fmt: skip
+    """Write the law as dependency-free C99, header and source with a self-test, into a folder.
+
+    in0 is t, in1 q, in2 v, then the states of a law that has some, and what it measures; out0 is τ, out1 ẋ. The self-test has
+    random states within the limits at times up to ``duration``. ``name`` of the function is that of the law unless given.
+    """
+    if not (isinstance(states, int) and states > 0):
+        raise InputError(f"states must be a whole number from 1, got {states!r}")
+    kernel = compiled(robot, law)
+    own = getattr(law, "law", law)
+    label = name or "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
+    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}",
+                          _test_states(robot, law, kernel, states, duration))  # fmt: skip
+    paths = [Path(folder) / f"{label}{suffix}" for suffix in (".h", ".c")]
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
+    return paths
+
+
+def _checked(law: Any) -> Controller | DynamicController:
+    if not isinstance(law, Controller | DynamicController):
+        raise InputError(
+            f"this takes a controller of dynamis.control, got {type(law).__name__}; robot.compile takes any function"
+        )
+    return law
+
+
+def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
+    if robot.model.symbolic:
+        raise InputError(
+            f"robot {printable(robot.name)} has parameters without values: give them with load(…, parameters={{…}})"
+        )
+    twin = Robot(robot.description, _tracing=True)
+    arguments = [("t", 1), ("q", robot.nq), ("v", robot.n), *sizes.items()]
+    return Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")
+
+
+def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: float) -> list[list[Array]]:
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(count):
+        q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.n)
+        row = [np.array([rng.uniform(0.0, duration)]), q, v]
+        for name, size in kernel.arguments[3:]:
+            near = law.start(robot, q, v) if name == "x" else np.zeros(size)
+            row.append(near + 0.1 * rng.uniform(-1.0, 1.0, size))
+        rows.append(row)
+    return rows

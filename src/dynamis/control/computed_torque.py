@@ -1,0 +1,85 @@
+"""Computed torque: the model's inverse dynamics turns the arm into n independent double integrators.
+
+τ = M̂ (a_d + k_d ė + k_p e) + Ĉ v + ĝ + friction, which leaves ë + k_d ė + k_p e = 0 where the model is right
+[Siciliano 2009, §8.5.2], [Spong 2006, §8.3].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.dry_friction import dry_feedforward, smooth_model
+from dynamis.control.gains import gain, gains
+from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+LOOKED_AT = 512  # configurations
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque(Controller):
+    """Inverse dynamics of the model, and a spring and damper per unit of inertia: k_p = ω² [1/s²], k_d = 2 ζ ω [1/s].
+
+    Dry friction is fed forward along the reference, smoothed below ``slip`` [rad/s]: compensation by the measured velocity
+    would chatter about rest. None leaves it out.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> law = ComputedTorque.designed([0.5, -0.5], bandwidth=8.0)
+    >>> motion = dy.simulate(arm, 2.0, controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> bool(abs(motion.q[-1] - [0.5, -0.5]).max() < 1e-4)
+    True
+    """
+
+    reference: Any
+    kp: Any
+    kd: Any
+    slip: float | None = 0.05
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kp", gain(self.kp, "kp"))
+        object.__setattr__(self, "kd", gain(self.kd, "kd"))
+        object.__setattr__(self, "_at", reference_of(self.reference))
+
+    @staticmethod
+    def designed(reference: Any, *, bandwidth: Any, damping: Any = 1.0, slip: float | None = 0.05) -> ComputedTorque:
+        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
+        return ComputedTorque(reference, *gains(bandwidth, damping), slip)
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        check_plain_joints(robot)
+        q_d, v_d, a_d = self._at(t)
+        check_length(q_d, robot.n, "the reference")
+        wanted = a_d + self.kd * (v_d - v) + self.kp * (q_d - q)
+        return smooth_model(robot).inverse_dynamics(q, v, wanted) + dry_feedforward(robot, v_d, self.slip)
+
+    def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
+        """``model`` is what the law computes with, where that is not the robot itself."""
+        least_p, least_d = float(np.min(self.kp)), float(np.min(self.kd))
+        conditions = [
+            positive("least k_p", least_p, "e → 0 exponentially where the model is right"),
+            positive("least k_d", least_d, "likewise"),
+        ]
+        if model is not None:
+            conditions.append(inertia_known(robot, model))
+        bandwidth = float(np.sqrt(np.max(self.kp)))
+        note = "where the model is wrong, the error stays within what the wrong torques accelerate it by, over ω² (ζ ≥ 1)"
+        return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+
+def inertia_known(robot: Robot, model: Robot) -> Condition:
+    """‖1 − M⁻¹ M̂‖ < 1: what is commanded happens, to less than 100 % [Spong 2006, §8.4]."""
+    q = robot.random(0, LOOKED_AT)
+    missed = np.eye(robot.n) - np.linalg.solve(robot.mass_matrix(q), model.mass_matrix(q))
+    # the spectral radius does not depend on the units of the joints, as the norm would
+    worst = float(np.abs(np.linalg.eigvals(missed)).max())
+    why = "the premise under which bounded errors of the model leave bounded errors of the motion"
+    return Condition("1 − ρ(1 − M⁻¹ M̂), how well the inertia is known", worst < 1.0, 1.0 - worst, 0.0, SEARCHED, why)

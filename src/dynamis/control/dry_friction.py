@@ -1,0 +1,28 @@
+"""Dry friction in a law: compensated along the reference, never by the sign of a measured velocity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.robot import Robot
+from dynamis.scalar import tanh
+from dynamis.simulation.motion import without_dry_friction
+
+Array = npt.NDArray[Any]
+
+
+def smooth_model(robot: Robot) -> Robot:
+    """The robot with viscous friction only; what a law computes its feedback with."""
+    return without_dry_friction(robot)
+
+
+def dry_feedforward(robot: Robot, v_d: Array, slip: float | None) -> Array:
+    """F_s tanh(v_d / slip) and what friction has of a direction, along a wanted velocity (n)."""
+    model = robot.model
+    if slip is None or not (np.any(model.coulomb) or np.any(model.coulomb_bias)):
+        return np.zeros(robot.n)
+    s = tanh(np.asarray(v_d) / slip)
+    return np.asarray(model.coulomb * s + model.coulomb_bias * (s * s))

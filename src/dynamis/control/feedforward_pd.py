@@ -1,0 +1,92 @@
+"""Feedforward + PD: torques of the reference, computed beforehand if wished, and springs for what is left.
+
+τ = ID(q_d, v_d, a_d) + K_p e + K_d ė. The model is asked for the reference only, never for the measured state, so that noise
+does not pass through it [Siciliano 2009, §8.5], [Santibáñez & Kelly 2001].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.dry_friction import dry_feedforward, smooth_model
+from dynamis.control.gains import gain, pd_gains
+from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+INSTANTS = 41  # of the reference at which slopes are looked at
+NUDGE = 1e-6  # rad or m, for differences
+
+
+@dataclass(frozen=True, eq=False)
+class FeedforwardPD(Controller):
+    """The model's torques along the reference, with ``stiffness`` K_p and ``damping`` K_d at each joint.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> def swing(t):
+    ...     s, c = dy.sin(2.0 * t), dy.cos(2.0 * t)
+    ...     return np.array([0.5, 1.0]) * s, np.array([1.0, 2.0]) * c, np.array([-2.0, -4.0]) * s
+    >>> law = FeedforwardPD.designed(arm, swing, bandwidth=10.0)
+    >>> motion = dy.simulate(arm, 2.0, v0=[1.0, 2.0], controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> bool(abs(motion.q[-1] - swing(2.0)[0]).max() < 1e-9)
+    True
+    """
+
+    reference: Any
+    stiffness: Any
+    damping: Any
+    slip: float | None = 0.05
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stiffness", gain(self.stiffness, "stiffness"))
+        object.__setattr__(self, "damping", gain(self.damping, "damping"))
+        object.__setattr__(self, "_at", reference_of(self.reference))
+
+    @staticmethod
+    def designed(
+        robot: Robot, reference: Any, *, bandwidth: Any, damping: Any = 1.0, slip: float | None = 0.05
+    ) -> FeedforwardPD:
+        """With gains from the bandwidth ω [rad/s] and damping ratio ζ, for the inertia that each joint sees at most."""
+        return FeedforwardPD(reference, *pd_gains(robot, bandwidth, damping), slip)
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        check_plain_joints(robot)
+        q_d, v_d, a_d = self._at(t)
+        check_length(q_d, robot.n, "the reference")
+        ahead = smooth_model(robot).inverse_dynamics(q_d, v_d, a_d) + dry_feedforward(robot, v_d, self.slip)
+        return ahead + self.stiffness * (q_d - q) + self.damping * (v_d - v)
+
+    def check(self, robot: Robot, *, rate: float | None = None, duration: float | None = None) -> Stability:
+        """Along the reference, up to its ``duration`` (its own, where it has one)."""
+        end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
+        kp, kd = (gain(x, "gain", robot.n) for x in (self.stiffness, self.damping))
+        steepest, root = 0.0, np.sqrt(kp)
+        for t in np.linspace(0.0, end, INSTANTS):
+            slope = torque_slope(smooth_model(robot), *(np.asarray(x, dtype=float) for x in self._at(float(t))))
+            falling = -0.5 * (slope + slope.T) / np.outer(root, root)
+            steepest = max(steepest, float(np.linalg.eigvalsh(falling)[-1]))
+        margin = 1.0 / max(steepest, 1e-300)
+        why = "small errors are pulled back: the slope of ID(q, v_d, a_d) with q does not outweigh the springs"
+        conditions = (
+            positive("least stiffness K_p", float(kp.min()), "a spring at each joint"),
+            positive("least damping K_d", float(kd.min()), "a damper at each joint"),
+            Condition("K_p over the falling slope of the torque", margin > 1.0, margin, 1.0, SEARCHED, why),
+        )
+        bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
+        note = "local, and for references that are slow beside the bandwidth: small errors decay [Santibáñez & Kelly 2001]"
+        return Stability("feedforward + PD", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+
+def torque_slope(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    """∂ID/∂q (n, n) at a state, by central differences."""
+    nudges = NUDGE * np.eye(robot.n)
+    ahead, behind = (robot.inverse_dynamics(q + s * nudges, v, a) for s in (1.0, -1.0))
+    return np.asarray((ahead - behind).T / (2.0 * NUDGE))

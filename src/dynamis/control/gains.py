@@ -1,0 +1,65 @@
+"""Gains from what one wants: how fast, and how damped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+SAMPLES = 2048  # configurations at which the inertia that a joint sees is looked for
+
+
+def gains(bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
+    """(k_p, k_d) = (ω², 2 ζ ω) of ë + k_d ė + k_p e = 0, one for all joints or one each.
+
+    ``bandwidth`` ω in rad/s; ``damping`` ζ, 1 for the fastest answer that does not overshoot.
+
+    >>> kp, kd = gains(10.0)
+    >>> float(kp), float(kd)
+    (100.0, 20.0)
+    """
+    w, zeta = gain(bandwidth, "bandwidth"), gain(damping, "damping")
+    return w * w, 2.0 * zeta * w
+
+
+def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
+    """(K_p, K_d) (n) of a PD law on joints: the inertia each joint sees at most, times (ω², 2 ζ ω).
+
+    A joint whose other joints are held then has at least the damping asked for, and at most ω: both exactly so where it sees
+    the most.
+
+    >>> import dynamis as dy
+    >>> kp, kd = pd_gains(dy.load("planar_2r_melchiorri"), 5.0)
+    >>> kp
+    array([3625. ,  562.5])
+    """
+    kp, kd = gains(bandwidth, damping)
+    seen = inertia_seen(robot)
+    return kp * seen, kd * seen
+
+
+def inertia_seen(robot: Robot) -> Array:
+    """The largest M_kk (n) that was found among many configurations within the limits."""
+    q = np.vstack([robot.neutral()[None], robot.random(0, SAMPLES)])
+    return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
+
+
+def gain(value: Any, name: str, count: int | None = None, *, zero: bool = False) -> Array:
+    """A positive number or a vector of them, as an array; of a length if one is given."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    least = "zero or more" if zero else "above zero"
+    if array.ndim > 1 or not (np.isfinite(array).all() and ((array >= 0.0) if zero else (array > 0.0)).all()):
+        raise InputError(f"{name} must be {least}: one number, or one for each joint; got {value!r}")
+    if count is not None:
+        if array.ndim and len(array) != count:
+            raise InputError(f"{name} has {len(array)} numbers; give one, or {count}")
+        array = np.broadcast_to(array, (count,))
+    return array

@@ -1,0 +1,68 @@
+"""Gravity compensation with a payload: the arm floats, and stays where it is led.
+
+τ = g(q) − Jᵀ (weight of the payload) − D v. The payload need not be part of the robot's model: its weight m g₀ acts at its
+centre of mass, held at a frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.gains import gain
+from dynamis.control.law import Controller
+from dynamis.control.pd_gravity import springs
+from dynamis.control.stability import PROVEN, Condition, Stability, positive
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.spatial import Inertia, cross
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class GravityCompensation(Controller):
+    """The weight of the robot and of a ``payload`` at a ``frame`` (the tip unless named), and ``damping`` D at each joint.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm, load = dy.load("planar_2r_melchiorri"), dy.solids.sphere(0.1, mass=5.0)
+    >>> law = GravityCompensation(load)
+    >>> q = np.array([0.3, 0.4])
+    >>> bool(np.allclose(law(arm, 0.0, q, np.zeros(2)), arm.replace(payload=load).gravity(q)))
+    True
+    """
+
+    payload: Inertia | None = None
+    frame: str | None = None
+    damping: Any = 0.0
+
+    def __post_init__(self) -> None:
+        if self.payload is not None and not isinstance(self.payload, Inertia):
+            raise InputError(
+                f"payload= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(self.payload).__name__}"
+            )
+        object.__setattr__(self, "damping", gain(self.damping, "damping", zero=True))
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:  # noqa: ARG002 - every law takes the time
+        carried = robot.gravity(q) - self.damping * np.asarray(v)
+        if robot.nq == robot.n:
+            carried = carried + springs(robot, q)
+        return carried if self.payload is None else carried + payload_torque(robot, q, self.payload, self.frame)
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - it has no bandwidth
+        least = float(gain(self.damping, "damping", robot.n, zero=True).min())
+        passive = Condition("energy put in [J], at most", True, 0.0, 0.0, PROVEN,
+                            "the loop is passive: τ cancels the weight's power exactly, and D takes power out")  # fmt: skip
+        note = "every configuration is an equilibrium; where the weight is not known exactly, the arm drifts"
+        return Stability("gravity compensation", (passive, positive("least damping D", least, "motion dies out")), (note,))
+
+
+def payload_torque(robot: Robot, q: Array, payload: Inertia, frame: str | None = None) -> Array:
+    """The torques that carry a payload held at a frame, with its centre of mass in that frame's axes."""
+    R = robot.pose(q, frame)[:3, :3]
+    weight = payload.mass * robot.model.gravity
+    moment = cross(R @ payload.first_moment, robot.model.gravity)
+    return np.asarray(-(robot.jacobian(q, frame).T @ np.concatenate([weight, moment])))

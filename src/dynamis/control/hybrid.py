@@ -1,0 +1,143 @@
+"""Hybrid force/position control: forces where surroundings resist, positions where they do not.
+
+Directions S_f of the task are controlled in force, the others in position; both see the arm's inertia Λ [Raibert & Craig
+1981], [Khatib 1987]. With the reaction f = S_fᵀ w of the surroundings, positive along S_f:
+
+    F = Λ (P_p (ẍ_d + k_d ė + k_p e) − P_f k_v ẋ − J̇ v) − S_f (f_d + k_f (f_d − f) + k_i ∫ (f_d − f) dt)
+    τ = Jᵀ F + C v + g
+
+The integral takes out what gravity errors and a wrong normal add to the force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.gains import gain, gains
+from dynamis.control.law import DynamicController
+from dynamis.control.operational_space import well_conditioned
+from dynamis.control.reference import Reference, reference_of
+from dynamis.control.stability import PROVEN, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.task_space.tasks import Position, Task
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class HybridForcePosition(DynamicController):
+    """``normals`` (k × size) are the directions of force, outward from the surface; ``force`` (k) the reactions to hold, in N.
+
+    ``wrench`` on the task's frame in world axes is a function of (t, q, v), such as a `contact`, or the last argument of the
+    law where it is measured. ``speed`` k_v [1/s] damps motion along the normals. The states are ∫ (f_d − f) dt.
+    """
+
+    reference: Any
+    force: Any
+    normals: Any
+    kp: Any
+    kd: Any
+    task: Task = Position()  # noqa: RUF009 - frozen
+    wrench: Callable[[Any, Array, Array], Any] | None = None
+    force_gain: float = 1.0
+    integral: float = 5.0
+    speed: float = 30.0
+    posture: Any = None
+    null: float = 2.0
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        size = check_task(self.task).size
+        object.__setattr__(self, "normals", _orthonormal(self.normals, size))
+        try:
+            force = np.broadcast_to(np.array(self.force, dtype=float), (len(self.normals),))
+        except (TypeError, ValueError):
+            raise InputError(f"force takes {len(self.normals)} numbers, one for each normal, got {self.force!r}") from None
+        object.__setattr__(self, "force", force)
+        object.__setattr__(self, "kp", gain(self.kp, "kp", size))
+        object.__setattr__(self, "kd", gain(self.kd, "kd", size))
+        for name in ("force_gain", "integral", "speed"):
+            gain(getattr(self, name), name, zero=True)
+        object.__setattr__(self, "_at", reference_of(self.reference, "the reference of the task"))
+
+    @staticmethod
+    def designed(
+        reference: Any, force: Any, normals: Any, task: Task | None = None, *, bandwidth: Any, damping: Any = 1.0,
+        wrench: Callable[[Any, Array, Array], Any] | None = None, force_gain: float = 1.0, integral: float = 5.0,
+        speed: float = 30.0, posture: Any = None, null: float = 2.0,
+    ) -> HybridForcePosition:  # fmt: skip
+        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ of the position."""
+        kp, kd = gains(bandwidth, damping)
+        return HybridForcePosition(reference, force, normals, kp, kd, task or Position(), wrench, force_gain, integral, speed,
+                                   posture, null)  # fmt: skip
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.normals)
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        return {"wrench": 6} if self.wrench is None else {}
+
+    def selection(self) -> tuple[Array, Array]:
+        """(P_p, P_f): what of the task is position, and what is force; they add up to one."""
+        P_f = self.normals.T @ self.normals
+        return np.eye(self.task.size) - P_f, P_f
+
+    def reaction(self, t: Any, q: Array, v: Array, wrench: Any = None) -> Array:
+        """f along the normals (k)."""
+        if wrench is None:
+            if self.wrench is None:
+                raise InputError("a hybrid law needs the wrench at the tip: wrench=… when it is made, or as its last argument")
+            wrench = self.wrench(t, q, v)
+        return np.asarray(self.normals @ task_force(self.task, np.asarray(wrench)))
+
+    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:
+        now = TaskError.of(robot, t, q, v, self.task, self._at)
+        P_p, P_f = self.selection()
+        wanted = P_p @ (now.a_d + self.kd * now.e_dot + self.kp * now.e) - self.speed * (P_f @ now.x_dot)
+        missing = self.force - self.reaction(t, q, v, wrench)
+        press = self.force + self.force_gain * missing + self.integral * np.asarray(x)
+        F = inertia_times(now.instant, wanted - now.instant.drift) - self.normals.T @ press
+        return np.asarray(now.instant.J.T @ F + now.instant.n + posture_torque(now.instant, q, v, self.posture, self.null))
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:  # noqa: ARG002
+        return np.asarray(self.force - self.reaction(t, q, v, wrench))
+
+    def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
+        """At a configuration q (neutral unless given), against a surface that answers like a spring."""
+        P_p, P_f = self.selection()
+        apart = float(np.abs(P_p @ P_f).max())
+        room = float(self.speed * (1.0 + self.force_gain))
+        conditions = (
+            positive("least k_p", float(np.min(self.kp)), "positions converge beside the normals"),
+            positive("least k_d", float(np.min(self.kd)), "likewise"),
+            Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction is asked for both"),
+            Condition("k_v (1 + k_f) over the integral gain k_i", room > self.integral, room, float(self.integral), PROVEN,
+                      "λ s³ + λ k_v s² + (1 + k_f) k_e s + k_i k_e is stable for every stiffness k_e (Routh)"),
+            well_conditioned(robot, self.task, q),
+        )  # fmt: skip
+        notes = ("proven for a rigid arm on a linear spring; delays and elastic joints want less force gain",)
+        bandwidth = float(max(np.sqrt(np.max(self.kp)), self.speed))
+        return Stability("hybrid force/position", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
+
+
+def _orthonormal(normals: Any, size: int) -> Array:
+    try:
+        N = np.atleast_2d(np.array(normals, dtype=float))
+    except (TypeError, ValueError):
+        N = np.zeros((0, 0))
+    if N.ndim != 2 or N.shape[1:] != (size,) or not 0 < len(N) <= size or not np.isfinite(N).all():
+        raise InputError(f"normals takes directions of the task, {size} numbers each, such as {[0.0] * (size - 1) + [1.0]}")
+    lengths = np.linalg.norm(N, axis=1, keepdims=True)
+    unit = N / np.where(lengths > 0.0, lengths, 1.0)
+    if not np.allclose(unit @ unit.T, np.eye(len(N)), atol=1e-6):
+        raise InputError("normals must be at right angles to each other, and none of them zero")
+    return unit

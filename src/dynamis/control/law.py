@@ -1,0 +1,160 @@
+"""What every controller is: a plain function of what it knows of the robot, of time, and of the robot's state.
+
+A law is called as ``law(robot, t, q, v)``; the robot handed in is the model the law computes with. `rollouts` hands in the
+plant itself. ``law.knowing(model)`` computes with another model, whatever it is handed: that is how a controller meets a
+robot it knows only roughly. ``law.on(model)`` is the same as a function of (t, q, v), which `simulate` takes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.stability import Stability
+from dynamis.errors import InputError, printable
+from dynamis.robot import Robot
+from dynamis.simulation.dynamic_law import DynamicLaw
+
+Array = npt.NDArray[Any]
+
+
+class Controller(ABC):
+    """τ = law(robot, t, q, v), written for one state without branching on it, so that it can be compiled."""
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        """What it wants to be told beside (t, q, v): names of further arguments, and how many numbers each has."""
+        return {}
+
+    @abstractmethod
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        """The torques (n)."""
+
+    def knowing(self, model: Robot) -> Knowing:
+        """The same law computing with this model, whatever robot it is handed.
+
+        >>> import dynamis as dy
+        >>> plant = dy.load("planar_2r_melchiorri")
+        >>> law = dy.control.PDGravity([0.0, 0.5], stiffness=4000.0, damping=900.0)
+        >>> rough = law.knowing(plant.replace(payload=dy.solids.sphere(0.1, mass=5.0)))
+        >>> bool((rough(plant, 0.0, plant.neutral(), [0.0, 0.0]) > law(plant, 0.0, plant.neutral(), [0.0, 0.0])).all())
+        True
+        """
+        return Knowing(self, model)
+
+    def on(self, model: Robot) -> OnModel:
+        """The same law computing with this model, as a function of (t, q, v) for `simulate`."""
+        return OnModel(self, model)
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
+        """What is known about the stability of this law on this robot; ``rate`` is that of its samples, in Hz."""
+        return Stability(type(self).__name__, ())
+
+
+class Knowing(Controller):
+    """A law together with the model it computes with."""
+
+    def __init__(self, law: Controller, model: Robot) -> None:
+        self.law, self.model = law, traceable_twin(model)
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        return self.law.measures
+
+    def __call__(self, robot: Robot, t: Any, q: Any, v: Any, *measured: Any) -> Array:
+        check_same_joints(self.model, robot)
+        return self.law(self.model, t, np.asarray(q), np.asarray(v), *measured)
+
+    def knowing(self, model: Robot) -> Knowing:
+        return Knowing(self.law, model)
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
+        return self.law.check(robot, rate=rate)
+
+
+class OnModel:
+    """A law with its model as a function of (t, q, v); ``traceable`` lets `simulate` compile it with fixed steps."""
+
+    traceable = True
+
+    def __init__(self, law: Controller, model: Robot) -> None:
+        self.law, self.model = law, traceable_twin(model)
+
+    def __call__(self, t: Any, q: Any, v: Any) -> Array:
+        return self.law(self.model, t, np.asarray(q), np.asarray(v))
+
+
+class DynamicController(DynamicLaw):
+    """A controller with states of its own (…, size): an estimate, an integral, an observer."""
+
+    traceable = True
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        """As for a `Controller`."""
+        return {}
+
+    def knowing(self, model: Robot) -> KnowingDynamic:
+        """The same law computing with this model, whatever robot it is handed."""
+        return KnowingDynamic(self, model)
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
+        """What is known about the stability of this law on this robot."""
+        return Stability(type(self).__name__, ())
+
+
+class KnowingDynamic(DynamicController):
+    """A law with states together with the model it computes with."""
+
+    def __init__(self, law: DynamicController, model: Robot) -> None:
+        self.law, self.model, self.size = law, traceable_twin(model), law.size
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        return self.law.measures
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:
+        check_same_joints(self.model, robot)
+        return self.law.start(self.model, q, v)
+
+    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
+        check_same_joints(self.model, robot)
+        return self.law.torque(self.model, t, q, v, x, *measured)
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
+        check_same_joints(self.model, robot)
+        return self.law.rates(self.model, t, q, v, x, *measured)
+
+    def knowing(self, model: Robot) -> KnowingDynamic:
+        return KnowingDynamic(self.law, model)
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
+        return self.law.check(robot, rate=rate)
+
+
+def traceable_twin(model: Robot) -> Robot:
+    """The same robot, which computes with symbols in the way that costs least: they are those of a law being compiled."""
+    if not isinstance(model, Robot):
+        raise InputError(f"a controller computes with a robot, such as dynamis.load('ur5e'), got {type(model).__name__}")
+    return Robot(model.description, _tracing=True)
+
+
+def check_same_joints(model: Robot, robot: Robot) -> None:
+    """Refuse a model of a robot with other joints."""
+    if model.n != robot.n or model.nq != robot.nq:
+        raise InputError(
+            f"the controller knows {printable(model.name)} with {model.n} joints, and is to control "
+            f"{printable(robot.name)} with {robot.n}: give it a model of the same arm"
+        )
+
+
+def check_plain_joints(robot: Robot) -> None:
+    """Refuse robots whose positions are no plain numbers: q_d − q would mean nothing."""
+    if robot.nq != robot.n:
+        raise InputError(
+            f"robot {printable(robot.name)} has a spherical or free joint; this controller takes joints with one number each"
+        )

@@ -1,0 +1,108 @@
+"""The momentum observer: external torques without accelerations, from what the generalised momentum should have been.
+
+p = M v obeys ṗ = τ + Cᵀ v − g − friction + τ_ext. The residual r = K (p − ∫ (τ + Cᵀ v − g − friction + r) dt) then obeys ṙ
+= K (τ_ext − r): it is τ_ext, seen through a filter with the time constant 1/K at each joint [De Luca & Mattone 2003],
+[Haddadin et al. 2017].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.dry_friction import dry_feedforward
+from dynamis.control.gains import gain
+from dynamis.control.law import Controller, DynamicController
+from dynamis.control.pd_gravity import springs
+from dynamis.control.stability import Stability, positive, sampled_often_enough
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumObserver(DynamicController):
+    """A law, watched: its torques, and beside them an estimate r of the torques from outside, with bandwidth K [rad/s].
+
+    The states are those of the ``inner`` law, if it has some, then the integral (n).
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> law = dy.control.PDGravity([0.0, 0.0], stiffness=4000.0, damping=900.0)
+    >>> watched = MomentumObserver(law, arm.n, bandwidth=50.0)
+    >>> push = {arm.link_names[-1]: [0.0, 30.0, 0.0, 0.0, 0.0, 0.0]}
+    >>> motion = dy.simulate(arm, 0.5, controller=watched, wrenches=push, method="rk4", step=1e-3, points=11)
+    >>> r = watched.residual(arm, motion.q[-1], motion.v[-1], motion.actuator_states["controller"][-1])
+    >>> bool(abs(r - 30.0 * arm.jacobian(motion.q[-1])[1]).max() < 0.01)
+    True
+    """
+
+    inner: Controller | DynamicController
+    joints: int
+    bandwidth: Any = 30.0
+    slip: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner, Controller | DynamicController):
+            raise InputError(f"an observer watches a controller of dynamis.control, got {type(self.inner).__name__}")
+        if isinstance(self.joints, bool) or not isinstance(self.joints, int) or self.joints < 1:
+            raise InputError(f"joints= is how many the robot has, robot.n, got {self.joints!r}")
+        object.__setattr__(self, "bandwidth", gain(self.bandwidth, "bandwidth", self.joints))
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self.own + self.joints
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        return self.inner.measures
+
+    @property
+    def own(self) -> int:
+        """How many states the inner law has."""
+        return self.inner.size if isinstance(self.inner, DynamicController) else 0
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:
+        """The inner law's, and p: the residual is zero at first."""
+        momentum = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
+        before = [self.inner.start(robot, q, v)] if isinstance(self.inner, DynamicController) else []
+        return np.concatenate([*before, momentum], axis=-1)
+
+    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
+        if isinstance(self.inner, DynamicController):
+            return np.asarray(self.inner.torque(robot, t, q, v, x[: self.own], *measured))
+        return self.inner(robot, t, q, v, *measured)
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
+        tau = self.torque(robot, t, q, v, x, *measured)
+        integral = tau + momentum_rate(robot, q, v, self.slip) + self.residual(robot, q, v, x)
+        if not isinstance(self.inner, DynamicController):
+            return integral
+        return np.concatenate([self.inner.rates(robot, t, q, v, x[: self.own], *measured), integral])
+
+    def residual(self, robot: Robot, q: Any, v: Any, x: Any) -> Array:
+        """r (…, n), the estimate of the torques from outside, from the law's states (…, size)."""
+        if np.ndim(q) == 1:
+            p = robot.mass_matrix(q) @ np.asarray(v)
+        else:
+            p = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
+        return np.asarray(self.bandwidth * (p - np.asarray(x)[..., self.own :]))
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
+        inner = self.inner.check(robot, rate=rate)
+        own = positive("least observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
+        lag = 1e3 / float(np.min(self.bandwidth))
+        late = f"r is τ_ext through a filter of {lag:.3g} ms; an error of the model shows as a torque"
+        often = sampled_often_enough(rate, float(np.max(self.bandwidth)))
+        return Stability(f"momentum observer on {inner.law}", (*inner.conditions, own, *often), (*inner.notes, late))
+
+
+def momentum_rate(robot: Robot, q: Array, v: Array, slip: float) -> Array:
+    """Cᵀ v − g − friction − springs: ṗ but for the torques of motors and of the world."""
+    friction = robot.model.viscous * np.asarray(v) + dry_feedforward(robot, v, slip)
+    return np.asarray(robot.coriolis_transpose_product(q, v) - robot.gravity(q) - friction - springs(robot, q))

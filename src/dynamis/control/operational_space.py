@@ -1,0 +1,98 @@
+"""Operational-space control: computed torque for a task, with damping beside it that the task does not feel.
+
+τ = Jᵀ Λ (ẍ_d + k_d ė + k_p e − J̇ v) + C v + g + Nᵀ M (ω_0² (q_0 − q) − 2 ω_0 v) [Khatib 1987], [Siciliano 2009, §8.6.3].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.gains import gain, gains
+from dynamis.control.law import Controller
+from dynamis.control.reference import Reference, reference_of
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque
+from dynamis.robot import Robot
+from dynamis.task_space.tasks import Position, Task
+
+Array = npt.NDArray[Any]
+WORST_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it forces grow out of proportion
+
+
+@dataclass(frozen=True, eq=False)
+class OperationalSpace(Controller):
+    """ë + k_d ė + k_p e = 0 in the task, where the model is right; what the task leaves free rests, at a ``posture`` if given.
+
+    ``null`` ω_0 [rad/s] is the bandwidth of that rest. ``singular`` is the damping λ of (J M⁻¹ Jᵀ + λ² 1)⁻¹ near
+    singularities.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> task = dy.task_space.Position(rows=(0, 1))
+    >>> law = OperationalSpace.designed([0.8, 1.0], task, bandwidth=6.0)
+    >>> motion = dy.simulate(arm, 2.5, [0.5, 1.0], controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> motion.path()[-1, :2].round(4)
+    array([0.8, 1. ])
+    """
+
+    reference: Any
+    kp: Any
+    kd: Any
+    task: Task = Position()  # noqa: RUF009 - frozen
+    posture: Any = None
+    null: float = 2.0
+    singular: float = 0.0
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_task(self.task)
+        object.__setattr__(self, "kp", gain(self.kp, "kp", self.task.size))
+        object.__setattr__(self, "kd", gain(self.kd, "kd", self.task.size))
+        gain(self.null, "null", zero=True)
+        object.__setattr__(self, "_at", reference_of(self.reference, "the reference of the task"))
+
+    @staticmethod
+    def designed(
+        reference: Any, task: Task | None = None, *, bandwidth: Any, damping: Any = 1.0, posture: Any = None,
+        null: float = 2.0, singular: float = 0.0,
+    ) -> OperationalSpace:  # fmt: skip
+        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ of the task."""
+        return OperationalSpace(reference, *gains(bandwidth, damping), task or Position(), posture, null, singular)
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        now = TaskError.of(robot, t, q, v, self.task, self._at)
+        wanted = now.a_d + self.kd * now.e_dot + self.kp * now.e
+        F = inertia_times(now.instant, wanted - now.instant.drift, self.singular)
+        beside = posture_torque(now.instant, q, v, self.posture, self.null, self.singular)
+        return np.asarray(now.instant.J.T @ F + now.instant.n + beside)
+
+    def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
+        """At a configuration q (neutral unless given) and, for redundant arms, with what happens beside the task."""
+        conditions = [
+            positive("least k_p", float(np.min(self.kp)), "e → 0 exponentially where the model is right"),
+            positive("least k_d", float(np.min(self.kd)), "likewise"),
+            well_conditioned(robot, self.task, q),
+        ]
+        if self.task.size < robot.n:
+            why = "what the task leaves free is damped; without it the arm may drift inside"
+            conditions.append(positive("ω_0 beside the task", float(self.null), why))
+        note = "away from singularities only; λ > 0 keeps torques finite there, and gives up exactness"
+        bandwidth = float(np.sqrt(np.max(self.kp)))
+        return Stability("operational space", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+
+def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
+    """That the task can be moved in every direction at a configuration."""
+    at = robot.neutral() if q is None else np.asarray(q, dtype=float)
+    J, M = task.jacobian(robot, at), robot.mass_matrix(at)
+    # in units in which the task's own components weigh alike
+    mobility = J @ np.linalg.solve(M, J.T)
+    size = np.sqrt(np.maximum(np.diagonal(mobility), 1e-300))
+    least, most = np.linalg.eigvalsh(mobility / np.outer(size, size))[[0, -1]]
+    share = float(max(least, 0.0) / most)
+    return Condition("least over largest mobility at q", share > 1.0 / WORST_CONDITION, share, 1.0 / WORST_CONDITION, SEARCHED,
+                     "every direction of the task can be moved there")  # fmt: skip

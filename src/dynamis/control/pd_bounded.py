@@ -1,0 +1,148 @@
+"""PD whose gain follows on-line bounds of what it has to overcome, computed from the structural properties of the arm.
+
+With e = q_d − q, v_r = v_d + λ e and s = v_r − v, in joints scaled by w = √(largest M_kk) (`structure`):
+
+    τ = ĝ(q) + W (k + ρ / (‖s'‖ + ε)) s',   ρ = (1 + m) (μ' ‖a_r'‖ + v_b' ‖v'‖ ‖v_r'‖ + δ g' + d' ‖v_r'‖ + f')
+
+It is a PD law: s is ė + λ e. Of the model only gravity is computed; inertia, Coriolis and friction are overcome because ρ
+exceeds them by the margin m. With V = ½ sᵀ M s, whose rate is −s'ᵀ(k + ρ/(‖s'‖ + ε)) s' and the overcome terms, V falls
+wherever ‖s'‖ > ε / m [Slotine & Li 1991, §9], [Melchiorri, slides 44 to 53]. Where a torque limit cuts τ, the promise ends:
+`check` says how much is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.gains import gain
+from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.pd_gravity import springs
+from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.structure import ScaledBounds, scaled_bounds
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.scalar import maximum, minimum, sqrt
+
+Array = npt.NDArray[Any]
+TINY = 1e-12  # under the root: a length has no slope at zero
+
+
+@dataclass(frozen=True, eq=False)
+class PDBounded(Controller):
+    """A PD law with gains from ``bounds``, and a stated ``margin`` m over what they say.
+
+    ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the layer in which the gain levels off [√J],
+    ``unknown`` δ the share of gravity that the model does not know. ``limits`` (n) cut the torques; the robot's own unless
+    given, infinite for none. ``constants`` are the "proven" bounds, or those "found" by search, which are smaller.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> law = PDBounded.designed(arm, [0.5, -0.5], bandwidth=5.0)
+    >>> motion = dy.simulate(arm, 3.0, controller=law.on(arm), method="rk4", step=1e-3, points=31)
+    >>> bool((abs(motion.q[-1] - [0.5, -0.5]) < law.ultimate_error()).all())
+    True
+    """
+
+    reference: Any
+    bounds: ScaledBounds
+    bandwidth: float
+    settling: float
+    width: float
+    margin: float = 0.5
+    unknown: float = 0.05
+    viscous: float = 0.0
+    dry: float = 0.0
+    limits: Any = np.inf
+    constants: str = "proven"
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.constants not in ("proven", "found"):
+            raise InputError(f"constants={self.constants!r} is not known; choose 'proven' or 'found'")
+        for name in ("bandwidth", "settling", "width", "margin"):
+            if gain(getattr(self, name), name).ndim:
+                raise InputError(f"{name} is one number for the whole arm")
+        object.__setattr__(self, "_at", reference_of(self.reference))
+
+    @staticmethod
+    def designed(
+        robot: Robot, reference: Any, *, bandwidth: float, width: float = 0.2, margin: float = 0.5, unknown: float = 0.05,
+        limits: Any = None, constants: str = "proven", seconds: float = 4.0,
+    ) -> PDBounded:  # fmt: skip
+        """With the bounds of this robot, whose search may take so many seconds; k = λ."""
+        bounds = scaled_bounds(robot, seconds=seconds)
+        w, model = bounds.scale, robot.model
+        viscous = float(np.abs(model.viscous / (w * w)).max(initial=0.0))
+        dry = float(np.linalg.norm((np.abs(model.coulomb) + np.abs(model.coulomb_bias)) / w))
+        return PDBounded(
+            reference, bounds, float(gain(bandwidth, "bandwidth")), float(gain(bandwidth, "bandwidth")), width, margin,
+            unknown, viscous, dry, robot.limits["effort"] if limits is None else limits, constants,
+        )  # fmt: skip
+
+    def constant(self, name: str) -> float:
+        """One of the bounds, "inertia", "coriolis" or "gravity", as it is used."""
+        bound = getattr(self.bounds, name)
+        return float(bound.safe if self.constants == "proven" else bound.value)
+
+    def overcome(self, v: Any, v_r: Any, a_r: Any) -> Any:
+        """ρ without the margin, from scaled lengths ‖v'‖, ‖v_r'‖, ‖a_r'‖."""
+        gravity = self.unknown * self.constant("gravity")
+        return self.constant("inertia") * a_r + self.constant("coriolis") * v * v_r + gravity + self.viscous * v_r + self.dry
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        check_plain_joints(robot)
+        q_d, v_d, a_d = self._at(t)
+        check_length(q_d, robot.n, "the reference")
+        w, lam = self.bounds.scale, self.bandwidth
+        v_r, a_r = v_d + lam * (q_d - q), a_d + lam * (v_d - v)
+        s = w * (v_r - v)
+        rho = (1.0 + self.margin) * self.overcome(_length(w * v), _length(w * v_r), _length(w * a_r))
+        tau = robot.gravity(q) + springs(robot, q) + w * ((self.settling + rho / (_length(s) + self.width)) * s)
+        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        return np.array([_cut(x, float(limit)) for x, limit in zip(tau, limits, strict=True)])
+
+    def ultimate_error(self) -> Array:
+        """|e_k| (n) that is left at most once V has fallen: ‖s'‖ ≤ √(μ'/λ') ε/m on the way out of V = const., over λ w_k.
+
+        μ' and λ' are the extreme eigenvalues of M' that were found.
+        """
+        reach = np.sqrt(self.bounds.inertia.value / self.bounds.least.value)
+        return np.asarray(reach * self.width / self.margin / (self.bandwidth * self.bounds.scale))
+
+    def check(self, robot: Robot, *, rate: float | None = None, speed: float = 1.0, acceleration: float = 2.0) -> Stability:
+        """With torques for a reference of this speed [rad/s] and acceleration [rad/s²] of each joint."""
+        w = self.bounds.scale
+        lengths = (speed * np.linalg.norm(w), speed * np.linalg.norm(w), acceleration * np.linalg.norm(w))
+        rho = (1.0 + self.margin) * self.overcome(*lengths)
+        needed = np.abs(robot.gravity(robot.random(0, 512))).max(axis=0) + w * (rho + self.settling * self.width)
+        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        worst = int(np.argmin(limits / needed))
+        sure = self.constants == "proven" or self.bounds.certified
+        conditions = (
+            positive("margin m over the bounds", self.margin, "V falls wherever ‖s'‖ > ε/m"),
+            Condition("constants used over those found", sure or self.margin > 0.0,
+                      (1.0 + self.margin) * self.constant("coriolis"), self.bounds.coriolis.value,
+                      PROVEN if sure else SEARCHED, "what is overcome is not underestimated"),
+            Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
+                      float(limits[worst]), float(needed[worst]), RULE,
+                      f"not cut at {speed:g} rad/s and {acceleration:g} rad/s²; where it is, the promise ends"),
+        )  # fmt: skip
+        stiffest = self.settling + rho / self.width
+        notes = (
+            f"errors end below {float(self.ultimate_error().max()):.3g} rad (m), for any arm within the bounds",
+            "the bounds are those of the robot it was designed for: the margin must cover what the real arm exceeds them by",
+        )
+        return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
+
+
+def _length(x: Array) -> Any:
+    return sqrt(np.dot(x, x) + TINY * TINY)
+
+
+def _cut(x: Any, limit: float) -> Any:
+    return minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x

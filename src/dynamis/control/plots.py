@@ -1,0 +1,124 @@
+"""A controller's trial as a picture: motion on its reference, errors against their bound, torques against their limits."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, new_figure, save, shades, tidy
+
+if TYPE_CHECKING:
+    from dynamis.control.trials import Trial
+
+Array = npt.NDArray[Any]
+
+
+def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
+    """Four panels: positions with their reference, errors, torques, and how much of limits and bounds was used."""
+    figure = new_figure(11.5, 7.6)
+    axes = figure.subplots(2, 2)
+    colours = shades(len(trial.tracking.names))
+    joint_colours = shades(trial.motion.robot.n)
+    _positions(axes[0, 0], trial, colours)
+    _errors(axes[0, 1], trial, colours)
+    _torques(axes[1, 0], trial, joint_colours)
+    _shares(axes[1, 1], trial, colours, joint_colours)
+    for ax in (axes[0, 0], axes[0, 1], axes[1, 0]):
+        tidy(ax)
+        ax.set_xlim(trial.motion.t[0], trial.motion.t[-1])
+        ax.set_xlabel("t in s", color=INK)
+    error = f", parameters off by up to {100.0 * trial.error:g} %" if trial.error else ""
+    title = f"{trial.motion.robot.name}: {trial.law_name}{error}\n{trial.stability.verdict}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if trial.stability.stable else FORCE)
+    handles, names = axes[1, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower left", fontsize=9, frameon=False, ncols=min(7, len(names)), labelcolor=INK)
+    return save(figure, path)
+
+
+def _positions(ax: Any, trial: Trial, colours: Array) -> None:
+    track = trial.tracking
+    done = track.reference - track.error
+    for k, name in enumerate(track.names):
+        ax.plot(track.t, track.reference[:, k], color=colours[k], linewidth=4.0, alpha=0.25, solid_capstyle="round")
+        ax.plot(track.t, done[:, k], color=colours[k], linewidth=1.5, label=name)
+    heading(ax, "motion (thin) on its reference (broad)")
+    ax.set_ylabel(_unit(trial))
+    if track.names != trial.motion.robot.coordinate_names:
+        ax.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", labelcolor=INK)
+
+
+def _errors(ax: Any, trial: Trial, colours: Array) -> None:
+    track = trial.tracking
+    factor, prefix = (1e3, "m") if np.abs(track.error).max() < 0.1 else (1.0, "")
+    for k in range(len(track.names)):
+        ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
+    ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
+    heading(ax, "error: reference less motion")
+    ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(trial.units), reverse=True)))
+
+
+def _torques(ax: Any, trial: Trial, colours: Array) -> None:
+    motion = trial.motion
+    for k, name in enumerate(motion.robot.coordinate_names):
+        ax.plot(motion.t, motion.tau[:, k], color=colours[k], linewidth=1.5, label=name)
+    ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
+    heading(ax, "torques")
+    ax.set_ylabel("N m" if all(c.revolute for c in motion.robot.model.coordinates) else "N m or N")
+
+
+def _shares(ax: Any, trial: Trial, colours: Array, joint_colours: Array) -> None:
+    """How much of what is allowed was used: of the bound on errors, of the torque limits; without either, the rms errors."""
+    track, motion = trial.tracking, trial.motion
+    rows: list[tuple[str, float, Any, str]] = []
+    if trial.bound is not None:
+        # of no bound at all, where the model is exact, nothing is used
+        shares = np.where(trial.bound > 0.0, track.largest / np.where(trial.bound > 0.0, trial.bound, 1.0), 0.0)
+        rows += [
+            (f"{name}: error", float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, shares, strict=True))
+        ]
+    finite = np.isfinite(track.limit)
+    rows += [
+        (f"{name}: torque", float(track.peak[k] / track.limit[k]), joint_colours[k], "///")
+        for k, name in enumerate(motion.robot.coordinate_names)
+        if finite[k]
+    ]
+    if not rows:
+        rows = [(name, float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, track.rms, strict=True))]
+        heading(ax, "root mean square of the errors")
+        _bars(ax, rows, f"{{:.2g}} {trial.units[0]}", None)
+        return
+    heading(ax, "how much was used of what is allowed")
+    _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.2g} %", 100.0)
+    parts = [
+        *(["errors of their bound"] if trial.bound is not None else []),
+        *(["peak torques of their limit"] if finite.any() else []),
+    ]
+    ax.set_xlabel("% of it: " + ", ".join(parts), color=INK)
+
+
+def _bars(ax: Any, rows: list[tuple[str, float, Any, str]], text: str, limit: float | None) -> None:
+    places = np.arange(len(rows))[::-1]
+    values = [x for _, x, _, _ in rows]
+    bars = ax.barh(places, values, color=[c for *_, c, _ in rows], height=0.72)
+    for bar, (*_, hatch) in zip(bars, rows, strict=True):
+        bar.set_hatch(hatch)
+        bar.set_edgecolor("white")
+    top = max([*values, limit or 0.0])
+    for place, x in zip(places, values, strict=True):
+        ax.text(x + 0.012 * top, place, text.format(x), va="center", fontsize=8, color=INK)
+    ax.set_yticks(places, [label for label, *_ in rows], fontsize=8 if len(rows) < 15 else 6.5)
+    ax.set_xlim(0.0, 1.14 * top)
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(left=False)
+    ax.grid(axis="x", color=FAINT, linewidth=0.8)
+    ax.set_axisbelow(True)
+    if limit is not None:
+        ax.axvline(limit, color=FORCE, linewidth=1.4)
+
+
+def _unit(trial: Trial) -> str:
+    return " or ".join(sorted(set(trial.units), reverse=True))

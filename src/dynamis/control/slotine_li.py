@@ -1,0 +1,128 @@
+"""Passivity-based adaptive control: the law learns the parameters it needs, and keeps the energy argument.
+
+With e = q_d − q, v_r = v_d + Λ e, a_r = a_d + Λ ė and s = v_r − v:
+
+    τ = Y(q, v, v_r, a_r) θ̂ + K_D s,   θ̂˙ = Γ Yᵀ s
+
+V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ has the rate −sᵀ (K_D + F) s: s → 0 and so e → 0, whatever θ̂ was at first; θ̂ stays bounded, and
+becomes true if the motion excites it [Slotine & Li 1987], [Siciliano 2009, §8.5.4].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.adapted_parameters import Adapted, adapted_parameters
+from dynamis.control.gains import gain, inertia_seen
+from dynamis.control.law import DynamicController, check_plain_joints
+from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.slotine_li_regressor import slotine_li_regressor
+from dynamis.control.stability import Stability, positive, sampled_often_enough
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+INSTANTS = 61  # of the reference at which the regressor's size is looked at
+FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand times faster
+
+
+@dataclass(frozen=True, eq=False)
+class SlotineLi(DynamicController):
+    """``bandwidth`` Λ [1/s], ``damping`` K_D [N m s/rad], ``learning`` Γ (one number for each of the ``adapted`` parameters).
+
+    The states are θ̂ − θ of the model: zero at the start.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> law = SlotineLi.designed(arm, [0.5, -0.5], bandwidth=5.0)
+    >>> law.size, law.adapted.names
+    (6, ('link1.my', 'link1.Izz', 'link2.m', 'link2.mx', 'link2.my', 'link2.Izz'))
+    """
+
+    reference: Any
+    bandwidth: Any
+    damping: Any
+    learning: Any
+    adapted: Adapted
+    slip: float = 0.05
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("bandwidth", "damping"):
+            object.__setattr__(self, name, gain(getattr(self, name), name))
+        object.__setattr__(self, "learning", gain(self.learning, "learning", self.size, zero=True))
+        object.__setattr__(self, "_at", reference_of(self.reference))
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.adapted.columns)
+
+    @staticmethod
+    def designed(
+        robot: Robot, reference: Any, *, bandwidth: float, adapt: Any = "base", learning: float = 2.0,
+        duration: float | None = None, slip: float = 0.05,
+    ) -> SlotineLi:  # fmt: skip
+        """Λ = ω; K_D = ω times the inertia that each joint sees at most; Γ such that each parameter, were it alone, would be
+        learnt with the rate ``learning`` [1/s] along the reference (its own duration unless given)."""
+        damping = gain(bandwidth, "bandwidth") * inertia_seen(robot)
+        adapted = adapted_parameters(robot, adapt)
+        at = reference_of(reference)
+        end = float(duration or getattr(reference, "duration", 0.0) or 1.0)
+        rng = np.random.default_rng(0)
+        squares = np.zeros(len(adapted.columns))
+        for t in np.linspace(0.0, end, INSTANTS):
+            q, v, a = (np.asarray(x, dtype=float) for x in at(float(t)))
+            # about the reference, so that a goal at rest has something to learn from
+            v, a = v + 0.1 * rng.standard_normal(robot.n), a + 0.1 * bandwidth * rng.standard_normal(robot.n)
+            Y = slotine_li_regressor(robot.model, q, v, v, a, slip)[:, list(adapted.columns)]
+            squares += (Y * Y / damping[:, None]).sum(axis=0) / INSTANTS
+        rates = learning / np.maximum(squares, FLOOR * squares.max())
+        return SlotineLi(reference, bandwidth, damping, rates, adapted, slip)
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - the model is where learning starts
+        return np.zeros((*v.shape[:-1], self.size))
+
+    def along(self, t: Any, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """(v_r, a_r, s)."""
+        q_d, v_d, a_d = self._at(t)
+        check_length(q_d, len(q), "the reference")
+        v_r = v_d + self.bandwidth * (q_d - q)
+        return v_r, a_d + self.bandwidth * (v_d - v), v_r - v
+
+    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:
+        check_plain_joints(robot)
+        q, v = np.asarray(q), np.asarray(v)
+        v_r, a_r, s = self.along(t, q, v)
+        Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
+        # the model's own torque, and what was learnt on top of it
+        return Y @ robot.parameters + Y[:, list(self.adapted.columns)] @ np.asarray(x) + self.damping * s
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:  # noqa: ARG002 - it does not forget
+        q, v = np.asarray(q), np.asarray(v)
+        v_r, a_r, s = self.along(t, q, v)
+        Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
+        return np.asarray(self.learning * (Y[:, list(self.adapted.columns)].T @ s))
+
+    def lyapunov(self, plant: Robot, model: Robot, t: Any, q: Array, v: Array, x: Array) -> float:
+        """V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ [J] on a plant that the model differs from."""
+        _, _, s = self.along(t, np.asarray(q), np.asarray(v))
+        missed = np.asarray(x) + self.adapted.values(model) - self.adapted.values(plant)
+        return float(0.5 * s @ plant.mass_matrix(q) @ s + 0.5 * missed @ (missed / np.maximum(self.learning, 1e-300)))
+
+    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
+        least = {name: float(np.min(getattr(self, name))) for name in ("bandwidth", "damping", "learning")}
+        conditions = (
+            positive("least Λ", least["bandwidth"], "e decays where s is zero"),
+            positive("least K_D", least["damping"], "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ falls by sᵀK_D s"),
+            positive("least Γ", least["learning"], "estimates follow −∂V; they stay bounded"),
+        )
+        notes = (
+            f"s → 0 for every constant θ, of which {self.size} are learnt; what is not learnt must be known",
+            "θ̂ becomes true only if the motion excites every parameter; noise makes unexcited ones drift",
+        )
+        lightest = np.diagonal(robot.mass_matrix(robot.random(0, 256)), axis1=1, axis2=2).min(axis=0)
+        fastest = float((gain(self.damping, "damping", robot.n) / lightest).max())
+        return Stability("Slotine–Li adaptive", (*conditions, *sampled_often_enough(rate, fastest)), notes)

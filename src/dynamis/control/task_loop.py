@@ -1,0 +1,76 @@
+"""What the laws in task space share: the state of a task, its reference, and damping that the task does not feel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.dry_friction import smooth_model
+from dynamis.control.reference import Reference, check_length
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.task_space.instant import Instant, solved
+from dynamis.task_space.tasks import Orientation, PoseTask, Position, Task
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskError:
+    """e = x_d − x and its rate, with what the reference accelerates by, at one state of a robot."""
+
+    instant: Instant
+    e: Array
+    e_dot: Array
+    x_dot: Array
+    a_d: Array
+
+    @staticmethod
+    def of(robot: Robot, t: Any, q: Array, v: Array, task: Task, reference: Reference) -> TaskError:
+        x_d, v_d, a_d = reference(t)
+        check_length(x_d, task.size, f"the reference of the task ({', '.join(task.names)})")
+        instant = Instant.of(smooth_model(robot), q, v, task)
+        x_dot = instant.J @ np.asarray(v)
+        return TaskError(instant, task.error(x_d, task.value(robot, q)), v_d - x_dot, x_dot, a_d)
+
+
+def inertia_times(instant: Instant, b: Array, damping: float = 0.0) -> Array:
+    """Λ b; ``damping`` keeps it finite near singularities."""
+    return solved(instant.mobility, b, damping)
+
+
+def beside_the_task(instant: Instant, torque: Array, damping: float = 0.0) -> Array:
+    """Nᵀ τ₀ = τ₀ − Jᵀ Λ J M⁻¹ τ₀: what is left of a torque that would not accelerate the task [Khatib 1987]."""
+    return np.asarray(torque - instant.J.T @ inertia_times(instant, instant.A_T.T @ torque, damping))
+
+
+def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth: float, damping: float = 0.0) -> Array:
+    """Beside the task: M (ω² (q_0 − q) − 2 ω v), only the damping where no posture is given; none for a square Jacobian."""
+    m, n = instant.J.shape
+    if m >= n:
+        return np.zeros(n)
+    wanted = -2.0 * bandwidth * np.asarray(v)
+    if posture is not None:
+        wanted = wanted + bandwidth * bandwidth * (np.asarray(posture, dtype=float) - q)
+    return beside_the_task(instant, instant.M @ wanted, damping)
+
+
+def task_force(task: Task, wrench: Array) -> Array:
+    """What a wrench on the task's frame, in world axes, does to the task (size)."""
+    match task:
+        case Position():
+            return wrench[:3][list(task.rows)]
+        case Orientation(coordinates="geometric"):
+            return wrench[3:][list(task.rows)]
+        case PoseTask(coordinates="geometric"):
+            return wrench
+    raise InputError("forces go with a Position, or with an Orientation or PoseTask in 'geometric' coordinates")
+
+
+def check_task(task: Any) -> Task:
+    if not isinstance(task, Task):
+        raise InputError(f"task= takes a task, such as dynamis.task_space.Position(), got {type(task).__name__}")
+    return task

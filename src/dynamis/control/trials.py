@@ -1,0 +1,216 @@
+"""A controller tried out: a move, a robot that is not quite the model, what came of it, and whether it was bound to go well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.box import check_robot
+from dynamis.control.computed_torque import ComputedTorque
+from dynamis.control.feedforward_pd import FeedforwardPD
+from dynamis.control.gains import gain, inertia_seen
+from dynamis.control.gravity_compensation import GravityCompensation
+from dynamis.control.impedance import Impedance
+from dynamis.control.law import Controller, DynamicController
+from dynamis.control.operational_space import OperationalSpace, well_conditioned
+from dynamis.control.parameter_error import perturbed
+from dynamis.control.pd_bounded import PDBounded
+from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.slotine_li import SlotineLi
+from dynamis.control.stability import Stability
+from dynamis.control.tracking import Tracking, tracking, tracking_bound
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.robot import Robot
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.task_space.tasks import Position
+from dynamis.trajectories.joint_moves import joint_move
+
+Array = npt.NDArray[Any]
+JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")
+TASK_LAWS = ("operational-space", "impedance")
+LAWS = (*JOINT_LAWS, *TASK_LAWS)
+QUICK = {"pd-bounded": 1e-4, "slotine-li": 5e-4}  # steps of laws whose gains are high about rest
+POINTS = 401
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A ``motion`` under a ``law``, and how it went.
+
+    ``tracking`` is that of the joints or of the tip; ``bound`` is what its errors should stay below, computed beforehand, or
+    None; ``stability`` is the report; ``error`` the share by which parameters were off.
+    """
+
+    name: str
+    law: Controller | DynamicController
+    motion: Trajectory
+    tracking: Tracking
+    stability: Stability
+    bound: Array | None
+    error: float
+    units: tuple[str, ...]
+
+    @property
+    def law_name(self) -> str:
+        return self.stability.law
+
+    @property
+    def beyond_limits(self) -> tuple[str, ...]:
+        """The joints whose torques went beyond their limits: the law does not know them, and the simulation does not cut."""
+        robot = self.motion.robot
+        over = self.tracking.peak > robot.limits["effort"]
+        return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        track = self.tracking
+        rows = [
+            {"name": name, "largest_error": float(a), "last_error": float(b), "rms_error": float(c),
+             "bound": None if self.bound is None else float(self.bound[k])}
+            for k, (name, a, b, c) in enumerate(zip(track.names, track.largest, track.last, track.rms, strict=True))
+        ]  # fmt: skip
+        limits = self.motion.robot.limits["effort"]
+        torques = [
+            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None}
+            for name, peak, limit in zip(self.motion.robot.coordinate_names, track.peak, limits, strict=True)
+        ]
+        return {
+            "robot": self.motion.robot.name, "law": self.name, "parameter_error": self.error, "status": self.motion.status,
+            "tracking": rows, "torques": torques, "beyond_limits": list(self.beyond_limits),
+            "stability": self.stability.as_dict(),
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Positions, errors and torques as a figure, written to a file if one is named."""
+        from dynamis.control.plots import plot
+
+        return plot(self, path)
+
+
+def trial(
+    robot: Robot, law: str, goal: Any = None, *, start: Any = None, bandwidth: float = 10.0, damping: float = 1.0,
+    stiffness: float = 1000.0, duration: float = 2.0, move: float | None = None, error: float = 0.0, seed: int = 0,
+    rate: float | None = None, step: float | None = None, seconds: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Trial:  # fmt: skip
+    """Move from ``start`` (neutral unless given) to ``goal`` in ``move`` seconds (half the duration unless given), under a law
+    that knows a robot whose parameters are off by the share ``error``.
+
+    ``goal`` is one of joints, or of the tip's position [m] for "operational-space" and "impedance" (with ``stiffness``
+    [N/m]); without one the tip is to stay. Dry friction is smoothed; ``rate`` [Hz] is only judged, not simulated.
+
+    >>> import dynamis as dy
+    >>> made = trial(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
+    >>> made.stability.stable, bool((made.tracking.largest < made.bound).all())
+    (True, True)
+    """
+    if law not in LAWS:
+        raise unknown_name("law", law, LAWS)
+    check_robot(robot)
+    q0 = _vector(start, robot.n, "start", robot.neutral())
+    end = float(gain(duration, "duration"))
+    over = float(gain(end / 2.0 if move is None else move, "move"))
+    model = perturbed(robot, error, seed)
+    task = None if law in JOINT_LAWS else _tip(robot, q0)
+    here = q0 if task is None else task.value(robot, q0)
+    there = here if law == "gravity-compensation" else _vector(goal, len(here), "goal", here)
+    reference = joint_move(here, there, duration=over)
+    made = _make(law, model, reference, task, bandwidth, damping, stiffness)
+    controller = made.knowing(model) if isinstance(made, DynamicController) else made.on(model)
+    motion = simulate(robot, end, q0, controller=controller, friction="smooth", method="rk4", points=POINTS,
+                      step=step or QUICK.get(law, 1e-3), seconds=seconds, progress=progress)  # fmt: skip
+    if task is None:
+        track, units = tracking(motion, reference), tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
+    else:
+        track, units = _of_the_tip(motion, reference, task), ("m",) * task.size
+    worst = q0 if task is None else _least_mobile(motion, task)
+    report = _checked(made, robot, model, worst, rate, error)
+    return Trial(law, made, motion, track, report, _bound(made, model, robot, reference), error, units)
+
+
+def _make(
+    law: str, model: Robot, reference: Any, task: Position | None, bandwidth: float, damping: float, stiffness: float
+) -> Controller | DynamicController:
+    match law:
+        case "gravity-compensation":
+            return GravityCompensation(damping=2.0 * damping * bandwidth * inertia_seen(model))
+        case "pd-gravity":
+            return PDGravity.designed(model, reference, bandwidth=bandwidth, damping=damping)
+        case "pd-bounded":
+            return PDBounded.designed(model, reference, bandwidth=bandwidth, constants="found", seconds=2.0)
+        case "feedforward-pd":
+            return FeedforwardPD.designed(model, reference, bandwidth=bandwidth, damping=damping)
+        case "slotine-li":
+            return SlotineLi.designed(model, reference, bandwidth=bandwidth)
+        case "operational-space":
+            return OperationalSpace.designed(reference, task, bandwidth=bandwidth, damping=damping)
+        case "impedance":
+            return Impedance(reference, stiffness, task or Position(), damping, coriolis="cancelled")
+    return ComputedTorque.designed(reference, bandwidth=bandwidth, damping=damping)
+
+
+def _checked(law: Any, robot: Robot, model: Robot, q: Array, rate: float | None, error: float) -> Stability:
+    match law:
+        case PDGravity():
+            return law.check(robot, rate=rate, error=error)
+        case ComputedTorque():
+            return law.check(robot, rate=rate, model=model)
+        case OperationalSpace() | Impedance():
+            return law.check(robot, rate=rate, q=q)
+    return law.check(robot, rate=rate)
+
+
+def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None:
+    match law:
+        case PDGravity() | FeedforwardPD() | ComputedTorque():
+            return tracking_bound(law.knowing(model), robot, reference)
+        case PDBounded():
+            return law.ultimate_error()
+    return None
+
+
+def _tip(robot: Robot, q: Array) -> Position:
+    """The tip's position, in the directions in which the arm can move it."""
+    size = np.abs(robot.jacobian(robot.random(0, 32))[:, :3]).max(axis=(0, 2))
+    rows = tuple(int(k) for k in np.flatnonzero(size > 1e-9))
+    if not rows or len(rows) > robot.n:
+        raise InputError(
+            f"robot {printable(robot.name)} cannot move its tip in all of {len(rows)} directions: choose a joint law"
+        )
+    task = Position(rows=rows)
+    values = np.linalg.svd(task.jacobian(robot, q), compute_uv=False)
+    if values[-1] < 1e-6 * values[0]:
+        raise InputError("the arm starts at a singularity, where its tip cannot move in every direction: give another start")
+    return task
+
+
+def _least_mobile(motion: Trajectory, task: Position) -> Array:
+    """The configuration of a motion in which the tip is hardest to move in some direction."""
+    shares = [well_conditioned(motion.robot, task, q).found for q in motion.q]
+    return np.asarray(motion.q[int(np.argmin(shares))])
+
+
+def _of_the_tip(motion: Trajectory, reference: Any, task: Position) -> Tracking:
+    wanted = np.array([np.asarray(reference.at(float(t))[0], dtype=float) for t in motion.t])
+    found = motion.path()[:, list(task.rows)]
+    return Tracking(motion.t, wanted - found, wanted, motion.tau, motion.robot.limits["effort"], task.names)
+
+
+def _vector(value: Any, size: int, name: str, otherwise: Array) -> Array:
+    if value is None:
+        return otherwise
+    try:
+        given = np.atleast_1d(np.array(value, dtype=float))
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape == (1,) and size > 1:
+        given = np.full(size, given[0])
+    if given.shape != (size,) or not np.isfinite(given).all():
+        raise InputError(f"{name} takes {size} finite numbers, got {np.size(value)}")
+    return given

@@ -1,0 +1,71 @@
+"""All the ways to reach a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.kinematics.descent import descend
+from dynamis.kinematics.solution import Solution
+from dynamis.kinematics.solve import generator, start_of, tolerances, turns_apart
+from dynamis.kinematics.task import make_task
+from dynamis.kinematics.turns import Turns
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+AT_ONCE = 50  # starts, between two reports of progress
+
+
+def all_solutions(
+    robot: Robot,
+    target: Any,
+    frame: str | None = None,
+    *,
+    q0: Any = None,
+    task: str = "pose",
+    limits: bool = True,
+    tolerance: Any = 1e-9,
+    starts: int = 200,
+    seed: int = 0,
+    weights: Any = None,
+    apart: float = 1e-3,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> list[Solution]:
+    """The distinct solutions that so many starts lead to, the nearest to ``q0`` (neutral unless given) first.
+
+    Two are the same if no joint differs by more than ``apart``, whole turns aside. A robot with more joints than the task
+    needs has solutions without end: then these are a sample.
+
+    ``progress(starts done, starts, solutions)`` is called now and then.
+
+    >>> import dynamis as dy
+    >>> robot = dy.load("ur5e")
+    >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
+    8
+    """
+    problem = make_task(robot, target, frame, task, bool(limits), weights)
+    near, reference, rng, turns = tolerances(tolerance), start_of(problem, q0), generator(seed), Turns(robot, bool(limits))
+    if not isinstance(starts, int | np.integer) or starts < 1:
+        raise InputError(f"starts= takes a whole number from 1, got {starts!r}")
+    if not isinstance(apart, int | float) or not 0.0 < apart < np.inf:
+        raise InputError(f"apart= takes a number above zero, got {apart!r}")
+    kept: list[Solution] = []
+    done = 0
+    while done < starts:
+        count = min(AT_ONCE, int(starts) - done)
+        begin = problem.starts(rng, count)
+        if done == 0:
+            begin[0] = reference
+        reached = descend(problem, begin, near)
+        for q, errors in zip(reached.q[reached.found], reached.errors[reached.found], strict=True):
+            if all(np.abs(turns.apart(q, other.q)).max() > apart for other in kept):
+                here = turns.nearest(q, reference)
+                kept.append(Solution(here, float(errors[0]), float(errors[1]), reached.steps, done, True, "found"))
+        done += count
+        if progress is not None:
+            progress(done, int(starts), len(kept))
+    return sorted(kept, key=lambda s: float(np.linalg.norm(turns_apart(robot, s.q[None], reference))))

@@ -1,0 +1,129 @@
+"""Inverse kinematics: a configuration that brings a frame where it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.kinematics.descent import descend
+from dynamis.kinematics.failure import why_not
+from dynamis.kinematics.solution import Solution
+from dynamis.kinematics.task import Task, make_task
+from dynamis.kinematics.turns import Turns
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+AT_ONCE = 10  # random starts
+
+
+def inverse_kinematics(
+    robot: Robot,
+    target: Any,
+    frame: str | None = None,
+    *,
+    q0: Any = None,
+    task: str = "pose",
+    limits: bool = True,
+    tolerance: Any = 1e-9,
+    restarts: int = 50,
+    seed: int = 0,
+    weights: Any = None,
+) -> Solution:
+    """q that brings a frame (the tip unless named) to a pose (4 × 4 or `Pose`), a point (3) or an orientation (3 × 3).
+
+    It starts from ``q0`` (neutral unless given), then from random configurations until one leads to the target within the
+    tolerance, one number for m and rad or two. Limits of the joints are kept exactly, unless ``limits=False``. Joints that
+    come round after a turn end as near to ``q0`` as their limits allow. ``weights`` multiply the errors in world axes, linear
+    first; zero means that a direction does not matter.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    >>> found = inverse_kinematics(robot, robot.pose(q), q0=q + 0.2)
+    >>> found.found, bool(abs(found.q - q).max() < 1e-6)
+    (True, True)
+    """
+    problem = make_task(robot, target, frame, task, bool(limits), weights)
+    near = tolerances(tolerance)
+    if not isinstance(restarts, int | np.integer) or restarts < 0:
+        raise InputError(f"restarts= takes a whole number from 0, got {restarts!r}")
+    reference = start_of(problem, q0)
+    rng = generator(seed)
+    reached = descend(problem, reference[None], near)
+    best, steps, done = (reached.q[0], reached.errors[0], bool(reached.found[0])), reached.steps, 0
+    turns = Turns(robot, bool(limits))
+    while not best[2] and done < restarts:
+        count = min(AT_ONCE, int(restarts) - done)
+        reached = descend(problem, problem.starts(rng, count), near)
+        done, steps = done + count, steps + reached.steps
+        if reached.found.any():
+            q = turns.nearest(reached.q[reached.found], reference)
+            nearest = int(np.linalg.norm(turns_apart(robot, q, reference), axis=1).argmin())
+            best = q[nearest], reached.errors[reached.found][nearest], True
+        elif reached.errors[reached.best()].sum() < best[1].sum():
+            best = reached.q[reached.best()], reached.errors[reached.best()], False
+    if not best[2]:
+        settled = descend(problem, best[0][None], near, patient=True)
+        best, steps = (settled.q[0], settled.errors[0], bool(settled.found[0])), steps + settled.steps
+    return _told(problem, turns.nearest(best[0], reference), best[1], best[2], steps, done, near, rng)
+
+
+def inverse_kinematics_each(
+    robot: Robot, targets: Iterable[Any], frame: str | None = None, *, q0: Any = None, **options: Any
+) -> list[Solution]:
+    """A solution for each of several targets, each search starting where the one before it ended.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> along = np.linspace([0.3, -1.2, 1.5, -0.4, 0.8, 0.1], [0.5, -1.0, 1.3, -0.4, 0.9, 0.2], 5)
+    >>> all(s.found for s in inverse_kinematics_each(robot, robot.pose(along), q0=along[0]))
+    True
+    """
+    solutions: list[Solution] = []
+    for target in targets:
+        solutions.append(inverse_kinematics(robot, target, frame, q0=q0, **options))
+        q0 = solutions[-1].q if solutions[-1].found else q0
+    return solutions
+
+
+def start_of(problem: Task, q0: Any) -> Array:
+    """Where the search begins, within the limits."""
+    robot = problem.robot
+    given = robot.neutral() if q0 is None else robot._evaluator.inputs.one_state(q0, robot.nq, "q0")
+    if given.dtype == object:
+        raise InputError("q0 must be numbers, not symbols")
+    return np.clip(given, problem.lower, problem.upper)
+
+
+def generator(seed: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"seed= takes a whole number or a generator: {error}") from None
+
+
+def tolerances(tolerance: Any) -> Array:
+    """(m, rad)."""
+    try:
+        array = np.broadcast_to(np.array(tolerance, dtype=float), (2,))
+    except (TypeError, ValueError):
+        raise InputError(f"tolerance= takes a number, or two for m and rad, got {tolerance!r}") from None
+    if not (np.isfinite(array).all() and (array > 0.0).all()):
+        raise InputError(f"tolerance= must be above zero and finite, got {tolerance!r}")
+    return array
+
+
+def turns_apart(robot: Robot, q: Array, reference: Array) -> Array:
+    """How far configurations (m, nq) are from one, joint by joint (m, n)."""
+    return np.asarray(q - reference if robot.nq == robot.n else robot.difference(np.broadcast_to(reference, q.shape), q))
+
+
+def _told(problem: Task, q: Array, errors: Array, found: bool, steps: int, restarts: int, near: Array,
+          rng: np.random.Generator) -> Solution:  # fmt: skip
+    after = f" after {restarts} restarts" if restarts else ""
+    status = f"found{after}" if found else f"not found{after}: {why_not(problem, q, errors, near, rng)}"
+    return Solution(q, float(errors[0]), float(errors[1]), steps, restarts, found, status)

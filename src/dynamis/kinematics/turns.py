@@ -1,0 +1,50 @@
+"""Joints for which a full turn changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.joints import Revolute
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+TURN = 2.0 * np.pi
+ROUNDING = 1e-12  # rad, beyond a limit: a joint at −π is at π too
+
+
+class Turns:
+    """Where in q the joints stand that come round after a turn, with their limits."""
+
+    def __init__(self, robot: Robot, limits: bool = True) -> None:
+        numbered = [(c.q_index, c) for c in robot.model.coordinates if c.q_index is not None and c.revolute]
+        whole = {place: c for place, c in numbered if _comes_round(robot, place)}
+        self.places = np.array(sorted(whole), dtype=int)
+        bounds = [(whole[k].lower, whole[k].upper) if limits else (-np.inf, np.inf) for k in self.places]
+        self.lower, self.upper = np.array(bounds).reshape(-1, 2).T
+
+    def nearest(self, q: Array, reference: Array) -> Array:
+        """q (…, nq) with each such joint turned round as often as brings it nearest to a reference within its limits."""
+        result = np.array(q)
+        angle = result[..., self.places]
+        turned = angle - TURN * np.round((angle - reference[self.places]) / TURN)
+        # where the nearest is beyond a limit, the next turn towards the range is the nearest within; there may be none
+        turned = turned - TURN * np.ceil((turned - self.upper - ROUNDING) / TURN).clip(min=0.0)
+        turned = turned + TURN * np.ceil((self.lower - ROUNDING - turned) / TURN).clip(min=0.0)
+        fits = (turned <= self.upper + ROUNDING) & (turned >= self.lower - ROUNDING)
+        result[..., self.places] = np.where(fits, np.clip(turned, self.lower, self.upper), angle)
+        return result
+
+    def apart(self, a: Array, b: Array) -> Array:
+        """The difference a − b (…, nq), of such joints by the shorter way round."""
+        gap = np.array(a - b)
+        gap[..., self.places] -= TURN * np.round(gap[..., self.places] / TURN)
+        return gap
+
+
+def _comes_round(robot: Robot, place: int) -> bool:
+    """Whether every body that moves with this number turns by whole turns when it does."""
+    bodies = [b for _, b in robot.model.moving if b.q_index.start == place and not b.is_rotor]
+    return all(isinstance(b.motion, Revolute) and float(b.ratio).is_integer() for b in bodies)

@@ -1,0 +1,45 @@
+"""Robots at rest: what holds them, what they can hold, and how they give way.
+
+In the order in which they build on each other: `convention` (who pushes whom), `holding` (torques of weight and wrench,
+virtual work), `duality` (ranges and null spaces of J and Jᵀ), `ellipsoids`, `strength` (forces within torque limits),
+`stiffness` (joint springs as seen at a frame, under load), `deflection` (where a loaded robot rests), `wanted_stiffness`
+(the inverse problem), `stiffness_map` (over the workspace), `formulas` (in closed form).
+"""
+
+from dynamis.statics.deflection import Deflection, deflection
+from dynamis.statics.duality import Duality, duality
+from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
+from dynamis.statics.formulas import StaticFormulas, static_formulas
+from dynamis.statics.holding import HoldingTorque, VirtualWork, holding_torque, virtual_work
+from dynamis.statics.load_term import load_stiffness, weight_stiffness
+from dynamis.statics.stiffness import Stiffness, stiffness
+from dynamis.statics.stiffness_map import stiffness_map
+from dynamis.statics.strength import ForcePolytope, LargestForce, force_polytope, largest_force
+from dynamis.statics.wanted_stiffness import JointStiffness, joint_stiffness_for
+
+__all__ = [
+    "Deflection",
+    "Duality",
+    "Ellipsoid",
+    "ForcePolytope",
+    "HoldingTorque",
+    "JointStiffness",
+    "LargestForce",
+    "StaticFormulas",
+    "Stiffness",
+    "VirtualWork",
+    "deflection",
+    "duality",
+    "force_ellipsoid",
+    "force_polytope",
+    "holding_torque",
+    "joint_stiffness_for",
+    "largest_force",
+    "load_stiffness",
+    "static_formulas",
+    "stiffness",
+    "stiffness_map",
+    "velocity_ellipsoid",
+    "virtual_work",
+    "weight_stiffness",
+]

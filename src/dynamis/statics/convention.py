@@ -1,0 +1,52 @@
+"""Who pushes whom: the two conventions of the sign of a wrench, by name, and the checks of what is handed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.task import check_numeric
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+SIDES = {"environment": 1.0, "robot": -1.0}
+
+
+def side(by: str) -> float:
+    """+1 where the environment exerts a wrench on the robot (τ + Jᵀ w), −1 where the robot exerts it (τ = Jᵀ F)."""
+    if by not in SIDES:
+        raise InputError(
+            f"by={by!r} is not known; choose 'environment' (the wrench it exerts on the robot, ours) or 'robot' "
+            "(the wrench the robot exerts on it, F of τ = Jᵀ F)"
+        )
+    return SIDES[by]
+
+
+def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
+    """The wrench (…, 6) that the environment exerts on the robot; three numbers are a force without a moment."""
+    sign = side(by)
+    if wrench is None:
+        return np.zeros(6)
+    given = np.asarray(wrench)
+    if given.dtype.kind in "biuf" and given.ndim and given.shape[-1] == 3:
+        wrench = np.concatenate([given, np.zeros_like(given)], axis=-1)
+    return sign * robot._evaluator.inputs.vector(wrench, 6, "wrench")
+
+
+def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
+    """One wrench (6), that the environment exerts on the robot."""
+    w = on_robot(robot, wrench, by)
+    if w.ndim != 1:
+        raise InputError(f"wrench has shape {w.shape}; this takes one wrench of 6 numbers (or a force of 3)")
+    return w.astype(float)
+
+
+def one_state(robot: Any, q: Any) -> Array:
+    """One configuration of a robot whose parameters are numbers."""
+    check_numeric(robot)
+    state: Array = robot._evaluator.inputs.one_state(q, robot.nq, "q")
+    return state

@@ -1,0 +1,150 @@
+"""The duality of kinematics and statics: the ranges and null spaces of J and Jᵀ [Tzafestas, slide 7]."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.manipulability import scaled_jacobian
+from dynamis.analysis.task import Task, check_numeric, task_of
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.statics.convention import one_state
+from dynamis.statics.words import joints_text, motion_text, readable, wrench_text
+
+Array = npt.NDArray[Any]
+
+GAP = 1e-9  # of the largest singular value: a smaller one counts as zero
+
+
+@dataclass(frozen=True, eq=False)
+class Duality:
+    """What a robot can do at a frame in one configuration, and what it cannot: four subspaces, by their bases (columns).
+
+        possible_motions     R(J)   (m × r)        velocities the frame can have
+        self_motions         N(J)   (n × n − r)    joint rates that leave it where it is
+        balanced_torques     R(Jᵀ)  (n × r)        joint torques that some wrench at the frame balances
+        structure_wrenches   N(Jᵀ)  (m × m − r)    wrenches that cost no torque: the structure carries them
+
+    ``impossible_motions`` (m × m − r) completes R(J). Rows are the task's directions. Bases are orthonormal; where the task
+    mixes metres and radians, or the robot sliding and turning joints, they are so after distances are divided by
+    ``length``, and each product of a wrench and a motion is a power whatever the length. ``singular_values`` are those of the
+    Jacobian so scaled; less than ``gap`` times the largest counts as zero.
+    """
+
+    robot: Robot
+    q: Array
+    task: Task
+    rank: int
+    singular_values: Array
+    gap: float
+    possible_motions: Array
+    impossible_motions: Array
+    self_motions: Array
+    balanced_torques: Array
+    structure_wrenches: Array
+
+    @property
+    def length(self) -> float:
+        return self.task.length
+
+    @property
+    def redundancy(self) -> int:
+        """n − r: independent motions of the joints that the frame does not see."""
+        return self.robot.n - self.rank
+
+    @property
+    def singular(self) -> bool:
+        """Whether the frame has lost directions that it has in other configurations."""
+        return self.rank < min(self.task.size, self.robot.n, self._usual_rank)
+
+    @property
+    def _usual_rank(self) -> int:
+        J = scaled_jacobian(self.robot, self.robot.random(0, 8), self.task)
+        values = np.linalg.svd(J, compute_uv=False)
+        return int((values > self.gap * values[:, :1]).sum(axis=1).max())
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What follows, in words: wrenches that cost no torque, motions that are impossible, motions within the robot."""
+        point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
+        carried = readable(self.structure_wrenches / self._force_scale[:, None]) * self._force_scale[:, None]
+        lost = readable(self.impossible_motions / self.task.scale[:, None]) * self.task.scale[:, None]
+        said = [f"{wrench_text(w, point)} costs no torque: it is carried by the structure"
+                for w in (self.task.selection.T @ carried).T]  # fmt: skip
+        said += [f"{self.task.frame.name} cannot {motion_text(v)}" for v in (self.task.selection.T @ lost).T]
+        names = self.robot.coordinate_names
+        said += [
+            f"{self.task.frame.name} does not move when the joints do: {joints_text(x, names)}"
+            for x in readable(self.self_motions).T
+        ]
+        return tuple(said)
+
+    @property
+    def _force_scale(self) -> Array:
+        return 1.0 / self.task.scale
+
+    def summary(self) -> str:
+        """Ranks and dimensions, then the sentences."""
+        m, n, r = self.task.size, self.robot.n, self.rank
+        state = "singular" if self.singular else "regular"
+        head = [
+            f"{self.robot.name} at {self.task.frame.name}: {m} directions ({', '.join(self.task.names)}), {n} joints, "
+            f"rank {r}, {state}",
+            f"  R(J) {r} possible motions, N(J) {n - r} within the robot; R(Jᵀ) {r} torques that are felt, "
+            f"N(Jᵀ) {m - r} wrenches for free",
+            f"  singular values {', '.join(f'{x:.4g}' for x in self.singular_values)} ({self.task.unit()}; "
+            f"below {self.gap:g} of the largest is zero)",
+        ]  # fmt: skip
+        return "\n".join([*head, *(f"  {s}" for s in self.sentences)])
+
+    def as_dict(self) -> dict[str, Any]:
+        spaces = ("possible_motions", "impossible_motions", "self_motions", "balanced_torques", "structure_wrenches")
+        bases = {name: getattr(self, name).T.tolist() for name in spaces}
+        return {
+            "rows": list(self.task.names), "rank": self.rank, "singular": self.singular, "length": self.length,
+            "singular_values": self.singular_values.tolist(), **bases, "sentences": list(self.sentences),
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """The robot with its ellipsoids of velocity and force, and the four subspaces; returns the figure."""
+        from dynamis.statics.duality_picture import duality_picture
+
+        return duality_picture(self, path)
+
+
+def duality(
+    robot: Robot, q: Any, frame: str | None = None, *, rows: Any = "all", length: float | None = None, gap: float = GAP
+) -> Duality:
+    """The four subspaces of a robot at a frame, in one configuration.
+
+    ``rows`` chooses the directions (all six unless given, see `dynamis.manipulability`), ``length`` [m] makes metres and
+    radians comparable (the chain's length unless given), ``gap`` says which singular values count as zero.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> stretched = dy.statics.duality(arm, [0.0, 0.0], rows="xy")
+    >>> stretched.rank, stretched.sentences[0]
+    (1, 'a force along (1, 0, 0) costs no torque: it is carried by the structure')
+    """
+    check_numeric(robot)
+    at = one_state(robot, q)
+    if not isinstance(gap, float | int) or not 0.0 < gap < 1.0:
+        raise InputError(f"gap must lie between 0 and 1, got {gap!r}")
+    task = task_of(robot, frame, rows, length)
+    S, D = task.scale, task.joint_scale(robot)
+    U, values, Vt = np.linalg.svd(scaled_jacobian(robot, at, task))
+    r = int((values > max(gap * float(values.max(initial=0.0)), task.noise)).sum())
+    # Ĵ = S⁻¹ J D: twists are S û, wrenches û / S, joint rates D v̂, torques v̂ / D
+    return Duality(
+        robot, at, task, r, values, float(gap),
+        possible_motions=S[:, None] * U[:, :r],
+        impossible_motions=S[:, None] * U[:, r:],
+        self_motions=D[:, None] * Vt[r:].T,
+        balanced_torques=Vt[:r].T / D[:, None],
+        structure_wrenches=U[:, r:] / S[:, None],
+    )  # fmt: skip

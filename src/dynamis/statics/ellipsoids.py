@@ -1,0 +1,129 @@
+"""Ellipsoids at a frame: the velocities of unit joint rates, the forces of unit torques, the deflections of unit forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.task import Task, task_of
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.statics.convention import one_state
+
+Array = npt.NDArray[Any]
+
+ZERO = 1e-12  # of the largest singular value
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """An ellipsoid about a centre (m): unit directions are the columns of ``directions`` (m × m), with half-axes ``radii``.
+
+    A radius may be zero (nothing in that direction) or infinite (as much as one likes).
+    """
+
+    radii: Array
+    directions: Array
+    centre: Array
+    unit: str
+
+    @property
+    def infinite(self) -> Array:
+        """The directions without bound, as columns."""
+        return self.directions[:, np.isposinf(self.radii)]
+
+    @property
+    def flat(self) -> Array:
+        """The directions without extent, as columns."""
+        return self.directions[:, self.radii == 0.0]
+
+    def contains(self, x: Any, slack: float = 1e-12) -> bool:
+        """Whether a point (m) lies in it."""
+        y = self.directions.T @ (np.asarray(x, dtype=float) - self.centre)
+        size = float(np.abs(y).max(initial=0.0))
+        if np.any(np.abs(y[self.radii == 0.0]) > ZERO * max(size, 1.0)):
+            return False
+        bounded = (self.radii > 0.0) & np.isfinite(self.radii)
+        return bool(((y[bounded] / self.radii[bounded]) ** 2).sum() <= 1.0 + slack)
+
+    def along(self, direction: Any) -> float:
+        """How far it reaches from its centre in a direction (m)."""
+        d = np.asarray(direction, dtype=float)
+        if d.shape != self.centre.shape or not np.isfinite(d).all() or not d.any():
+            raise InputError(f"direction must hold {len(self.centre)} finite numbers, not all zero; got {direction!r}")
+        y = self.directions.T @ (d / np.linalg.norm(d))
+        y = np.where(np.abs(y) < ZERO, 0.0, y)
+        if np.any(y[self.radii == 0.0]):
+            return 0.0
+        bounded = (self.radii > 0.0) & np.isfinite(self.radii)
+        share = float(((y[bounded] / self.radii[bounded]) ** 2).sum())
+        return float("inf") if share == 0.0 else share**-0.5
+
+    def outline(self, longest: float = np.inf, points: int = 181) -> Array:
+        """The curve of an ellipse (points, 2), radii cut at ``longest``."""
+        if len(self.radii) != 2:
+            raise InputError(f"an outline needs 2 directions, this has {len(self.radii)}; choose rows such as 'xy'")
+        angle = np.linspace(0.0, 2.0 * np.pi, points)
+        circle = np.array([np.cos(angle), np.sin(angle)])
+        return np.asarray((self.centre[:, None] + self.directions @ (np.minimum(self.radii, longest)[:, None] * circle)).T)
+
+
+def refuse_mixed(task: Task) -> None:
+    """Axes of an ellipsoid in metres and radians would depend on the unit of length."""
+    if len(set(task.linear.tolist())) == 2:
+        raise InputError(
+            "an ellipsoid of distances and angles depends on the unit of length; choose rows='linear' or 'angular'"
+        )
+
+
+def velocity_ellipsoid(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, speeds: Any = None) -> Ellipsoid:
+    """The velocities J q̇ with ‖q̇‖ ≤ 1, or with Σ (q̇_k / speed_k)² ≤ 1: half-axes are the singular values.
+
+    >>> import dynamis as dy
+    >>> dy.statics.velocity_ellipsoid(dy.load("planar_2r_melchiorri"), [0.0, 0.0]).radii.round(3).tolist()
+    [2.236, 0.0]
+    """
+    U, s, _ = _task_svd(robot, q, frame, rows, speeds, "speeds", multiply=True)
+    return Ellipsoid(s, U, np.zeros(len(s)), "a second")
+
+
+def force_ellipsoid(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, torques: Any = None) -> Ellipsoid:
+    """The wrenches with ‖Jᵀ f‖ ≤ 1, or with Σ ((Jᵀ f)_k / torque_k)² ≤ 1: half-axes are the inverse singular values.
+
+    The same directions as the velocity ellipsoid: where the frame moves fast it pushes weakly, and where it cannot move the
+    structure carries any force, without bound. Weight is left out; `force_polytope` counts it.
+    """
+    U, s, _ = _task_svd(robot, q, frame, rows, torques, "torques", multiply=False)
+    with np.errstate(divide="ignore"):
+        return Ellipsoid(1.0 / s, U, np.zeros(len(s)), "N")
+
+
+def _task_svd(
+    robot: Robot, q: Any, frame: str | None, rows: Any, scales: Any, name: str, *, multiply: bool
+) -> tuple[Array, Array, Task]:
+    at = one_state(robot, q)
+    task = task_of(robot, frame, rows)
+    refuse_mixed(task)
+    A = task.selection @ robot.jacobian(at, frame)
+    noise = task.noise
+    if scales is not None:
+        k = _scales(robot, scales, name)
+        A = A * k if multiply else A / k
+        noise *= float(k.max() if multiply else 1.0 / k.min())
+    U, s, _ = np.linalg.svd(A)
+    values = np.zeros(task.size)
+    values[: len(s)] = np.where(s > max(ZERO * float(s.max(initial=0.0)), noise), s, 0.0)
+    return U, values, task
+
+
+def _scales(robot: Robot, scales: Any, name: str) -> Array:
+    try:
+        k = np.array(np.broadcast_to(np.asarray(scales, dtype=float), (robot.n,)))
+    except (TypeError, ValueError):
+        k = np.zeros(robot.n)
+    if not (np.isfinite(k).all() and (k > 0.0).all()):
+        raise InputError(f"{name} takes {robot.n} finite positive numbers, or one for all; got {scales!r}")
+    return k

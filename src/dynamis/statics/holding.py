@@ -1,0 +1,99 @@
+"""Torques that hold a robot still, with their parts, and the principle of virtual work they follow from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.robot import Robot
+from dynamis.statics.convention import on_robot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class HoldingTorque:
+    """The torques (…, n) that hold a robot still: ``total`` = ``weight`` + ``load``.
+
+    ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
+    that the robot exerts. ``limits`` are the efforts of the joints, infinite where none is stated.
+    """
+
+    names: tuple[str, ...]
+    weight: Array
+    load: Array
+    limits: Array
+
+    @property
+    def total(self) -> Array:
+        return self.weight + self.load
+
+    @property
+    def used(self) -> Array:
+        """The part of each limit that the torque takes (…, n): 1 is all of it."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.total == 0.0, 0.0, np.abs(self.total) / self.limits)
+
+    @property
+    def possible(self) -> Any:
+        """Whether every torque is within its limit (…)."""
+        return np.asarray(self.used <= 1.0).all(axis=-1)
+
+
+@dataclass(frozen=True)
+class VirtualWork:
+    """The work [J] of each kind of force in a small displacement δq; at rest their sum is zero."""
+
+    torques: Any
+    weight: Any
+    wrench: Any
+
+    @property
+    def total(self) -> Any:
+        return self.torques + self.weight + self.wrench
+
+
+def holding_torque(
+    robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
+) -> HoldingTorque:
+    """The torques that hold a robot still against its weight and a wrench, with their parts.
+
+    ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` says who
+    exerts it: "environment", on the robot (τ = g − Jᵀ w), or "robot", on the environment (τ = g + Jᵀ F)
+    [Tzafestas, slides 3 to 5]. Leading axes broadcast.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> pushed = dy.statics.holding_torque(arm, [0.0, 1.5707963], (0, 10, 0), by="robot")
+    >>> pushed.load.round(3).tolist()  # (l_1 c_1 + l_2 c_12, l_2 c_12) times 10 N
+    [10.0, 0.0]
+    """
+    w = on_robot(robot, wrench, by)
+    weight = robot.gravity(q)
+    load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
+    return HoldingTorque(robot.coordinate_names, weight, np.asarray(load), robot.limits["effort"])
+
+
+def virtual_work(
+    robot: Robot, q: Any, dq: Any, tau: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
+) -> VirtualWork:
+    """The work of torques, weight and wrench in a displacement δq (n): (J δq)ᵀ w + δqᵀ τ − δqᵀ g [Tzafestas, slide 5].
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> tau = dy.statics.holding_torque(arm, [0.3, 0.8], (5, 0, 0)).total
+    >>> abs(dy.statics.virtual_work(arm, [0.3, 0.8], [1e-3, -2e-3], tau, (5, 0, 0)).total) < 1e-12
+    np.True_
+    """
+    w = on_robot(robot, wrench, by)
+    inputs = robot._evaluator.inputs
+    step, torques = inputs.vector(dq, robot.n, "dq"), inputs.vector(tau, robot.n, "tau")
+    moved = np.einsum("...ij,...j->...i", robot.jacobian(q, frame), step)
+    return VirtualWork(
+        torques=(step * torques).sum(axis=-1),
+        weight=-(step * robot.gravity(q)).sum(axis=-1),
+        wrench=(moved * w).sum(axis=-1),
+    )

@@ -1,0 +1,248 @@
+"""Stiffness at a frame: joint springs as seen there, under load, with base and links that give way too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.capacity import joint_springs
+from dynamis.analysis.task import Task, characteristic_length, task_of
+from dynamis.errors import InputError, SingularError
+from dynamis.robot import Robot
+from dynamis.spatial import skew
+from dynamis.statics.convention import one_state, one_wrench
+from dynamis.statics.ellipsoids import Ellipsoid, refuse_mixed
+from dynamis.statics.load_term import check_coordinates, load_stiffness, weight_stiffness
+from dynamis.statics.words import motion_text, readable
+
+Array = npt.NDArray[Any]
+
+RIGID = 1e-9  # of the largest compliance, made comparable by a length: what is less counts as none
+
+
+@dataclass(frozen=True, eq=False)
+class Stiffness:
+    """How a frame gives way: ``compliance`` (6 × 6), a small twist (δp, δφ) for a small wrench (f, μ) exerted on the robot.
+
+    C = J (K_q − K_G)⁻¹ Jᵀ plus what base and links add [Tzafestas, slide 8; Chen and Kao 2000]. ``joint`` is K_q, ``load``
+    K_G = ∂(Jᵀ w)/∂q, with ∂g/∂q taken off where the weight counts; ``parts`` has the compliance of joints, base and links.
+    ``rigid`` (6 × k) are the twists that no wrench causes: there C has no inverse.
+    """
+
+    robot: Robot
+    q: Array
+    frame: str
+    joint: Array
+    load: Array
+    parts: dict[str, Array]
+    length: float
+
+    @cached_property
+    def compliance(self) -> Array:
+        return sum(self.parts.values(), np.zeros((6, 6)))
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array, Array]:
+        """U, values, V of the compliance with angles turned into lengths."""
+        S = np.array([1.0] * 3 + [self.length] * 3)
+        U, s, Vt = np.linalg.svd(self.compliance * S[:, None] * S)
+        return U / S[:, None], s, Vt.T * S[:, None]
+
+    @property
+    def rank(self) -> int:
+        s = self._scaled[1]
+        return int((s > RIGID * max(float(s.max()), 1e-300)).sum())
+
+    @property
+    def rigid(self) -> Array:
+        """Directions (f, μ) in which no wrench has an effect, as columns: the structure carries them."""
+        return self._scaled[2][:, self.rank :]
+
+    @property
+    def stiffness(self) -> Array:
+        """K_p = C⁻¹ (6 × 6) where every direction gives way; otherwise an error names the rigid ones."""
+        if self.rank < 6:
+            said = "; ".join(self.sentences)
+            raise SingularError(f"there is no finite stiffness in all six directions: {said}. Ask for some: on('xy')")
+        return np.linalg.inv(self.compliance)
+
+    def compliance_on(self, rows: Any) -> Array:
+        """The compliance in some directions, such as "xy"."""
+        P = self._task(rows).selection
+        return P @ self.compliance @ P.T
+
+    def on(self, rows: Any) -> Array:
+        """The stiffness in some directions, while the others are free to give way: the inverse of that part of C."""
+        task = self._task(rows)
+        C = self.compliance_on(rows)
+        scaled = C / task.scale[:, None] / task.scale
+        values = np.linalg.svd(scaled, compute_uv=False)
+        if values[-1] <= RIGID * max(values[0], 1e-300):
+            U = np.linalg.svd(scaled)[0][:, values <= RIGID * max(values[0], 1e-300)]
+            stiff = (task.selection.T @ (readable(U) * task.scale[:, None])).T
+            raise SingularError(f"{self.frame} is rigid: no load makes it {' or '.join(motion_text(v) for v in stiff)}")
+        return np.linalg.inv(C)
+
+    def _task(self, rows: Any) -> Task:
+        return task_of(self.robot, self.frame, rows, self.length)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the forces have a potential; a moment that keeps its direction in space has none."""
+        return bool(np.abs(self.load - self.load.T).max(initial=0.0) <= 1e-9 * np.abs(self.joint).max(initial=1.0))
+
+    @property
+    def stable(self) -> bool:
+        """Whether K_q − K_G is positive definite: the robot returns when it is disturbed."""
+        K = self.joint - self.load
+        return bool(np.linalg.eigvalsh(0.5 * (K + K.T)).min(initial=1.0) > 0.0)
+
+    @property
+    def critical_load(self) -> float:
+        """How many times the present load (and weight, where it counts) makes the springs buckle; infinite where none does."""
+        symmetric = 0.5 * (self.load + self.load.T)
+        root = np.linalg.inv(np.linalg.cholesky(self.joint))
+        worst = float(np.linalg.eigvalsh(root @ symmetric @ root.T).max(initial=0.0))
+        return 1.0 / worst if worst > 1e-12 else float("inf")
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        basis = self._scaled[0][:, self.rank :]
+        S = np.array([1.0] * 3 + [self.length] * 3)
+        rigid = (readable(basis * S[:, None]) / S[:, None]).T
+        said = [f"{self.frame} is rigid: no load makes it {motion_text(v)}" for v in rigid]
+        return (*said, *([self.buckling] if self.buckling else []))
+
+    @property
+    def buckling(self) -> str:
+        """What the load does to the springs, in words; nothing where it does not weaken them."""
+        if not self.stable:
+            return "the springs buckle under this load: K_q − K_G is not positive definite"
+        factor = self.critical_load
+        return f"the springs would buckle under {factor:.4g} times this load" if np.isfinite(factor) else ""
+
+    def compliance_ellipsoid(self, rows: Any = None) -> Ellipsoid:
+        """The displacements that forces of unit size cause: half-axes are the singular values of C."""
+        task = task_of(self.robot, self.frame, rows)
+        refuse_mixed(task)
+        U, s, _ = np.linalg.svd(self.compliance_on(rows if rows is not None else task.selection))
+        s = np.where(s > RIGID * max(float(s.max()), 1e-300), s, 0.0)
+        return Ellipsoid(s, U, np.zeros(len(s)), "m/N" if task.linear.all() else "rad/(N m)")
+
+    def stiffness_ellipsoid(self, rows: Any = None) -> Ellipsoid:
+        """The forces that cause displacements of unit size; infinite in rigid directions."""
+        C = self.compliance_ellipsoid(rows)
+        with np.errstate(divide="ignore"):
+            return Ellipsoid(1.0 / C.radii, C.directions, C.centre, "N/m" if C.unit == "m/N" else "N m/rad")
+
+    def as_dict(self) -> dict[str, Any]:
+        critical = self.critical_load
+        return {
+            "robot": self.robot.name, "frame": self.frame, "q": self.q.tolist(),
+            "joint_stiffness": np.diag(self.joint).tolist(),
+            "compliance": self.compliance.tolist(), "stiffness": self.stiffness.tolist() if self.rank == 6 else None,
+            "rank": self.rank, "stable": self.stable, "critical_load": critical if np.isfinite(critical) else None,
+            "sentences": list(self.sentences),
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """The robot with its ellipse of compliance; returns the figure."""
+        from dynamis.statics.stiffness_picture import stiffness_picture
+
+        return stiffness_picture(self, path)
+
+
+def stiffness(
+    robot: Robot, q: Any, joint_stiffness: Any, frame: str | None = None, *, wrench: Any = None, by: str = "environment",
+    weight: bool = False, base_compliance: Any = None, link_compliance: Mapping[str, Any] | None = None,
+) -> Stiffness:  # fmt: skip
+    """The stiffness of a robot at a frame, from the stiffness of its joints: C = J (K_q − K_G)⁻¹ Jᵀ.
+
+    ``joint_stiffness`` is one number for all joints [N m/rad, N/m], one for each, or a symmetric positive definite matrix.
+    ``wrench`` is the load the robot is under in this configuration, constant in world axes: it adds K_G = ∂(Jᵀ w)/∂q, and
+    ``weight=True`` takes off ∂g/∂q. ``base_compliance`` (6 × 6, or its diagonal) is the spring under the base at the world's
+    origin in world axes; ``link_compliance`` maps frames to such springs at their origins in their own axes. Added springs
+    enter to first order: the load does not change what they do.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> found = dy.statics.stiffness(arm, [0.0, np.pi / 2], [200.0, 100.0])
+    >>> found.compliance_on("xy").round(6).tolist()  # J K_q⁻¹ Jᵀ
+    [[0.015, -0.005], [-0.005, 0.005]]
+    """
+    at = one_state(robot, q)
+    check_coordinates(robot)
+    f = robot.model.frame(frame)
+    K = joint_matrix(robot, joint_stiffness)
+    G = load_stiffness(robot, at, one_wrench(robot, wrench, by), f.name)
+    if weight:
+        G = G - weight_stiffness(robot, at)
+    J = robot.jacobian(at, f.name)
+    try:
+        parts = {"joints": J @ np.linalg.solve(K - G, J.T)}
+    except np.linalg.LinAlgError:
+        raise SingularError("K_q − K_G is singular: the springs are just about to buckle under this load") from None
+    p = robot.pose(at, f.name)[:3, 3]
+    if base_compliance is not None:
+        parts["base"] = _carried(_spring(base_compliance, "base_compliance"), p)
+    for name, given in (link_compliance or {}).items():
+        parts[name] = _link_part(robot, at, f.name, name, given)
+    return Stiffness(robot, at, f.name, K, G, parts, characteristic_length(robot, f.name))
+
+
+def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
+    """K_q (n × n), from one number, one for each joint, or a matrix."""
+    try:
+        given = np.asarray(joint_stiffness, dtype=float)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.ndim < 2:
+        k = joint_springs(robot, joint_stiffness)
+        if not np.isfinite(k).all():
+            raise InputError("joint stiffness must be finite here; leave a rigid joint out by a very large number")
+        return np.diag(k)
+    if given.shape != (robot.n, robot.n) or not np.isfinite(given).all():
+        raise InputError(f"joint stiffness takes a matrix ({robot.n}, {robot.n}) of finite numbers, got shape {given.shape}")
+    if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max() or np.linalg.eigvalsh(given).min() <= 0.0:
+        raise InputError("a matrix of joint stiffness must be symmetric and positive definite: springs push back")
+    return np.array(given)
+
+
+def _spring(compliance: Any, name: str) -> Array:
+    try:
+        C = np.array(compliance, dtype=float)
+    except (TypeError, ValueError):
+        C = np.zeros(0)
+    C = np.diag(C) if C.shape == (6,) else C
+    if C.shape != (6, 6) or not np.isfinite(C).all():
+        raise InputError(
+            f"{name} takes a compliance of 6 × 6 numbers, or its diagonal, in m/N and rad/(N m); got shape {C.shape}"
+        )
+    if np.abs(C - C.T).max() > 1e-9 * max(np.abs(C).max(), 1e-300) or np.linalg.eigvalsh(C).min() < -1e-12 * np.abs(C).max():
+        raise InputError(f"{name} must be symmetric and not negative: a spring gives way in the direction it is pushed")
+    return C
+
+
+def _carried(C: Array, arm: Array) -> Array:
+    """A compliance at a point, seen at another point of the same body, ``arm`` away from it: X C Xᵀ."""
+    X = np.eye(6)
+    X[:3, 3:] = -skew(arm)
+    return X @ C @ X.T
+
+
+def _link_part(robot: Robot, q: Array, frame: str, link: str, given: Any) -> Array:
+    """What the spring of a link adds at the frame: nothing where the link does not carry it."""
+    C = _spring(given, f"link_compliance[{link!r}]")
+    model = robot.model
+    spring, tip = model.frame(link), model.frame(frame)
+    if spring.body not in (0, *model.ancestors(tip.body)):
+        return np.zeros((6, 6))
+    here, there = robot.pose(q, link), robot.pose(q, frame)
+    R = np.kron(np.eye(2), here[:3, :3])
+    return _carried(R @ C @ R.T, there[:3, 3] - here[:3, 3])

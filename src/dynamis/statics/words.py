@@ -1,0 +1,94 @@
+"""Directions of wrenches and motions in words, and bases of subspaces that can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+SMALL = 1e-7  # of a vector of length one: what is less is rounding
+
+
+def vector_text(x: Any) -> str:
+    """(0.866, −0.5, 0)."""
+    numbers = (f"{0.0 if abs(v) < 5e-5 else v:.4g}".replace("-", "−") for v in np.asarray(x, dtype=float))
+    return "(" + ", ".join(numbers) + ")"
+
+
+def clean(x: Array) -> Array:
+    """Rounding gone, and the largest entry positive."""
+    x = np.where(np.abs(x) < SMALL * np.abs(x).max(initial=0.0), 0.0, x)
+    largest = x[np.argmax(np.abs(x) - 1e-9 * np.arange(len(x)))] if len(x) else 1.0
+    return x if largest >= 0 else -x
+
+
+def readable(basis: Array) -> Array:
+    """A basis (m × k) of the same space: axes that lie in it first, then vectors with zeros where they can have them."""
+    m, k = basis.shape
+    if k == 0:
+        return basis
+    Q, _ = np.linalg.qr(basis)
+    inside = [i for i in range(m) if 1.0 - Q[i] @ Q[i] < SMALL]
+    columns = [np.eye(m)[i] for i in inside]
+    rest = Q.copy()
+    rest[inside] = 0.0
+    U, s, _ = np.linalg.svd(rest, full_matrices=False)
+    left = U[:, s > 0.5].T
+    # reduced echelon form with the largest pivots
+    for row in range(len(left)):
+        column = int(np.argmax(np.abs(left[row:]).max(axis=0) * ~np.isin(np.arange(m), _pivots(left[:row]))))
+        best = row + int(np.argmax(np.abs(left[row:, column])))
+        left[[row, best]] = left[[best, row]]
+        left[row] /= left[row, column]
+        for other in range(len(left)):
+            if other != row:
+                left[other] = left[other] - left[other, column] * left[row]
+    return np.column_stack([*columns, *(clean(x / np.linalg.norm(x)) for x in left)])
+
+
+def _pivots(rows: Array) -> list[int]:
+    return [int(np.argmax(np.abs(row))) for row in rows]
+
+
+def wrench_text(w: Array, origin: Array) -> str:
+    """A line of wrenches (f, μ) given at a point, in words: a force, a moment, or a force along a line elsewhere."""
+    f, mu = w[:3], w[3:]
+    size = np.linalg.norm(w)
+    if np.linalg.norm(mu) < SMALL * size or np.linalg.norm(f) < SMALL * size:
+        return push_text(clean(w))
+    along = clean(f / np.linalg.norm(f))
+    if abs(f @ mu) < SMALL * np.linalg.norm(f) * np.linalg.norm(mu):
+        return f"a force along {vector_text(along)} through the point {vector_text(origin + np.cross(f, mu) / (f @ f))}"
+    return f"a force along {vector_text(f / np.linalg.norm(f))} with a moment {vector_text(mu / np.linalg.norm(f))} m times it"
+
+
+def push_text(w: Array) -> str:
+    """One wrench (f, μ), with its sign, in words."""
+    f, mu = w[:3], w[3:]
+    size = np.linalg.norm(w)
+    if np.linalg.norm(mu) < SMALL * size:
+        return f"a force along {vector_text(f / np.linalg.norm(f))}"
+    if np.linalg.norm(f) < SMALL * size:
+        return f"a moment about {vector_text(mu / np.linalg.norm(mu))}"
+    return f"the wrench {vector_text(w)}"
+
+
+def motion_text(v: Array) -> str:
+    """A twist (ṗ, ω) in words."""
+    p, w = v[:3], v[3:]
+    size = np.linalg.norm(v)
+    if np.linalg.norm(w) < SMALL * size:
+        return f"move along {vector_text(clean(p / np.linalg.norm(p)))}"
+    if np.linalg.norm(p) < SMALL * size:
+        return f"turn about {vector_text(clean(w / np.linalg.norm(w)))}"
+    return f"move along {vector_text(p / np.linalg.norm(p))} while it turns about {vector_text(w / np.linalg.norm(p))} rad/m"
+
+
+def joints_text(x: Array, names: tuple[str, ...]) -> str:
+    """A vector of joint rates in words: the joints that take part."""
+    x = clean(x / np.abs(x).max())
+    parts = [f"{v:.3g} {name}".replace("-", "−") for v, name in zip(x, names, strict=True) if v != 0.0]
+    return ", ".join(parts)

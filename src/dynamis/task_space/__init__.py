@@ -1,0 +1,78 @@
+"""The space of a task: operational-space dynamics, redundancy, priorities, limits, and laws compared.
+
+In the order in which they build on each other: `rotations` and `differentiation` (of tasks), `tasks` (what is controlled),
+`instant` (robot and task at one state), `singularities` (decisions on numbers), `operational` (Λ, μ, p), `redundancy` (one
+function per law), `null_space` (what is preferred beside the task), `resolve` (a law with a report), `priorities`, `limits`
+(quadratic programs), `kernels` (batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
+"""
+
+from dynamis.task_space.comparison import Comparison, LawRun, compare_laws
+from dynamis.task_space.feedback import Feedback, Gains, commanded_acceleration
+from dynamis.task_space.instant import Instant
+from dynamis.task_space.kernels import TaskKernels, task_kernels
+from dynamis.task_space.limits import LimitedTorque, limited_torque
+from dynamis.task_space.motions import Circle, Line
+from dynamis.task_space.null_space import (
+    AwayFromLimits,
+    Compensation,
+    Damping,
+    Gradient,
+    Posture,
+    manipulability_gradient,
+)
+from dynamis.task_space.operational import OperationalModel, operational_space, operational_terms
+from dynamis.task_space.priorities import Prioritised, prioritised, prioritised_torque
+from dynamis.task_space.redundancy import (
+    LAWS,
+    least_acceleration_energy,
+    least_driven_acceleration,
+    least_driven_acceleration_at_rest,
+    least_torque,
+    least_weighted_torque,
+)
+from dynamis.task_space.resolve import Resolution, resolve
+from dynamis.task_space.rotations import orientation_error
+from dynamis.task_space.tasks import Function, Orientation, PoseTask, Position, Stacked, Task
+
+__all__ = [
+    "LAWS",
+    "AwayFromLimits",
+    "Circle",
+    "Comparison",
+    "Compensation",
+    "Damping",
+    "Feedback",
+    "Function",
+    "Gains",
+    "Gradient",
+    "Instant",
+    "LawRun",
+    "LimitedTorque",
+    "Line",
+    "OperationalModel",
+    "Orientation",
+    "PoseTask",
+    "Position",
+    "Posture",
+    "Prioritised",
+    "Resolution",
+    "Stacked",
+    "Task",
+    "TaskKernels",
+    "commanded_acceleration",
+    "compare_laws",
+    "least_acceleration_energy",
+    "least_driven_acceleration",
+    "least_driven_acceleration_at_rest",
+    "least_torque",
+    "least_weighted_torque",
+    "limited_torque",
+    "manipulability_gradient",
+    "operational_space",
+    "operational_terms",
+    "orientation_error",
+    "prioritised",
+    "prioritised_torque",
+    "resolve",
+    "task_kernels",
+]

@@ -1,0 +1,229 @@
+"""Laws side by side: the same robot, the same task motion, what each costs and where it ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, unknown_name
+from dynamis.robot import Robot
+from dynamis.simulation.motion import without_dry_friction
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.task_space.feedback import Feedback
+from dynamis.task_space.motions import Circle, Line
+from dynamis.task_space.operational import checked_instant, checked_state
+from dynamis.task_space.redundancy import LAWS, MINIMISED, law_named, law_weight
+from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+POINTS = 200  # a cycle
+STEADY = 1.25  # a null-space speed that grows by less from cycle to cycle counts as steady
+QUIET = 1e-6  # rad/s, m/s
+
+
+@dataclass(frozen=True, eq=False)
+class LawRun:
+    """One law's motion. ``costs`` holds ∫ ½ τᵀ W τ dt for the W of each named law.
+
+    ``drift`` (cycles) is ‖q − q(0)‖ after each cycle; ``null_speed`` (N) is ‖(1 − J^# J) v‖, of the velocity that the task does
+    not see; ``growth`` is the factor by which its mean over a cycle changes from cycle to cycle; ``error`` (N) is ‖e_x‖.
+    """
+
+    name: str
+    minimises: str
+    trajectory: Trajectory
+    costs: Mapping[str, float]
+    peak_torque: float
+    peak_joint: str
+    drift: Array
+    null_speed: Array
+    growth: float
+    error: Array
+
+    @property
+    def status(self) -> str:
+        return self.trajectory.status
+
+    @property
+    def null_motion(self) -> str:
+        """What becomes of the motion that the task does not see, in words."""
+        if not self.trajectory.complete:
+            return f"gave up at {self.trajectory.t[-1]:.3g} s"
+        peak, left = float(self.null_speed.max(initial=0.0)), float(self.null_speed[-1])
+        if peak < QUIET:
+            return "none"
+        speeds = f"peak {peak:.3g}, {left:.2g} left at rest"
+        if not np.isfinite(self.growth) or 1.0 / STEADY <= self.growth <= STEADY:
+            return speeds
+        return f"{speeds}, {'grows' if self.growth > STEADY else 'dies out'} ×{self.growth:.2f} a cycle"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "law": self.name, "minimises": self.minimises, "status": self.status, "costs": dict(self.costs),
+            "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "drift": self.drift.tolist(),
+            "null_speed_peak": float(self.null_speed.max(initial=0.0)),
+            "null_speed_end": float(self.null_speed[-1]), "growth": _or_none(self.growth),
+            "null_motion": self.null_motion, "largest_error": float(self.error.max(initial=0.0)),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The runs of several laws on one motion of a task."""
+
+    robot: Robot
+    task: Task
+    motion: Circle | Line
+    runs: tuple[LawRun, ...]
+
+    def __getitem__(self, name: str) -> LawRun:
+        for run in self.runs:
+            if run.name == name:
+                return run
+        raise unknown_name("law", name, [run.name for run in self.runs])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "robot": self.robot.name, "task": list(self.task.names), "cycles": self.motion.cycles,
+            "period": self.motion.period, "laws": [run.as_dict() for run in self.runs],
+        }  # fmt: skip
+
+    def table(self) -> str:
+        """The figures as text, the least of each column marked."""
+        from dynamis.task_space.comparison_table import table
+
+        return table(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Paths of the joints, torques, null-space speed, drift and costs, law beside law."""
+        from dynamis.task_space.comparison_plot import plot
+
+        return plot(self, path)
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def compare_laws(
+    robot: Robot,
+    task: Task,
+    motion: Circle | Line,
+    laws: Sequence[str] | Mapping[str, Callable[..., Any]] = tuple(LAWS),
+    *,
+    q0: Any = None,
+    K_P: Any = None,
+    K_D: Any = None,
+    null_space: Any = (),
+    regularisation: float = 0.0,
+    rtol: float = 1e-7,
+    seconds: float | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Comparison:
+    """Simulate laws on the same motion of a task, from rest at ``q0``, and say what each costs.
+
+    ``laws`` are names of `LAWS`, or a mapping of names to functions with the arguments of `least_torque`. Feedback (11) with
+    ``K_P`` and ``K_D`` keeps the task; ``null_space`` goes to all laws. Dry friction is left out. ``seconds`` is the time that
+    each simulation may take; one that runs away is reported as far as it came.
+
+    >>> import dynamis as dy, numpy as np
+    >>> sizes = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
+    >>> arm = dy.load("planar_3r", parameters=sizes | {"g": 0.0})
+    >>> task, motion = dy.task_space.Position(rows=(0, 1)), dy.task_space.Circle(0.1, period=2.0, cycles=1)
+    >>> found = dy.task_space.compare_laws(arm, task, motion, ["torque"], q0=[0.3, 0.8, 0.9])
+    >>> bool(found["torque"].error.max() < 1e-6)
+    True
+    """
+    if not isinstance(motion, Circle | Line):
+        raise InputError(f"motion takes a Circle or a Line, which close their cycles; got {type(motion).__name__}")
+    start = robot.neutral() if q0 is None and isinstance(robot, Robot) else q0
+    q, v = checked_state(robot, start, np.zeros(getattr(robot, "n", 0)), task)
+    if robot.actuators:
+        raise InputError("the laws assume that torques reach the joints: replace(actuators={…: None}) leaves the drives out")
+    if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < np.inf):
+        raise InputError(f"seconds must be a positive number, got {seconds!r}")
+    chosen = _laws(laws)
+    _check_start(robot, q, v, task, regularisation)
+    smooth = without_dry_friction(robot)
+    desired = motion.from_start(task.value(smooth, q))
+    runs = []
+    for place, (name, law) in enumerate(chosen.items()):
+        tell = None if progress is None else _part(progress, place, len(chosen), name)
+        controller = Feedback(
+            smooth, task, desired, law, K_P=K_P, K_D=K_D, null_space=null_space, regularisation=regularisation
+        )
+        made = _simulated(smooth, motion, q, v, controller, rtol, seconds, tell)
+        runs.append(_run(name, made, smooth, task, motion, desired))
+    return Comparison(robot, task, motion, tuple(runs))
+
+
+def _check_start(robot: Robot, q: Array, v: Array, task: Task, regularisation: float) -> None:
+    if task.size > robot.n:
+        raise InputError(f"the task has {task.size} components and the robot {robot.n} joints: choose fewer rows")
+    at = decide(checked_instant(robot, q, v, task).whitened(), task.names, 0.0, True, TOLERANCE)
+    if at.singular and regularisation == 0.0:
+        raise InputError(f"the motion cannot start here, {at.how}: choose another q0, or a regularisation above 0")
+
+
+def _laws(laws: Any) -> dict[str, Any]:
+    if isinstance(laws, Mapping):
+        given = dict(laws)
+    else:
+        given = {name: name for name in ((laws,) if isinstance(laws, str) else laws)}
+    if not given:
+        raise InputError(f"laws= names none; choose some of {', '.join(LAWS)}")
+    return {str(name): law_named(law) for name, law in given.items()}
+
+
+def _part(progress: Callable[[float, str], None], place: int, count: int, name: str) -> Callable[[float], None]:
+    return lambda fraction: progress((place + fraction) / count, name)
+
+
+def _simulated(
+    robot: Robot, motion: Circle | Line, q: Array, v: Array, controller: Feedback, rtol: float, seconds: float | None,
+    tell: Callable[[float], None] | None,
+) -> Trajectory:  # fmt: skip
+    from dynamis.simulation.simulate import simulate
+
+    times = np.linspace(0.0, motion.duration, motion.cycles * POINTS + 1)
+    # the quintics' third derivatives jump at the ends of cycles: no step may be so long as to miss them
+    return simulate(
+        robot, times, q, v, controller=controller, friction="none", rtol=rtol, atol=1e-3 * rtol, step=motion.period / 20.0,
+        seconds=seconds, progress=tell,
+    )  # fmt: skip
+
+
+def _run(name: str, made: Trajectory, robot: Robot, task: Task, motion: Circle | Line, desired: Any) -> LawRun:
+    J = np.array([task.jacobian(robot, q) for q in made.q])
+    unseen = made.v - np.einsum("knm,kml,kl->kn", np.linalg.pinv(J), J, made.v)
+    null_speed = np.linalg.norm(unseen, axis=1)
+    errors = [task.error(desired(t)[0], task.value(robot, q)) for t, q in zip(made.t, made.q, strict=True)]
+    M = robot.mass_matrix(made.q)
+    costs = {}
+    for law in LAWS:
+        W = np.array([law_weight(law, matrix) for matrix in M])
+        costs[law] = float(np.trapezoid(0.5 * np.einsum("ki,kij,kj->k", made.tau, W, made.tau), made.t))
+    joint = int(np.argmax(np.abs(made.tau).max(axis=0)))
+    ends = np.flatnonzero(np.isclose(made.t % motion.period, 0.0) | np.isclose(made.t % motion.period, motion.period))[1:]
+    drift = np.array([np.linalg.norm(robot.difference(made.q[0], made.q[k])) for k in ends])
+    return LawRun(
+        name, MINIMISED.get(name, "as its function says"), made, costs, float(np.abs(made.tau[:, joint]).max()),
+        robot.coordinate_names[joint], drift, null_speed, _growth(null_speed, POINTS), np.linalg.norm(errors, axis=1),
+    )  # fmt: skip
+
+
+def _growth(speed: Array, cycle: int) -> float:
+    """The factor from cycle to cycle of the mean speed, by a line through its logarithms."""
+    means = [float(np.sqrt(np.mean(speed[k : k + cycle + 1] ** 2))) for k in range(0, len(speed) - cycle, cycle)]
+    if len(means) < 2 or min(means) <= 0.0:
+        return float("nan")
+    return float(np.exp(np.polyfit(np.arange(len(means)), np.log(means), 1)[0]))
+
+
+def _or_none(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None

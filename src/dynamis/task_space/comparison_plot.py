@@ -1,0 +1,196 @@
+"""A comparison of laws as a picture: the arm after each cycle, torques, unseen motion, drift and costs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.kinematics import relative_poses, world_poses
+from dynamis.drawing import FAINT, INK, STRUCTURE, heading, new_figure, save, shades, tidy
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+
+if TYPE_CHECKING:
+    from dynamis.task_space.comparison import Comparison, LawRun
+    from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")
+COSTS = {"driven-acceleration": "½ τᵀM⁻²τ", "acceleration-energy": "½ τᵀM⁻¹τ", "torque": "½ τᵀτ"}
+MANY_TIMES = 30.0  # torques that differ by more are not drawn to one scale
+NOTHING = 1e-12
+MOST_NAMES = 12  # in one line
+
+
+def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> Any:
+    """One column for each law above, all laws together below."""
+    runs = comparison.runs
+    figure = new_figure(4.2 * max(3, len(runs)), 11.6)
+    figure.get_layout_engine().set(h_pad=0.09)
+    header, upper, lower = figure.subfigures(3, 1, height_ratios=(0.2, 2.0, 1.0))
+    _write_title(comparison, header)
+    panels = upper.subplots(2, len(runs), squeeze=False, height_ratios=(1.35, 1.0))
+    _draw_arms(comparison, panels[0])
+    _draw_torques(comparison, upper, panels[1])
+    speed, drift, cost = lower.subplots(1, 3)
+    _draw_speeds(comparison, speed)
+    _draw_drifts(comparison, drift)
+    _draw_costs(comparison, cost)
+    return save(figure, path)
+
+
+def _write_title(comparison: Comparison, header: Any) -> None:
+    motion, names = comparison.motion, ", ".join(comparison.task.names)
+    title = f"{comparison.robot.name}: {names} along the same {type(motion).__name__.lower()} by different laws"
+    header.text(0.012, 0.52, f"{title}, {motion.cycles} × {motion.period:g} s", fontsize=15, color=INK)
+    caption = "the arm at the start (dashed) and where each cycle ends (solid, the last darkest), and the path of its tip"
+    header.text(0.012, 0.14, caption, fontsize=11, color=STRUCTURE)
+
+
+def _colour(place: int) -> str:
+    return COLOURS[place % len(COLOURS)]
+
+
+def _draw_arms(comparison: Comparison, panels: Any) -> None:
+    """The arm where each cycle ends, over the path of the task's frame."""
+    robot, task = comparison.robot, comparison.task
+    chains = [_skeletons(robot, task, _ends(run, comparison.motion.period)) for run in comparison.runs]
+    paths = [_path(robot, task, run.trajectory.q) for run in comparison.runs]
+    plane = _plane(np.concatenate([c.reshape(-1, 3) for c in chains]))
+    names = "xyz"
+    cloud = np.concatenate([x.reshape(-1, 3)[:, plane] for x in (*chains, *paths)])
+    middle, half = 0.5 * (cloud.min(axis=0) + cloud.max(axis=0)), 0.5 * np.ptp(cloud, axis=0) * 1.12
+    for place, (axes, run, chain, path) in enumerate(zip(panels, comparison.runs, chains, paths, strict=True)):
+        # the start in grey, then darker from cycle to cycle
+        for k, bones in enumerate(chain):
+            colour = STRUCTURE if k == 0 else _colour(place)
+            strength = 0.75 if k == 0 else 0.25 + 0.75 * k / max(1, len(chain) - 1)
+            axes.plot(*bones[:, plane].T, color=colour, alpha=strength, linewidth=2.4, marker="o", markersize=4.5,
+                      linestyle="--" if k == 0 else "-", solid_capstyle="round")  # fmt: skip
+        axes.plot(*path[:, plane].T, color=INK, linewidth=1.0, zorder=0)
+        axes.set_aspect("equal", adjustable="box")
+        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        axes.set_title(run.name.replace("-", " "), loc="left", fontsize=13, color=INK, pad=22)
+        _note(axes, 1.025, f"minimises {run.minimises}")
+        axes.set_xlabel(f"{names[plane[0]]} in m")
+        axes.set_ylabel(f"{names[plane[1]]} in m" if place == 0 else "")
+        tidy(axes)
+
+
+def _note(axes: Any, height: float, text: str) -> None:
+    """A line of small print, for which the panels make no room."""
+    axes.text(0.0, height, text, transform=axes.transAxes, fontsize=9.5, color=STRUCTURE).set_in_layout(False)
+
+
+def _ends(run: LawRun, period: float) -> Array:
+    """Configurations at the start and where each cycle ends, or the motion did."""
+    t = run.trajectory.t
+    places = [int(np.argmin(np.abs(t - k * period))) for k in range(int(t[-1] / period + 1e-9) + 1)]
+    return run.trajectory.q[places if run.trajectory.complete else [*places, -1]]
+
+
+def _frame(robot: Robot, task: Task) -> Any:
+    try:
+        return robot.model.frame(getattr(task, "frame", None))
+    except InputError:  # no tip: the last link stands for it
+        return robot.model.frame(robot.link_names[-1])
+
+
+def _skeletons(robot: Robot, task: Task, q: Array) -> Array:
+    """(configurations, joints, 3): the joints on the way to the task's frame, and the frame."""
+    frame = _frame(robot, task)
+    chain = sorted(robot.model.ancestors(frame.body))
+    made = []
+    for state in q:
+        X_W = world_poses(robot.model, relative_poses(robot.model, state))
+        made.append([*(X_W[i].p for i in chain), (X_W[frame.body] @ frame.pose).p])
+    return np.array(made, dtype=float)
+
+
+def _path(robot: Robot, task: Task, q: Array) -> Array:
+    return robot.pose(q, _frame(robot, task).name)[:, :3, 3]
+
+
+def _plane(points: Array) -> tuple[int, int]:
+    """The two world axes along which the arm is seen largest, x or y to the right."""
+    spread = np.ptp(points, axis=0)
+    flat = int(np.argmin(spread))
+    return ((1, 2), (0, 2), (0, 1))[flat]
+
+
+def _draw_torques(comparison: Comparison, figure: Any, panels: Any) -> None:
+    peaks = [run.peak_torque for run in comparison.runs]
+    together = max(peaks) < MANY_TIMES * max(min(peaks), NOTHING)
+    names = comparison.robot.coordinate_names
+    colours = shades(len(names))
+    for place, (axes, run) in enumerate(zip(panels, comparison.runs, strict=True)):
+        for k, name in enumerate(names):
+            axes.plot(run.trajectory.t, run.trajectory.tau[:, k], color=colours[k], linewidth=1.3, label=name)
+        if together:
+            axes.set_ylim(-1.08 * max(peaks), 1.08 * max(peaks))
+        axes.set_xlim(0.0, comparison.motion.duration)
+        gave_up = "" if run.trajectory.complete else f"; gave up at {run.trajectory.t[-1]:.3g} s"
+        heading(
+            axes, f"torques, peak {np.format_float_positional(run.peak_torque, 3, fractional=False, trim='-')}{gave_up}", 11
+        )
+        axes.set_xlabel("t in s")
+        axes.set_ylabel("N m" if place == 0 else "")
+        tidy(axes)
+    handles, labels = panels[0].get_legend_handles_labels()
+    if len(labels) <= MOST_NAMES:
+        figure.legend(handles, labels, loc="outside lower left", fontsize=9, frameon=False, ncols=len(labels))
+
+
+def _draw_speeds(comparison: Comparison, axes: Any) -> None:
+    for place, run in enumerate(comparison.runs):
+        axes.plot(run.trajectory.t, run.null_speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " "))
+    peak = max(float(run.null_speed.max(initial=0.0)) for run in comparison.runs)
+    least = min(float(run.null_speed.max(initial=0.0)) for run in comparison.runs)
+    if peak > MANY_TIMES * max(least, NOTHING):
+        axes.set_yscale("symlog", linthresh=max(least, 1e-3 * peak))
+    for k in range(1, comparison.motion.cycles):
+        axes.axvline(k * comparison.motion.period, color=FAINT, zorder=0)
+    axes.set_xlim(0.0, comparison.motion.duration)
+    axes.set_ylim(bottom=0.0)
+    heading(axes, "speed that the task does not see", 11)
+    axes.set_xlabel("t in s")
+    axes.set_ylabel("‖(1 − J#J) v‖ in rad/s")
+    tidy(axes)
+
+
+def _draw_drifts(comparison: Comparison, axes: Any) -> None:
+    for place, run in enumerate(comparison.runs):
+        cycles = np.arange(len(run.drift) + 1)
+        axes.plot(cycles, [0.0, *run.drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
+                  label=run.name.replace("-", " "))  # fmt: skip
+    axes.set_xticks(range(comparison.motion.cycles + 1))
+    axes.set_ylim(bottom=0.0)
+    heading(axes, "drift: distance of the joints from the start", 11)
+    axes.set_xlabel("cycles")
+    axes.set_ylabel("‖q − q(0)‖ in rad")
+    axes.legend(fontsize=9, frameon=False, loc="best")
+    tidy(axes)
+
+
+def _draw_costs(comparison: Comparison, axes: Any) -> None:
+    """Each cost as a multiple of the least among the laws."""
+    keys, runs = list(comparison.runs[0].costs), comparison.runs
+    width = 0.8 / len(runs)
+    for place, run in enumerate(runs):
+        least = [max(min(other.costs[key] for other in runs), NOTHING) for key in keys]
+        times = [max(run.costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
+        x = np.arange(len(keys)) + (place - 0.5 * (len(runs) - 1)) * width
+        axes.bar(x, times, 0.92 * width, color=_colour(place))
+        for at, value in zip(x, times, strict=True):
+            text = "1" if value < 1.005 else f"{value:.2g}" if value < 9.95 else f"{value:.0f}"
+            axes.text(at, value, text, ha="center", va="bottom", fontsize=8.5, color=INK)
+    axes.set_yscale("log")
+    axes.set_ylim(0.8, 2.0 * axes.get_ylim()[1])
+    axes.set_xticks(range(len(keys)), [f"∫ {COSTS[key]}" for key in keys])
+    heading(axes, "costs, as multiples of the least", 11)
+    tidy(axes)
+    axes.grid(visible=False, axis="x")

@@ -1,0 +1,100 @@
+"""Feedback in the task space: equation (11) of the exam, whose error obeys (12), ë + K_D ė + K_P e = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.task_space.instant import of_task
+from dynamis.task_space.null_space import checked_preferences, preferred_torque
+from dynamis.task_space.redundancy import Law, law_named
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+Motion = Callable[[float], tuple[Any, Any, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """K_P and K_D (m) of decoupled second-order errors."""
+
+    K_P: Array
+    K_D: Array
+
+    @staticmethod
+    def of(task: Task, stiffness: Any = None, damping: Any = None) -> Gains:
+        """Numbers or vectors; K_P = 100 unless given, and K_D critical, 2 √K_P, unless given."""
+        K_P = _diagonal(100.0 if stiffness is None else stiffness, task, "K_P")
+        K_D = 2.0 * np.sqrt(K_P) if damping is None else _diagonal(damping, task, "K_D")
+        return Gains(K_P, K_D)
+
+
+def _diagonal(value: Any, task: Task, name: str) -> Array:
+    try:
+        found = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros((0, 0, 0))
+    if found.ndim == 2 and found.shape == (task.size, task.size) and not np.any(found - np.diag(np.diag(found))):
+        found = np.diag(found)
+    if found.shape not in ((), (task.size,)) or not np.isfinite(found).all() or np.any(found <= 0.0):
+        raise InputError(
+            f"{name} takes a positive number or {task.size} of them ({', '.join(task.names)}): errors decouple only with "
+            "diagonal gains"
+        )
+    return np.broadcast_to(found, (task.size,)).copy()
+
+
+def commanded_acceleration(robot: Robot, q: Any, v: Any, task: Task, desired: Any, K_P: Any, K_D: Any) -> Array:
+    """ẍ_d + K_D (ẋ_d − J q̇) + K_P e_x, which in place of ẍ turns (6) into (11); ``desired`` is (x_d, ẋ_d, ẍ_d)."""
+    x_d, x_d_dot, x_d_ddot = (of_task(part, task.size, "each of x_d, ẋ_d and ẍ_d") for part in desired)
+    e = task.error(x_d, task.value(robot, q))
+    return x_d_ddot + K_D * (x_d_dot - task.jacobian(robot, q) @ v) + K_P * e
+
+
+class Feedback:
+    """Equation (11) as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
+
+    ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is one of
+    `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        task: Task,
+        motion: Motion,
+        law: str | Law = "driven-acceleration",
+        *,
+        K_P: Any = None,
+        K_D: Any = None,
+        null_space: Any = (),
+        regularisation: float = 0.0,
+    ) -> None:
+        if not isinstance(robot, Robot) or not isinstance(task, Task):
+            raise InputError("Feedback takes a robot, a task and a motion, such as Feedback(robot, Position(), motion)")
+        if not callable(motion):
+            raise InputError("motion takes a function of t that returns (x_d, ẋ_d, ẍ_d), such as Circle().from_start(x)")
+        chosen, preferences, gains = law_named(law), checked_preferences(null_space), Gains.of(task, K_P, K_D)
+        self.robot, self.task, self.motion, self.gains = robot, task, motion, gains
+        size = task.size
+
+        def torque(robot: Robot, q: Array, v: Array, desired: Array, damping: Array) -> Array:
+            parts = desired[:size], desired[size : 2 * size], desired[2 * size :]
+            command = commanded_acceleration(robot, q, v, task, parts, gains.K_P, gains.K_D)
+            tau_0 = preferred_torque(preferences, robot, q, v)
+            return chosen(robot, q, v, task, command, damping=damping[0], preferred=tau_0)
+
+        self.kernel = robot.compile(torque, desired=3 * size, damping=1)
+        self._damping = np.array([float(regularisation)])
+
+    def __call__(self, t: float, q: Any, v: Any) -> Array:
+        desired = np.concatenate([np.asarray(part, dtype=float) for part in self.motion(t)])
+        if desired.shape != (3 * self.task.size,):
+            raise InputError(f"motion(t) must return x_d, ẋ_d and ẍ_d of {self.task.size} numbers each")
+        return self.kernel(np.asarray(q, dtype=float), np.asarray(v, dtype=float), desired, self._damping)

@@ -1,0 +1,118 @@
+"""Robot and task at one state: the numbers, or expressions, from which every law of the task space is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.robot import Robot
+from dynamis.scalar import solve_positive
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """M v̇ + n = τ and ẍ = J v̇ + J̇ v at one state; the exam's B is M, and n = c + g with friction and springs.
+
+    Where only some joints are driven, M and J are those of the driven ones with the others eliminated (`reduced`): then
+    ``beta`` is still that of the whole robot.
+    """
+
+    M: Array
+    J: Array
+    n: Array
+    drift: Array  # J̇ v
+    beta: Array  # J M⁻¹ n − J̇ v: what a torque must add to ẍ besides the task's acceleration
+
+    @staticmethod
+    def of(robot: Robot, q: Any, v: Any, task: Task, actuated: Any = None) -> Instant:
+        if not isinstance(task, Task):
+            raise InputError(f"task must be one of dynamis.task_space, such as Position(), got {type(task).__name__}")
+        if np.ndim(q) != 1 or np.ndim(v) != 1:
+            raise InputError("a law is written for one state, q (nq) and v (n); for batches there is task_kernels")
+        M, J, n, drift = robot.mass_matrix(q), task.jacobian(robot, q), robot.bias(q, v), task.bias(robot, q, v)
+        whole = Instant(M, J, n, drift, J @ solve_positive(M, n) - drift)
+        driven = actuated_coordinates(robot, actuated)
+        return whole if len(driven) == robot.n else whole.reduced(driven)
+
+    @cached_property
+    def A_T(self) -> Array:
+        """Aᵀ = M⁻¹ Jᵀ: A τ is what torques add to ẍ."""
+        return solve_positive(self.M, self.J.T)
+
+    @cached_property
+    def mobility(self) -> Array:
+        """Λ⁻¹ = J M⁻¹ Jᵀ."""
+        return self.J @ self.A_T
+
+    def whitened(self) -> Array:
+        """B = J L⁻ᵀ with M = L Lᵀ, so that Λ⁻¹ = B Bᵀ: J M^-½ but for a rotation of the joints. For numbers."""
+        return np.linalg.solve(np.linalg.cholesky(self.M), self.J.T).T
+
+    def reduced(self, driven: Sequence[int]) -> Instant:
+        """The driven joints alone, the others moving as they must: M* = M_aa − M_ab M_bb⁻¹ M_ba, J* = J_a − J_b M_bb⁻¹ M_ba.
+
+        J* is the generalised Jacobian of a free-flying robot [Umetani, Yoshida 1989]; J* M*⁻¹ are the driven columns of J M⁻¹.
+        """
+        a = list(driven)
+        b = [k for k in range(len(self.M)) if k not in a]
+        coupling = solve_positive(self.M[np.ix_(b, b)], np.column_stack([self.M[np.ix_(b, a)], self.n[b]]))
+        B, n_b = coupling[:, :-1], coupling[:, -1]
+        M = self.M[np.ix_(a, a)] - self.M[np.ix_(a, b)] @ B
+        J = self.J[:, a] - self.J[:, b] @ B
+        n = self.n[a] - self.M[np.ix_(a, b)] @ n_b
+        return Instant(M, J, n, self.drift - self.J[:, b] @ n_b, self.beta)
+
+
+def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:
+    """The indices in v of the driven coordinates: all (None), ``"joints"`` (all but a free base), indices or names."""
+    if actuated is None:
+        return list(range(robot.n))
+    names = robot.coordinate_names
+    if isinstance(actuated, str):
+        if actuated != "joints":
+            raise InputError(f"actuated={actuated!r} is not known; choose 'joints', or a list of coordinates")
+        free = {k for _, body in robot.model.moving if body.motion.nv == 6 for k in body.dof}
+        return [k for k in range(robot.n) if k not in free]
+    found = []
+    for given in actuated:
+        if isinstance(given, str):
+            if given not in names:
+                raise unknown_name("coordinate", given, names)
+            found.append(names.index(given))
+        elif isinstance(given, int | np.integer) and 0 <= given < robot.n:
+            found.append(int(given))
+        else:
+            raise InputError(f"actuated= takes names or indices from 0 to {robot.n - 1}, got {given!r}")
+    if not found or len(set(found)) != len(found):
+        raise InputError("actuated= names each driven coordinate once, and at least one")
+    return sorted(found)
+
+
+def of_task(value: Any, size: int, name: str = "acceleration") -> Array:
+    """A vector of the task's size, of numbers or symbols."""
+    found = np.asarray(value)
+    if found.shape != (size,):
+        raise InputError(f"{name} has shape {found.shape}; the task has {size} components, so it must be ({size},)")
+    return found
+
+
+def solved(G: Array, b: Array, damping: Any = 0.0) -> Array:
+    """(G + λ² 1)⁻¹ b for a symmetric G ≥ 0, for numbers and symbols."""
+    if not (isinstance(damping, float | int) and damping == 0):
+        G = G + damping * damping * np.eye(len(G))
+    try:
+        return solve_positive(G, b)
+    except SingularError:
+        raise SingularError(
+            "the task is singular at this state: some direction of it cannot be moved; give damping=…, or use "
+            "operational_space or resolve, which find out what is left and say so"
+        ) from None

@@ -1,0 +1,208 @@
+"""Torques within limits: the law as a small quadratic program in the joints' accelerations.
+
+The program is solved by DAQP, a dual active-set method for small dense problems (docs/decisions, "Task space", has the
+measurements behind the choice).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, MissingExtraError
+from dynamis.robot import Robot
+from dynamis.task_space.null_space import checked_preferences, preferred_torque
+from dynamis.task_space.operational import checked_instant, checked_state
+from dynamis.task_space.redundancy import Weight, law_weight, weight_matrix
+from dynamis.task_space.resolve import task_vector
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+EQUAL, BETWEEN = 5, 0  # DAQP's kinds of constraints
+SOLVED, TOLERANCE, UNBOUNDED = 1, 1e-9, 1e30
+SLACK = 1e-7  # of a limit: less than this beyond it is rounding
+SLACKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # what a second program may exceed the first one's answer by
+FIRM = 1e-6  # of its largest entry: added to a singular cost that the solver's own regularisation fails on
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedTorque:
+    """``tau`` within the torque limits, the joints' ``acceleration``, and what it costs.
+
+    ``task_error`` is ẍ − ẍ_achieved, zero where the limits allow the task; ``acceleration_excess`` is how far the joints'
+    accelerations are beyond their limits, zero unless the torque limits force them to. ``status`` is a sentence; ``active``
+    names the joints at a torque limit.
+    """
+
+    tau: Array
+    acceleration: Array
+    task_error: Array
+    acceleration_excess: Array
+    cost: float
+    feasible: bool
+    active: tuple[str, ...]
+    status: str
+
+
+def limited_torque(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    task: Task,
+    acceleration: Any,
+    law: str = "torque",
+    *,
+    torque_limits: Any = "model",
+    acceleration_limits: Any = None,
+    weight: Weight = None,
+    null_space: Any = (),
+) -> LimitedTorque:
+    """The torque that executes ẍ at the least cost ½ (τ − τ₀)ᵀ W (τ − τ₀) within limits.
+
+    ``torque_limits`` is "model" (the robot's own), None, or a number, n of them, or (lower, upper); ``acceleration_limits``
+    likewise, None unless given. ``law``, ``weight`` and ``null_space`` are as for `resolve`.
+
+    Where the limits leave no such torque, torque limits are kept, accelerations exceed theirs as little as possible, then the
+    task is missed by as little as possible, in this order; ``status`` says by how much.
+
+    Needs the extra ``qp``: pip install 'dynamis[qp]'.
+    """
+    daqp = _solver()
+    q, v = checked_state(robot, q, v, task)
+    wanted = task_vector(acceleration, task)
+    at = checked_instant(robot, q, v, task)
+    W = law_weight(law, at.M) if weight is None else weight_matrix(weight, robot, q, v, robot.n)
+    tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
+    effort = robot.limits["effort"] if isinstance(torque_limits, str) and torque_limits == "model" else torque_limits
+    tau_low, tau_high = _bounds(effort, robot.n, "torque_limits")
+    a_low, a_high = _bounds(acceleration_limits, robot.n, "acceleration_limits")
+    M, n = at.M, at.n
+    offset = n if tau_0 is None else n - tau_0  # τ − τ₀ = M q̈ + offset
+    problem = _Problem(daqp, M.T @ W @ M, M.T @ W @ offset, M, tau_low - n, tau_high - n, a_low, a_high)
+    a, feasible = problem.solve(at.J, wanted - at.drift)
+    tau = np.clip(M @ a + n, tau_low, tau_high)  # rounding must not exceed what a motor can give
+    a = np.linalg.solve(M, tau - n)
+    task_error = wanted - at.drift - at.J @ a
+    excess = np.maximum(np.maximum(a - a_high, a_low - a), 0.0)
+    excess[excess <= SLACK * np.maximum(1.0, np.abs(a))] = 0.0
+    names = robot.coordinate_names
+    room = SLACK * np.maximum(1.0, np.abs(tau))
+    active = tuple(names[k] for k in np.flatnonzero((tau >= tau_high - room) | (tau <= tau_low + room)))
+    near = 1e-5 * np.maximum(1.0, np.abs(a))
+    held = tuple(names[k] for k in np.flatnonzero((a >= a_high - near) | (a <= a_low + near)))
+    cost = 0.5 * float(tau @ W @ tau)
+    status = _sentence(task, names, feasible, (active, held), task_error, excess)
+    return LimitedTorque(tau, a, task_error, excess, cost, feasible, active, status)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """½ aᵀ H a + fᵀ a with torques M a and accelerations a between bounds."""
+
+    daqp: Any
+    H: Array
+    f: Array
+    M: Array
+    low: Array
+    high: Array
+    a_low: Array
+    a_high: Array
+
+    def solve(self, J: Array, r: Array) -> tuple[Array, bool]:
+        """(a, whether J a = r within all limits)."""
+        found = self._program(self.H, self.f, self.a_low, self.a_high, J, r)
+        if found is not None:
+            return found, True
+        excess = self._least_excess()
+        for slack in SLACKS:  # the first is enough unless numbers of very different sizes meet
+            room = 0.0 if excess is None else excess + slack * (1.0 + excess)
+            a_low, a_high = self.a_low - room, self.a_high + room
+            # the least ‖J a − r‖² …
+            nearest = self._program(J.T @ J, -J.T @ r, a_low, a_high)
+            if nearest is not None:
+                # … and the least cost among those that are as near
+                cheapest = self._program(self.H, self.f, a_low, a_high, J, J @ nearest)
+                return (nearest if cheapest is None else cheapest), False
+        raise InputError("the solver finds no torque within these limits: are they of sizes that a robot can have?")
+
+    def _least_excess(self) -> Array | None:
+        """By how much accelerations must exceed their limits: the least Σ s² that torque limits ask for; None: not at all."""
+        n = len(self.M)
+        if not np.isfinite(np.concatenate([self.a_low, self.a_high])).any() or self._within() is not None:
+            return None
+        # variables (a, s): torques between bounds, a − s ≤ a_high, a + s ≥ a_low
+        H = np.diag(np.concatenate([np.zeros(n), np.ones(n)]))
+        eye, none = np.eye(n), np.zeros((n, n))
+        rows = np.block([[self.M, none], [eye, -eye], [eye, eye]])
+        free = np.full(n, np.inf)
+        low, high = np.concatenate([self.low, -free, self.a_low]), np.concatenate([self.high, self.a_high, free])
+        found = self._run(H, np.zeros(2 * n), rows, low, high, np.zeros(3 * n, dtype=np.int32))
+        return np.zeros(n) if found is None else np.maximum(found[n:], 0.0)
+
+    def _within(self) -> Array | None:
+        return self._program(np.eye(len(self.M)), np.zeros(len(self.M)), self.a_low, self.a_high)
+
+    def _program(self, H: Array, f: Array, a_low: Array, a_high: Array, J: Any = None, r: Any = None) -> Array | None:
+        n, m = len(self.M), 0 if J is None else len(J)
+        rows = self.M if J is None else np.vstack([self.M, J])
+        equal = np.zeros(0) if J is None else r
+        low, high = np.concatenate([a_low, self.low, equal]), np.concatenate([a_high, self.high, equal])
+        return self._run(H, f, rows, low, high, np.array([BETWEEN] * (2 * n) + [EQUAL] * m, dtype=np.int32))
+
+    def _run(self, H: Array, f: Array, rows: Array, low: Array, high: Array, sense: Array) -> Array | None:
+        for firm in (0.0, FIRM * float(np.abs(H).max())):
+            costs = H + firm * np.eye(len(H))
+            given = (costs, f, rows, np.minimum(high, UNBOUNDED), np.maximum(low, -UNBOUNDED))
+            x, _, flag, _ = self.daqp.solve(*(np.ascontiguousarray(y, dtype=float) for y in given), sense, primal_tol=TOLERANCE)
+            if flag == SOLVED and np.isfinite(x).all():
+                return np.array(x)
+            if np.linalg.matrix_rank(H) == len(H):
+                break
+        return None
+
+
+def _solver() -> Any:
+    try:
+        import daqp
+    except ImportError:
+        raise MissingExtraError(
+            "torques within limits need a solver of quadratic programs: pip install 'dynamis[qp]'"
+        ) from None
+    return daqp
+
+
+def _bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
+    """(lower, upper) of None, one number or n for both sides, or a pair."""
+    if given is None:
+        return np.full(n, -np.inf), np.full(n, np.inf)
+    pair = given if isinstance(given, tuple) and len(given) == 2 else None
+    try:
+        if pair is None:
+            high = np.broadcast_to(np.asarray(given, dtype=float), (n,))
+            low = -high
+        else:
+            low, high = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in pair)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} takes a number, {n} of them, or a pair (lower, upper) of such; got {given!r}") from None
+    if np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
+        raise InputError(f"{name}: every lower limit must be at most its upper one, and a single limit at least 0")
+    return low, high
+
+
+def _sentence(
+    task: Task, names: tuple[str, ...], feasible: bool, at: tuple[tuple[str, ...], tuple[str, ...]], error: Array, excess: Array
+) -> str:
+    kinds = zip(("torque", "acceleration"), at, strict=True)
+    at_limits = "".join(f"; at their {kind} limits: {', '.join(joints)}" for kind, joints in kinds if joints)
+    if feasible:
+        return f"the task is executed within the limits{at_limits}"
+    parts = []
+    if np.any(excess > 0.0):
+        worst = int(np.argmax(excess))
+        parts.append(f"{names[worst]} must accelerate beyond its limit by {excess[worst]:.3g}")
+    k = int(np.argmax(np.abs(error)))
+    parts.append(f"the task is missed by {np.linalg.norm(error):.3g}, most along {task.names[k]} ({error[k]:+.3g})")
+    return f"no torque within the limits executes the task; with the nearest one {' and '.join(parts)}{at_limits}"

@@ -1,0 +1,130 @@
+"""Preferred torques: what a redundant robot does with the freedom that the task leaves.
+
+A term asks for a joint acceleration a₀; τ₀ = M a₀ is handed to a law as ``preferred=``, which lets through what the task does
+not feel (equation (8) of the exam: M (1 − J^# J) q̈₀). `Compensation` asks for τ₀ = n itself: then a law minimises the torque
+beyond what weight and Coriolis forces need anyway.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.measures import volume
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.task_space.tasks import Function, Task
+
+Array = npt.NDArray[Any]
+
+
+class Preference(ABC):
+    """Something a robot does beside its task."""
+
+    @abstractmethod
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:
+        """τ₀ (n)."""
+
+
+@dataclass(frozen=True)
+class Damping(Preference):
+    """a₀ = −d v: motion that the task does not need dies out in about 1/d seconds."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        _positive(self.rate, "Damping(rate)")
+
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:
+        return robot.mass_matrix(q) @ (-self.rate * np.asarray(v))
+
+
+@dataclass(frozen=True)
+class Compensation(Preference):
+    """τ₀ = n: weight, Coriolis forces, friction and springs are carried, so that the null space does not fall."""
+
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:
+        return robot.bias(q, v)
+
+
+@dataclass(frozen=True, eq=False)
+class Posture(Preference):
+    """a₀ = k (q_rest − q): back to a configuration, for robots without quaternions."""
+
+    rest: Any
+    gain: float = 25.0
+
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
+        rest = np.asarray(self.rest, dtype=float)
+        if robot.nq != robot.n or rest.shape != (robot.n,):
+            raise InputError(f"Posture(rest) takes the {robot.n} positions of a robot without quaternions, got {rest.shape}")
+        return robot.mass_matrix(q) @ (self.gain * (rest - np.asarray(q)))
+
+
+@dataclass(frozen=True)
+class AwayFromLimits(Preference):
+    """a₀ = −k ∇U, U = ½ Σ ((q − middle)/range)²: towards the middle of the joints' ranges [Liégeois 1977].
+
+    Coordinates without limits stay as they are.
+    """
+
+    gain: float = 25.0
+
+    def __post_init__(self) -> None:
+        _positive(self.gain, "AwayFromLimits(gain)")
+
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
+        lower, upper = (np.asarray(robot.limits[key], dtype=float) for key in ("lower", "upper"))
+        places = [c.q_index for c in robot.model.coordinates]
+        slope = []
+        for k, place in enumerate(places):
+            bounded = place is not None and np.isfinite(upper[k] - lower[k]) and upper[k] > lower[k]
+            slope.append((np.asarray(q)[place] - 0.5 * (lower[k] + upper[k])) / (upper[k] - lower[k]) ** 2 if bounded else 0.0)
+        return robot.mass_matrix(q) @ (-self.gain * np.array(slope))
+
+
+class Gradient(Preference):
+    """a₀ = k ∇h along v, for a function h(robot, q) of one's own that is to grow; k < 0 makes it shrink."""
+
+    def __init__(self, h: Callable[[Any, Array], Any], gain: float = 1.0) -> None:
+        if not isinstance(gain, int | float | np.number) or not np.isfinite(gain):
+            raise InputError(f"Gradient(gain) takes a number, got {gain!r}")
+        self.gain, self._function = float(gain), Function(h, 1)
+
+    def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
+        return robot.mass_matrix(q) @ (self.gain * self._function.jacobian(robot, q)[0])
+
+
+def manipulability_gradient(task: Task, gain: float = 1.0) -> Gradient:
+    """a₀ = k ∇w, w = √det(J Jᵀ): towards configurations that move the task well [Yoshikawa 1985].
+
+    w has no gradient where it is zero; start elsewhere.
+    """
+    return Gradient(lambda robot, q: np.array([volume(task.jacobian(robot, q))]), gain)
+
+
+def preferred_torque(preferences: Sequence[Preference], robot: Robot, q: Any, v: Any) -> Array | None:
+    """The sum of what is preferred; None where nothing is."""
+    torques = [preference.torque(robot, q, v) for preference in preferences]
+    return sum(torques[1:], torques[0]) if torques else None
+
+
+def checked_preferences(given: Any) -> tuple[Preference, ...]:
+    preferences = (given,) if isinstance(given, Preference) else tuple(given or ())
+    for preference in preferences:
+        if not isinstance(preference, Preference):
+            raise InputError(
+                "null_space= takes preferences: Damping(5.0), Posture(q), AwayFromLimits(), Gradient(h), Compensation(); "
+                f"got {type(preference).__name__}"
+            )
+    return preferences
+
+
+def _positive(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+        raise InputError(f"{what} takes a positive number, got {value!r}")

@@ -1,0 +1,145 @@
+"""The equations of motion in the space of a task: Λ ẍ + μ + p = F with τ = Jᵀ F.
+
+[Rocco, "Modello dinamico nello spazio operativo"]: Λ is his B_A, μ his C_A ẋ, p his g_A; [Khatib 1987].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, SingularError
+from dynamis.robot import Robot
+from dynamis.scalar import solve_positive
+from dynamis.task_space.instant import Instant, actuated_coordinates, solved
+from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class OperationalModel:
+    """Λ ẍ + μ + p = F and τ = Jᵀ F at one state.
+
+    ``Lambda`` (m × m) the inertia felt at the task, ``mu`` (m) Coriolis, centrifugal, friction and spring forces, ``p`` (m) the
+    weight; ``J`` (m × n), ``J_dot_v`` (m); ``J_bar`` = M⁻¹ Jᵀ Λ (n × m) the dynamically consistent inverse; ``N`` = 1 − J̄ J
+    (n × n), whose transpose takes any torque to one that the task does not feel. ``how`` says how Λ was found, in words;
+    ``condition`` is σ_max / σ_min of J M^-½, infinite at a singularity.
+
+    Where only some coordinates are driven, J, J̄ and N are those of the driven ones (``actuated``).
+    """
+
+    Lambda: Array
+    mu: Array
+    p: Array
+    J: Array
+    J_dot_v: Array
+    J_bar: Array
+    N: Array
+    condition: float
+    rank: int
+    how: str
+    names: tuple[str, ...]
+    actuated: tuple[int, ...]
+
+    @property
+    def singular(self) -> bool:
+        return self.rank < len(self.names)
+
+    def force(self, acceleration: Any) -> Array:
+        """F = Λ ẍ + μ + p."""
+        return self.Lambda @ np.asarray(acceleration, dtype=float) + self.mu + self.p
+
+    def torque(self, acceleration: Any, null_torque: Any = None) -> Array:
+        """τ = Jᵀ F, and Nᵀ τ₀ of a torque that the task shall not feel."""
+        tau = self.J.T @ self.force(acceleration)
+        return tau if null_torque is None else tau + self.N.T @ np.asarray(null_torque, dtype=float)
+
+    def __repr__(self) -> str:
+        return f"<OperationalModel of {', '.join(self.names)}: {self.how}, rank {self.rank}, condition {self.condition:.3g}>"
+
+
+def operational_space(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    task: Task,
+    *,
+    damping: float = 0.0,
+    truncate: bool = False,
+    tolerance: float = TOLERANCE,
+    actuated: Any = None,
+) -> OperationalModel:
+    """The robot as the task sees it, at one state.
+
+    A direction whose singular value of J M^-½ is below ``tolerance`` of the largest counts as lost: Λ is then made of what is
+    left, with a `SingularityWarning` unless that was asked for by ``truncate=True``. ``damping`` λ makes
+    Λ = (J M⁻¹ Jᵀ + λ² 1)⁻¹ everywhere, λ² in units of 1/kg.
+
+    A free base counts as driven unless ``actuated`` says what is: "joints", names or indices. Then the other coordinates move
+    as they must, and J and τ are those of the driven ones.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot, task = dy.load("panda"), dy.task_space.Position()
+    >>> q, v = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8]), np.full(7, 0.1)
+    >>> x = dy.operational_space(robot, q, v, task)
+    >>> x.how, x.Lambda.shape
+    ('redundant', (3, 3))
+    >>> a = robot.forward_dynamics(q, v, x.torque([1.0, 0.0, 0.0]))
+    >>> (x.J @ a + x.J_dot_v).round(9).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    q, v = checked_state(robot, q, v, task)
+    whole = checked_instant(robot, q, v, task)
+    weight = whole.J @ solve_positive(whole.M, robot.gravity(q))
+    driven = actuated_coordinates(robot, actuated)
+    at = whole if len(driven) == robot.n else whole.reduced(driven)
+    B = at.whitened()
+    found = decide(B, task.names, damping, truncate, tolerance)
+    Lambda = found.inverse(B)
+    J_bar = at.A_T @ Lambda
+    return OperationalModel(
+        Lambda=Lambda, mu=Lambda @ (at.beta - weight), p=Lambda @ weight, J=at.J, J_dot_v=whole.drift,
+        J_bar=J_bar, N=np.eye(len(driven)) - J_bar @ at.J, condition=found.condition, rank=found.rank, how=found.how,
+        names=task.names, actuated=tuple(driven),
+    )  # fmt: skip
+
+
+def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0.0) -> tuple[Array, Array, Array]:
+    """(Λ, μ, p) with a fixed damping, for numbers and symbols: what `task_kernels` compiles."""
+    at = Instant.of(robot, q, v, task)
+    weight = at.A_T.T @ robot.gravity(q)
+    bias = at.A_T.T @ at.n - at.drift
+    found = solved(at.mobility, np.column_stack([np.eye(task.size), bias - weight, weight]), damping)
+    return found[:, : task.size], found[:, -2], found[:, -1]
+
+
+def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> Instant:
+    """The instant in numbers, which are finite."""
+    with np.errstate(all="ignore"):  # looked at just below
+        at = Instant.of(robot, q, v, task, actuated)
+    if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
+        raise SingularError(
+            "the task's coordinates are singular at this configuration, so their rates are infinite; "
+            "choose others: coordinates='geometric' has no such place"
+        )
+    return at
+
+
+def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
+    """q and v of one state as numbers, with a robot and a task that go together."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"this takes a Robot, such as dynamis.load('panda'), got {type(robot).__name__}")
+    if not isinstance(task, Task):
+        raise InputError(f"task must be one of dynamis.task_space, such as Position(), got {type(task).__name__}")
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    inputs = robot._evaluator.inputs
+    found = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v, robot.n, "v")
+    if object in (found[0].dtype, found[1].dtype):
+        raise InputError("rank and damping are decided on numbers; for symbols there is operational_terms(…, damping)")
+    return found

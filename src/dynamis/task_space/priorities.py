@@ -1,0 +1,113 @@
+"""Tasks one above the other: each is executed as far as those above it allow, dynamically consistent [Sentis, Khatib 2005].
+
+Level k sees J_k|p = J_k N_p through what the levels above leave, N_p = 1 − Σ J̄_j|p J_j|p, and
+F_k = Λ_k|p (ẍ_k − J̇_k v + J_k M⁻¹ (n − τ_p)) with τ_p the torque of the levels above, so that τ = Σ J_k|pᵀ F_k + N_pᵀ τ₀.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.scalar import solve_positive
+from dynamis.task_space.instant import of_task, solved
+from dynamis.task_space.null_space import checked_preferences, preferred_torque
+from dynamis.task_space.operational import checked_instant, checked_state
+from dynamis.task_space.resolve import task_vector
+from dynamis.task_space.singularities import TOLERANCE, Decision, decide
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+Levels = Sequence[tuple[Task, Any]]  # (task, ẍ), the most important first
+Invert = Callable[[int, Array, Array], Array]  # level, J_k, J_k|p → Λ_k|p
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """What became of one task: ``task_error`` ẍ − ẍ_achieved, and how much of it the tasks above leave."""
+
+    names: tuple[str, ...]
+    task_error: Array
+    rank: int
+    how: str
+
+
+@dataclass(frozen=True, eq=False)
+class Prioritised:
+    """``tau``, and what became of each task, the most important first."""
+
+    tau: Array
+    acceleration: Array
+    levels: tuple[Level, ...]
+
+
+def prioritised_torque(robot: Robot, q: Any, v: Any, levels: Levels, *, damping: Any = 0.0, preferred: Any = None) -> Array:
+    """τ of tasks in the order of their importance, for numbers and symbols, with a fixed damping of each Λ_k|p."""
+    M, n = robot.mass_matrix(q), robot.bias(q, v)
+
+    def invert(_k: int, _J: Array, J_p: Array) -> Array:
+        return solved(J_p @ solve_positive(M, J_p.T), np.eye(len(J_p)), damping)
+
+    parts = [(task.jacobian(robot, q), of_task(a, task.size) - task.bias(robot, q, v)) for task, a in levels]
+    return _recursion(M, n, parts, invert, preferred)
+
+
+def _recursion(M: Array, n: Array, parts: Sequence[tuple[Array, Array]], invert: Invert, preferred: Any) -> Array:
+    """τ for (J_k, ẍ_k − J̇_k v), most important first."""
+    tau: Array = np.zeros(len(n))
+    N: Array = np.eye(len(n))
+    for k, (J, r) in enumerate(parts):
+        J_p = J @ N
+        Lambda = invert(k, J, J_p)
+        tau = tau + J_p.T @ (Lambda @ (r + J @ solve_positive(M, n - tau)))
+        N = N - solve_positive(M, J_p.T) @ (Lambda @ J_p)
+    return tau if preferred is None else tau + N.T @ np.asarray(preferred)
+
+
+def prioritised(
+    robot: Robot, q: Any, v: Any, levels: Levels, *, null_space: Any = (), damping: float = 0.0, tolerance: float = TOLERANCE
+) -> Prioritised:
+    """The torque for tasks in the order of their importance, with a report of each.
+
+    A direction of a task that those above it have used up, or that is singular, is left out (or damped, with ``damping``); its
+    level says so.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot, ts = dy.load("panda"), dy.task_space
+    >>> levels = [(ts.Position(), [0.0, 0.0, 1.0]), (ts.Orientation(), [0.0, 0.0, 0.0])]
+    >>> found = ts.prioritised(robot, [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8], np.zeros(7), levels)
+    >>> [bool(abs(level.task_error).max() < 1e-9) for level in found.levels]
+    [True, True]
+    """
+    if not levels or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in levels):
+        raise InputError("levels takes pairs (task, acceleration), the most important first")
+    for task, _ in levels:
+        q, v = checked_state(robot, q, v, task)
+    instants = [checked_instant(robot, q, v, task) for task, _ in levels]
+    wanted = [task_vector(a, task) for task, a in levels]
+    M, n = instants[0].M, instants[0].n
+    L = np.linalg.cholesky(M)
+    decisions: list[Decision] = []
+
+    def invert(k: int, J: Array, J_p: Array) -> Array:
+        # a task that is used up altogether has nothing but rounding left: measured by what it was before
+        scale = float(np.linalg.norm(np.linalg.solve(L, J.T), 2))
+        B = np.linalg.solve(L, J_p.T).T
+        decisions.append(decide(B, levels[k][0].names, damping, False, tolerance, scale=scale, warn=False))
+        return decisions[-1].inverse(B)
+
+    tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
+    parts = [(at.J, x - at.drift) for at, x in zip(instants, wanted, strict=True)]
+    tau = _recursion(M, n, parts, invert, tau_0)
+    a = robot.forward_dynamics(q, v, tau)
+    reports = [
+        Level(task.names, x - at.J @ a - at.drift, d.rank, d.how)
+        for (task, _), at, x, d in zip(levels, instants, wanted, decisions, strict=True)
+    ]
+    return Prioritised(tau, a, tuple(reports))

@@ -1,0 +1,126 @@
+"""Which torque executes the task when there are many: laws named after what they minimise.
+
+All minimise ½ (τ − τ₀)ᵀ W (τ − τ₀) subject to J q̈ = ẍ − J̇ q̇, which in torques is A τ = b with A = J M⁻¹ and
+b = ẍ − J̇ q̇ + J M⁻¹ n, so that τ = X G⁻¹ (b − A τ₀) + τ₀ with X = W⁻¹ Aᵀ and G = A X. The preferred torque τ₀ thus arrives
+through the projector 1 − X G⁻¹ A, the right one for each W.
+
+Written for one state, for numbers and symbols, with a fixed damping: G⁻¹ is (G + λ² 1)⁻¹. Equation numbers are those of the
+exam "Robotica II", 10 June 2009, whose B is our M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, unknown_name
+from dynamis.robot import Robot
+from dynamis.scalar import solve_positive
+from dynamis.task_space.instant import Instant, of_task, solved
+from dynamis.task_space.tasks import Task
+
+Array = npt.NDArray[Any]
+Weight = Any  # (n × n), its diagonal (n), or a function of (robot, q, v) that returns one
+Law = Callable[..., Array]
+
+
+def least_driven_acceleration(
+    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
+    actuated: Any = None,
+) -> Array:  # fmt: skip
+    """Equation (6): τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the square of the acceleration M⁻¹ τ that τ drives."""
+    at = Instant.of(robot, q, v, task, actuated)
+    return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
+
+
+def least_acceleration_energy(
+    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
+    actuated: Any = None,
+) -> Array:  # fmt: skip
+    """τ = Jᵀ Λ (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻¹ τ: the dynamically consistent law, τ = Jᵀ F [Khatib 1987]."""
+    at = Instant.of(robot, q, v, task, actuated)
+    return _minimised(at, at.J.T, at.mobility, acceleration, damping, preferred)
+
+
+def least_torque(
+    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
+    actuated: Any = None,
+) -> Array:  # fmt: skip
+    """τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ τ; known to whip a long motion up [Hollerbach, Suh 1987]."""
+    at = Instant.of(robot, q, v, task, actuated)
+    return _minimised(at, at.A_T, at.A_T.T @ at.A_T, acceleration, damping, preferred)
+
+
+def least_weighted_torque(
+    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, weight: Weight, damping: Any = 0.0, preferred: Any = None,
+    actuated: Any = None,
+) -> Array:  # fmt: skip
+    """τ minimises ½ τᵀ W τ for a symmetric positive definite W of one's own."""
+    at = Instant.of(robot, q, v, task, actuated)
+    X = solve_positive(weight_matrix(weight, robot, q, v, len(at.M)), at.A_T)
+    return _minimised(at, X, at.A_T.T @ X, acceleration, damping, preferred)
+
+
+def least_driven_acceleration_at_rest(robot: Robot, q: Any, task: Task, acceleration: Any, *, damping: Any = 0.0) -> Array:
+    """Equation (10): τ = M J^# ẍ, what is left of (6) at rest and without gravity."""
+    J = task.jacobian(robot, q)
+    return robot.mass_matrix(q) @ (J.T @ solved(J @ J.T, of_task(acceleration, len(J)), damping))
+
+
+def _minimised(at: Instant, X: Array, G: Array, acceleration: Any, damping: Any, preferred: Any) -> Array:
+    b = of_task(acceleration, len(at.J)) + at.beta
+    if preferred is None:
+        return X @ solved(G, b, damping)
+    tau_0 = np.asarray(preferred)
+    return tau_0 + X @ solved(G, b - at.J @ solve_positive(at.M, tau_0), damping)
+
+
+def weight_matrix(weight: Weight, robot: Robot, q: Any, v: Any, size: int) -> Array:
+    """W (n × n) of a matrix, a diagonal, or a function of the state."""
+    W = np.asarray(weight(robot, q, v) if callable(weight) else weight)
+    W = np.diag(W) if W.ndim == 1 else W
+    if W.shape != (size, size):
+        raise InputError(f"weight= has shape {W.shape}; it must be ({size}, {size}) or the {size} entries of a diagonal")
+    if W.dtype != object:
+        if not np.isfinite(W).all() or not np.allclose(W, W.T) or np.linalg.eigvalsh(W)[0] <= 0.0:
+            raise InputError("weight= must be symmetric and positive definite, as it weighs every torque")
+        W = W.astype(float)
+    return W
+
+
+# by name, as the command line and comparisons have them
+LAWS: Mapping[str, Law] = {
+    "driven-acceleration": least_driven_acceleration,
+    "acceleration-energy": least_acceleration_energy,
+    "torque": least_torque,
+}
+MINIMISED = {
+    "driven-acceleration": "½ τᵀ M⁻² τ, equation (6)",
+    "acceleration-energy": "½ τᵀ M⁻¹ τ, dynamically consistent",
+    "torque": "½ τᵀ τ",
+}
+
+
+def law_named(law: Any) -> Law:
+    """A law by its name; a function of one's own with the same arguments is taken as it is."""
+    if callable(law):
+        return law
+    if law not in LAWS:
+        raise unknown_name("law", law, LAWS)
+    return LAWS[law]
+
+
+def law_weight(name: str, M: Array) -> Array:
+    """W of a law by its name, for numbers."""
+    match name:
+        case "driven-acceleration":
+            M_inverse = np.linalg.inv(M)
+            return M_inverse @ M_inverse
+        case "acceleration-energy":
+            return np.linalg.inv(M)
+        case "torque":
+            return np.eye(len(M))
+    raise unknown_name("law", name, LAWS)

@@ -1,0 +1,97 @@
+"""Decisions on numbers near a singularity: rank, condition, and an inverse that stays finite, with a sentence about it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, SingularityWarning
+
+Array = npt.NDArray[Any]
+
+TOLERANCE = 1e-4  # of the largest singular value of J M^-½: below it a direction counts as lost
+NOTHING = 1e-150  # a task that does not move at all
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which directions of a task can be moved, ``basis`` (m × rank), and what is done about the others, in words."""
+
+    basis: Array
+    rank: int
+    condition: float
+    damping: float
+    how: str
+
+    @property
+    def singular(self) -> bool:
+        return self.rank < len(self.basis)
+
+    def inverse(self, B: Array) -> Array:
+        """(B Bᵀ)⁻¹ within what can be moved, or (B Bᵀ + λ² 1)⁻¹, by the singular values of B, which keeps its digits."""
+        if self.damping > 0.0:
+            U, sigma, _ = np.linalg.svd(B)
+            values = np.zeros(len(B))
+            values[: len(sigma)] = sigma
+            return (U / (values * values + self.damping * self.damping)) @ U.T
+        U, sigma, _ = np.linalg.svd(self.basis.T @ B, full_matrices=False)
+        U = self.basis @ U
+        return (U / (sigma * sigma)) @ U.T
+
+
+def decide(
+    B: Array, names: tuple[str, ...], damping: float, truncate: bool, tolerance: float, *, scale: float | None = None,
+    warn: bool = True,
+) -> Decision:  # fmt: skip
+    """What can be moved, by the singular values of B = J M^-½ (m × n).
+
+    Full rank and no damping: everything, exactly. ``damping`` λ: damped least squares, whatever the rank. ``truncate``: lost
+    directions are left out. A lost direction with neither is left out too, with a `SingularityWarning`. ``scale`` is what the
+    tolerance is measured by, the largest singular value unless given.
+    """
+    _check(damping, truncate, tolerance)
+    m, n = B.shape
+    U, sigma, _ = np.linalg.svd(B)
+    values = np.zeros(m)
+    values[: len(sigma)] = sigma
+    largest, least = float(values[0]), float(values[-1])
+    rank = int((values > max(tolerance * (largest if scale is None else scale), NOTHING)).sum())
+    condition = largest / least if least > NOTHING else np.inf
+    if damping > 0.0:
+        how = f"damped least squares with λ = {damping:g}"
+    elif rank == m:
+        how = "square" if m == n else "redundant"
+    else:
+        lost = "; ".join(_direction(U[:, k], names) for k in range(rank, m))
+        how = f"truncated: {m - rank} of {m} directions cannot be moved here ({lost})"
+        if warn and not truncate:
+            warnings.warn(
+                f"the task is singular at this state: rank {rank} of {m}, it cannot be moved along {lost}; what is left was "
+                "used. Choose it by name: truncate=True, or damping=… for damped least squares",
+                SingularityWarning, stacklevel=3,
+            )  # fmt: skip
+    return Decision(U[:, :rank], rank, condition, float(damping), how)
+
+
+def _direction(u: Array, names: tuple[str, ...]) -> str:
+    """A unit vector of the task in words, such as 0.8 x − 0.6 y."""
+    u = u * np.sign(u[np.argmax(np.abs(u))])
+    terms = [(x, name) for x, name in zip(u, names, strict=True) if abs(x) > 0.05]
+    words = [name if abs(abs(x) - 1.0) < 0.005 else f"{abs(x):.2g} {name}" for x, name in terms]
+    text = words[0] if terms[0][0] > 0.0 else f"−{words[0]}"
+    return text + "".join(f" {'+' if x > 0.0 else '−'} {word}" for (x, _), word in zip(terms[1:], words[1:], strict=True))
+
+
+def _check(damping: Any, truncate: Any, tolerance: Any) -> None:
+    for name, value, below in (("damping", damping, np.inf), ("tolerance", tolerance, 1.0)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < below:
+            room = "from 0 on" if below == np.inf else "from 0 to 1"
+            raise InputError(f"{name}= takes a number {room}, got {value!r}")
+    if not isinstance(truncate, bool | np.bool_):
+        raise InputError(f"truncate= takes True or False, got {truncate!r}; tolerance= says from where on")
+    if truncate and damping > 0.0:
+        raise InputError("choose one: damping=… damps every direction, truncate=True leaves lost ones out")

@@ -1,0 +1,302 @@
+"""Tasks: what x = f(q) is to be controlled, with ẋ = J v and ẍ = J v̇ + J̇ v.
+
+A task is written for one state, in plain NumPy, for numbers and for symbols: ``value``, ``jacobian`` and ``bias`` (J̇ v) may
+be used inside any function that is traced and compiled.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.jacobian import orientation_coordinates
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.scalar import atan2, cos, sin
+from dynamis.task_space import differentiation
+from dynamis.task_space.rotations import (
+    COORDINATES,
+    EULER,
+    inverse_times,
+    orientation_error,
+    rate_map,
+    rate_map_drift,
+    rotation_of,
+)
+
+Array = npt.NDArray[Any]
+AXES = ("x", "y", "z")
+
+
+class Task(ABC):
+    """What is to be controlled: ``size`` numbers x, with a name each."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """A name for each component of x."""
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    @abstractmethod
+    def value(self, robot: Robot, q: Any) -> Array:
+        """x = f(q) (size)."""
+
+    @abstractmethod
+    def jacobian(self, robot: Robot, q: Any) -> Array:
+        """J with ẋ = J v (size × n)."""
+
+    @abstractmethod
+    def bias(self, robot: Robot, q: Any, v: Any) -> Array:
+        """J̇ v, the acceleration ẍ of the task while v̇ is zero (size)."""
+
+    def error(self, desired: Any, value: Any) -> Array:
+        """e_x = x_d − x, as feedback needs it: angles by the shorter way, rotations as one rotation vector."""
+        return np.asarray(desired) - np.asarray(value)
+
+
+@dataclass(frozen=True)
+class Position(Task):
+    """The position of a frame's origin in world axes; ``rows=(0, 1)`` is that of a planar arm.
+
+    >>> import dynamis as dy
+    >>> robot, task = dy.load("ur5e"), dy.task_space.Position()
+    >>> task.names, task.jacobian(robot, robot.neutral()).shape
+    (('x', 'y', 'z'), (3, 6))
+    """
+
+    frame: str | None = None
+    rows: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", _checked_rows(self.rows, "Position"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(AXES[k] for k in self.rows)
+
+    def value(self, robot: Robot, q: Any) -> Array:
+        return robot.pose(q, self.frame)[list(self.rows), 3]
+
+    def jacobian(self, robot: Robot, q: Any) -> Array:
+        return robot.jacobian(q, self.frame)[list(self.rows)]
+
+    def bias(self, robot: Robot, q: Any, v: Any) -> Array:
+        return robot.acceleration(q, v, np.zeros(robot.n), self.frame)[list(self.rows)]
+
+
+@dataclass(frozen=True)
+class Orientation(Task):
+    """The orientation of a frame.
+
+    ``coordinates``: "geometric" has the angular velocity in world axes as its rate, so it has no singularity, and its value is
+    the rotation vector from ``reference`` (3 × 3, none unless given); "rotation_vector" has that vector's own rate, singular a
+    whole turn away; "rpy", "zyx", "xyz", "zyz" and "zxz" are angles. ``rows`` chooses some of the three.
+    """
+
+    frame: str | None = None
+    coordinates: str = "geometric"
+    rows: tuple[int, ...] = (0, 1, 2)
+    reference: Any = None
+
+    def __post_init__(self) -> None:
+        if self.coordinates not in COORDINATES:
+            raise InputError(f"coordinates={self.coordinates!r} is not known; choose {', '.join(map(repr, COORDINATES))}")
+        object.__setattr__(self, "rows", _checked_rows(self.rows, "Orientation"))
+        if self.reference is None:
+            return
+        if self.coordinates in EULER:
+            raise InputError("reference= goes with 'geometric' and 'rotation_vector'; angles are counted from the world's axes")
+        R = _as_rotation(self.reference)
+        object.__setattr__(self, "reference", tuple(map(tuple, R.tolist())))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        kinds = {"rpy": ("roll", "pitch", "yaw"), "geometric": ("rx", "ry", "rz"), "rotation_vector": ("rx", "ry", "rz")}
+        known = kinds.get(self.coordinates) or tuple(f"{letter}{k + 1}" for k, letter in enumerate(self.coordinates))
+        return tuple(known[k] for k in self.rows)
+
+    def _turned(self, robot: Robot, q: Any) -> Array:
+        R = robot.pose(q, self.frame)[:3, :3]
+        return R if self.reference is None else R @ np.array(self.reference).T
+
+    @property
+    def _kind(self) -> str:
+        return "rotation_vector" if self.coordinates == "geometric" else self.coordinates
+
+    def value(self, robot: Robot, q: Any) -> Array:
+        return orientation_coordinates(self._turned(robot, q), self._kind)[list(self.rows)]
+
+    def jacobian(self, robot: Robot, q: Any) -> Array:
+        J = robot.jacobian(q, self.frame)[3:]
+        if self.coordinates != "geometric":
+            J = inverse_times(rate_map(self._turned(robot, q), self._kind), J)
+        return J[list(self.rows)]
+
+    def bias(self, robot: Robot, q: Any, v: Any) -> Array:
+        w_dot = robot.acceleration(q, v, np.zeros(robot.n), self.frame)[3:]
+        if self.coordinates == "geometric":
+            return w_dot[list(self.rows)]
+        R = self._turned(robot, q)
+        T, w = rate_map(R, self._kind), robot.velocity(q, v, self.frame)[3:]
+        phi_dot = inverse_times(T, w)
+        return inverse_times(T, w_dot - rate_map_drift(R, self._kind, phi_dot))[list(self.rows)]  # from ω̇ = T φ̈ + Ṫ φ̇
+
+    def error(self, desired: Any, value: Any) -> Array:
+        difference = np.asarray(desired) - np.asarray(value)
+        if self.coordinates in EULER:
+            return np.array([atan2(sin(x), cos(x)) for x in difference])
+        if self.coordinates == "rotation_vector" or len(self.rows) < 3:
+            return difference
+        # the reference drops out: R_d Rᵀ = exp(x_d) exp(x)ᵀ, in the order of the rows
+        back = list(np.argsort(self.rows))
+        R_d, R = rotation_of(np.asarray(desired)[back]), rotation_of(np.asarray(value)[back])
+        return orientation_error(R_d, R)[list(self.rows)]
+
+
+class _Parts(Task):
+    """Several tasks, one below the other."""
+
+    parts: tuple[Task, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        every = [name for part in self.parts for name in part.names]
+        doubled = len(set(every)) < len(every)
+        if not doubled:
+            return tuple(every)
+        return tuple(f"{k + 1}.{name}" for k, part in enumerate(self.parts) for name in part.names)
+
+    def value(self, robot: Robot, q: Any) -> Array:
+        return np.concatenate([part.value(robot, q) for part in self.parts])
+
+    def jacobian(self, robot: Robot, q: Any) -> Array:
+        return np.concatenate([part.jacobian(robot, q) for part in self.parts])
+
+    def bias(self, robot: Robot, q: Any, v: Any) -> Array:
+        return np.concatenate([part.bias(robot, q, v) for part in self.parts])
+
+    def error(self, desired: Any, value: Any) -> Array:
+        ends = np.cumsum([part.size for part in self.parts])[:-1]
+        wanted, found = np.split(np.asarray(desired), ends), np.split(np.asarray(value), ends)
+        return np.concatenate([part.error(*pair) for part, *pair in zip(self.parts, wanted, found, strict=True)])
+
+
+@dataclass(frozen=True)
+class PoseTask(_Parts):
+    """Position and orientation of a frame, six numbers; ``coordinates`` and ``reference`` are those of `Orientation`.
+
+    >>> import dynamis as dy
+    >>> dy.task_space.PoseTask(coordinates="rpy").names
+    ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
+    """
+
+    frame: str | None = None
+    coordinates: str = "geometric"
+    reference: Any = None
+    parts: tuple[Task, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        orientation = Orientation(self.frame, self.coordinates, reference=self.reference)
+        object.__setattr__(self, "reference", orientation.reference)
+        object.__setattr__(self, "parts", (Position(self.frame), orientation))
+
+
+@dataclass(frozen=True, init=False)
+class Stacked(_Parts):
+    """Several tasks at once, one below the other: ``Stacked(Position("left"), Position("right"))``."""
+
+    parts: tuple[Task, ...]
+
+    def __init__(self, *parts: Task) -> None:
+        if not parts or not all(isinstance(part, Task) for part in parts):
+            raise InputError("Stacked takes tasks, such as Stacked(Position('left_hand'), Position('right_hand'))")
+        object.__setattr__(self, "parts", parts)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Function(Task):
+    """A task of one's own: ``f(robot, q)`` returns ``size`` numbers. Its Jacobian and J̇ v are derived from it.
+
+    f is written with NumPy for one state and must not branch on it (`dynamis.where` chooses).
+
+    >>> import dynamis as dy, numpy as np
+    >>> def reach(robot, q):  # the distance of the tip from the base's axis
+    ...     p = robot.pose(q)[:3, 3]
+    ...     return np.array([dy.sqrt(p[0] * p[0] + p[1] * p[1])])
+    >>> task = dy.task_space.Function(reach, 1)
+    >>> task.jacobian(dy.load("scara"), [0.3, 1.0, 0.1, 0.0]).shape
+    (1, 4)
+    """
+
+    f: Callable[[Any, Array], Any]
+    labels: tuple[str, ...]
+    _known: weakref.WeakKeyDictionary[Robot, differentiation.Expressions] = field(repr=False)
+
+    def __init__(self, f: Callable[[Any, Array], Any], size: int, names: tuple[str, ...] = ()) -> None:
+        if not callable(f):
+            raise InputError(f"Function takes a function of (robot, q), got {type(f).__name__}")
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise InputError(f"size= says how many numbers f returns, a whole number from 1; got {size!r}")
+        if names and len(names) != size:
+            raise InputError(f"names= takes a name for each of the {size} numbers, got {len(names)}")
+        object.__setattr__(self, "f", f)
+        object.__setattr__(self, "labels", tuple(names) or tuple(f"x{k + 1}" for k in range(size)))
+        object.__setattr__(self, "_known", weakref.WeakKeyDictionary())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.labels
+
+    def _expressions(self, robot: Robot) -> differentiation.Expressions:
+        found = self._known.get(robot)
+        if found is None:
+            found = self._known[robot] = differentiation.traced(self.f, robot, self.size)
+        return found
+
+    def value(self, robot: Robot, q: Any) -> Array:
+        e = self._expressions(robot)
+        return differentiation.at(e.x, list(e.q), list(_state(robot, q, robot.nq, "q")))
+
+    def jacobian(self, robot: Robot, q: Any) -> Array:
+        e = self._expressions(robot)
+        return differentiation.at(e.J, list(e.q), list(_state(robot, q, robot.nq, "q")))
+
+    def bias(self, robot: Robot, q: Any, v: Any) -> Array:
+        e = self._expressions(robot)
+        state = [*_state(robot, q, robot.nq, "q"), *_state(robot, v, robot.n, "v")]
+        return differentiation.at(e.drift, [*e.q, *e.v], state)
+
+
+def _state(robot: Robot, x: Any, size: int, name: str) -> Array:
+    return robot._evaluator.inputs.one_state(x, size, name)
+
+
+def _checked_rows(rows: Any, what: str) -> tuple[int, ...]:
+    try:
+        found = tuple(int(k) for k in rows)
+        whole = all(k == int(k) for k in rows)
+    except (TypeError, ValueError):
+        found, whole = (), False
+    if not found or not whole or len(set(found)) != len(found) or not set(found) <= {0, 1, 2}:
+        raise InputError(f"{what}(rows=…) takes some of 0, 1, 2 (x, y, z), each once, such as rows=(0, 1); got {rows!r}")
+    return found
+
+
+def _as_rotation(value: Any) -> Array:
+    try:
+        R = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        R = np.zeros(0)
+    R = R[:3, :3] if R.shape == (4, 4) else R
+    if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
+        raise InputError("reference= takes a rotation matrix (3 × 3), such as robot.pose(q)[:3, :3]")
+    return R

@@ -1,0 +1,50 @@
+"""What users hand in, as numbers the rest can rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+
+Array = npt.NDArray[Any]
+
+
+def numbers(value: Any, name: str, dimensions: tuple[int, ...] = (0, 1)) -> Array:
+    """An array of finite numbers with as many axes as are allowed."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from None
+    if array.ndim not in dimensions:
+        wanted = " or ".join({0: "a number", 1: "a list of numbers", 2: "a table of numbers"}[d] for d in dimensions)
+        raise InputError(f"{name} has shape {array.shape}; it must be {wanted}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
+    return array
+
+
+def number(value: Any, name: str) -> float:
+    """One finite number."""
+    return float(numbers(value, name, (0,)))
+
+
+def positive(value: Any, name: str) -> float:
+    """One finite number above zero."""
+    given = number(value, name)
+    if given <= 0.0:
+        raise InputError(f"{name} must be above zero, got {given:g}")
+    return given
+
+
+def limits(value: Any, count: int, name: str) -> Array:
+    """One bound above zero for each of so many joints; infinite where there is none."""
+    try:
+        array = np.broadcast_to(np.array(value, dtype=float), (count,))
+    except (TypeError, ValueError):
+        raise InputError(f"{name} takes one number for all joints or {count} numbers, got {value!r}") from None
+    if not (array > 0.0).all():
+        raise InputError(f"{name} must be above zero for every joint, got {array[~(array > 0.0)][0]}")
+    return array

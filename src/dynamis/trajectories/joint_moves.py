@@ -1,0 +1,83 @@
+"""Straight moves in joint space: all joints start together and end together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.trajectories.given import limits, numbers
+from dynamis.trajectories.motion import Along, Polynomials, standing
+from dynamis.trajectories.profiles import double_s, lasting, polynomial, trapezoidal
+
+Array = npt.NDArray[Any]
+
+
+def joint_move(
+    q0: Any,
+    q1: Any,
+    *,
+    robot: Robot | None = None,
+    velocity: Any = None,
+    acceleration: Any = None,
+    jerk: Any = None,
+    duration: float | None = None,
+) -> Along:
+    """From q0 to q1 on a straight line in joint space, every joint on the same profile of a number from 0 to 1.
+
+    Limits are one for all joints or one for each, infinite where there is none; a robot gives those of velocity that are not
+    given. With a jerk the profile is a double S, without one trapezoidal, and with nothing but a duration a polynomial of
+    fifth order. A duration beyond what the limits need slows all down alike.
+
+    >>> move = joint_move([0.0, 0.0], [1.0, -2.0], velocity=1.0, acceleration=2.0)
+    >>> move.duration, move.at(move.duration / 2)[1]
+    (2.5, array([ 0.5, -1. ]))
+    """
+    start, end = numbers(q0, "q0", (1,)), numbers(q1, "q1", (1,))
+    if start.shape != end.shape:
+        raise InputError(f"q0 has {len(start)} numbers, q1 has {len(end)}: they must be positions of the same joints")
+    n = len(start)
+    if robot is not None:
+        check_plain(robot, n)
+        velocity = robot.limits["velocity"] if velocity is None else velocity
+    way = np.abs(end - start)
+    path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
+    if not way.any():
+        return Along(path, standing(np.array(0.0)), "nowhere to go")
+    names = ("velocity", "acceleration", "jerk")
+    bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
+    # the joint that would be last there sets the pace
+    pace = {name: float((bound[way > 0] / way[way > 0]).min()) for name, bound in bounds.items()}
+    return Along(path, _clock(pace, duration))
+
+
+def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
+    """The profile from 0 to 1 that limits of its velocity, acceleration and jerk, or a duration, ask for."""
+    finite = {name: x for name, x in pace.items() if np.isfinite(x)}
+    if not finite and duration is not None:
+        return polynomial(0.0, 1.0, duration)
+    if "jerk" in finite:
+        # a limit that is not there is one that the jerk keeps it from reaching on this way
+        j = finite["jerk"]
+        v, a = finite.get("velocity", 2.0 * j ** (1.0 / 3.0)), finite.get("acceleration", 2.0 * j ** (2.0 / 3.0))
+        return double_s(0.0, 1.0, velocity=v, acceleration=a, jerk=j, duration=duration)
+    if "acceleration" in finite:
+        a = finite["acceleration"]
+        quickest = trapezoidal(0.0, 1.0, velocity=finite.get("velocity", 2.0 * a**0.5), acceleration=a)
+        return quickest if duration is None else lasting(quickest, duration)
+    if duration is not None:
+        return trapezoidal(0.0, 1.0, velocity=finite["velocity"], duration=duration)
+    raise InputError("a move needs an acceleration= (with a velocity=, a jerk=, or both, if wished), or a duration=")
+
+
+def check_plain(robot: Robot, n: int | None = None) -> None:
+    """Refuse robots whose positions are no plain numbers, or another number of them."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot= takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+    if robot.nq != robot.n:
+        raise InputError(f"robot {robot.name!r} has a spherical or free joint: a motion here is of joints with plain numbers")
+    if n is not None and n != robot.n:
+        raise InputError(f"robot {robot.name!r} has {robot.n} joints, the motion {n}")

@@ -1,0 +1,232 @@
+"""Motions: where everything is at a time, how fast it moves, how fast that changes.
+
+Two kinds cover all of them. `Polynomials` are polynomials between breaks; profiles, splines and geometric paths are made of
+them. `Along` runs along a path of polynomials by the clock of another motion, s(t).
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.scalar import Node, maximum, minimum, where
+
+Array = npt.NDArray[Any]
+State = tuple[Any, Any, Any]
+
+
+class Motion(ABC):
+    """Positions, velocities and accelerations from time 0 to ``duration``; before and after it rests at its ends.
+
+    ``status`` says in words what is worth knowing about how it was made, ``measured`` the same in numbers.
+    """
+
+    status: str
+    measured: Mapping[str, float]
+
+    @property
+    @abstractmethod
+    def duration(self) -> float:
+        """When it ends, in s."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """(n,) for n joints, () for one number."""
+
+    @property
+    @abstractmethod
+    def breaks(self) -> Array:
+        """Times between which everything is smooth, from 0 to the end."""
+
+    @abstractmethod
+    def inside(self, t: Any) -> State:
+        """(q, v, a) at a time between start and end, which is not looked at."""
+
+    def at(self, t: Any) -> State:
+        """(q, v, a) at a time, at many times (…) → (…, n), or at a symbolic time.
+
+        Before the start and after the end it rests: q is that of the end, v and a are zero.
+        """
+        t = checked_time(t)
+        q, v, a = self.inside(minimum(maximum(t, 0.0), self.duration))
+        v, a = (_at_rest_outside(t, self.duration, x, len(self.shape)) for x in (v, a))
+        return q, v, a
+
+    def sample(self, count: int = 201) -> tuple[Array, Array, Array, Array]:
+        """(t, q, v, a) at evenly spaced times from start to end."""
+        t = np.linspace(0.0, self.duration, count)
+        return (t, *self.at(t))
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, robot: Robot | None = None) -> Any:
+        """Positions, velocities and accelerations as a figure, written to a file if one is named.
+
+        A robot gives the joints their names, draws its limits, and adds the torques that the motion takes.
+        """
+        from dynamis.trajectories.plots import plot
+
+        return plot(self, path, robot)
+
+    def __repr__(self) -> str:
+        what = f"{self.shape[0]} joints" if self.shape else "one number"
+        return f"<{type(self).__name__}: {what}, {self.duration:.6g} s{'; ' + self.status if self.status else ''}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Polynomials(Motion):
+    """Polynomials between breaks: q = Σ c_k (t − start of the piece)ᵏ.
+
+    ``times`` (pieces + 1) begins with 0; ``coefficients`` is (pieces, degree + 1) for one number, (pieces, degree + 1, n) for
+    n joints, constant term first.
+    """
+
+    times: Array
+    coefficients: Array
+    status: str = ""
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float:
+        return float(self.times[-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.coefficients.shape[2:])
+
+    @property
+    def breaks(self) -> Array:
+        return self.times
+
+    def inside(self, t: Any) -> State:
+        if isinstance(t, Node):
+            pieces = len(self.coefficients)
+            start, rows = (_chosen(t, self.times, values, 0, pieces) for values in (self.times, self.coefficients))
+            return _horner(t - start, list(rows))
+        return self.on_pieces(t, np.searchsorted(self.times[1:-1], t, side="right"))
+
+    def on_pieces(self, t: Any, piece: Any) -> State:
+        """(q, v, a) of given pieces, which need not be those the times lie in: at a break, either side can be had."""
+        c = self.coefficients[piece]
+        degree = c.ndim - 1 - len(self.shape)
+        return _horner(_expanded(t - self.times[piece], len(self.shape)), list(np.moveaxis(c, degree, 0)))
+
+    def derivative(self) -> Polynomials:
+        """The motion whose positions are this one's velocities."""
+        powers = np.arange(1, self.coefficients.shape[1]).reshape(-1, *(1,) * len(self.shape))
+        kept = self.coefficients[:, 1:] * powers
+        return Polynomials(self.times, kept if kept.shape[1] else 0.0 * self.coefficients)
+
+    def peaks(self) -> Array:
+        """The largest |q| of each joint, exactly: at a break, or where a velocity is zero."""
+        every = np.abs([self.on_pieces(self.times[k + e], k)[0] for k in range(len(self.coefficients)) for e in (0, 1)])
+        largest = every.max(axis=0)
+        for time, joint in self.derivative().zeros():
+            at = np.abs(self.inside(time)[0])
+            largest = np.maximum(largest, np.where(np.arange(at.size).reshape(at.shape) == joint, at, 0.0))
+        return np.asarray(largest)
+
+    def zeros(self) -> list[tuple[float, int]]:
+        """(time, joint) of all zeros within the pieces, apart from pieces that are zero altogether."""
+        found = []
+        flat = self.coefficients.reshape(*self.coefficients.shape[:2], -1)
+        for k, rows in enumerate(flat):
+            span = self.times[k + 1] - self.times[k]
+            for joint in range(rows.shape[1]):
+                c = np.trim_zeros(rows[:, joint] * span ** np.arange(len(rows)), "b")
+                if len(c) > 1:
+                    roots = np.roots(c[::-1])
+                    real = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0.0) & (roots.real < 1.0)]
+                    found += [(float(self.times[k] + span * x), joint) for x in real]
+        return found
+
+    def stretched(self, factor: float) -> Polynomials:
+        """The same positions, ``factor`` times slower."""
+        powers = np.arange(self.coefficients.shape[1]).reshape(-1, *(1,) * len(self.shape))
+        return Polynomials(self.times * factor, self.coefficients / factor**powers, self.status, self.measured)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Along(Motion):
+    """A path q(s) run along by a clock s(t): v = q' ṡ, a = q' s̈ + q'' ṡ²."""
+
+    path: Polynomials
+    clock: Polynomials
+    status: str = ""
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float:
+        return self.clock.duration
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.path.shape
+
+    @property
+    def breaks(self) -> Array:
+        return self.clock.breaks
+
+    def inside(self, t: Any) -> State:
+        s, s1, s2 = self.clock.inside(t)
+        # rounding may carry s beyond the ends of the path by its last digit
+        q, q1, q2 = self.path.inside(minimum(maximum(s, 0.0), self.path.duration))
+        s1, s2 = (_expanded(x, len(self.shape)) for x in (s1, s2))
+        return q, q1 * s1, q1 * s2 + q2 * (s1 * s1)
+
+
+def standing(q: Array) -> Polynomials:
+    """No motion at all, of no duration."""
+    return Polynomials(np.zeros(2), np.array(q, dtype=float)[None, None])
+
+
+def checked_time(t: Any) -> Any:
+    """A time as a float, an array of floats, or a node."""
+    if isinstance(t, np.ndarray) and t.shape == () and t.dtype == object:
+        t = t.item()
+    if isinstance(t, Node):
+        return t
+    try:
+        times = np.asarray(t, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"a time must be a number, an array of numbers or one symbol, got {type(t).__name__}") from None
+    if np.isnan(times).any():
+        raise InputError("a time is not a number (nan)")
+    return times[()]
+
+
+def _at_rest_outside(t: Any, duration: float, x: Any, axes: int) -> Any:
+    before, after = (_expanded(outside, axes) for outside in (t < 0.0, t > duration))
+    kept = where(before, 0.0, where(after, 0.0, x))
+    return kept if isinstance(kept, Node) else kept[()]
+
+
+def _expanded(x: Any, axes: int) -> Any:
+    """With further axes of length one at the end, for what there are n of at each time; a single value stays as it is."""
+    return x.reshape(*x.shape, *(1,) * axes) if isinstance(x, np.ndarray) else x
+
+
+def _chosen(t: Node, times: Array, values: Array, first: int, last: int) -> Any:
+    """The value of the piece that a symbolic time lies in, by halving: no branch depends on the time."""
+    if last - first == 1:
+        return values[first]
+    middle = (first + last) // 2
+    earlier, later = (_chosen(t, times, values, *half) for half in ((first, middle), (middle, last)))
+    return where(t < float(times[middle]), earlier, later)
+
+
+def _horner(s: Any, c: list[Any]) -> State:
+    """Σ c_k sᵏ with its first and second derivative."""
+    q, v, a = c[-1], 0.0 * c[-1], 0.0 * c[-1]
+    for coefficient in reversed(c[:-1]):
+        a = a * s + v
+        v = v * s + q
+        q = q * s + coefficient
+    return q, v, 2.0 * a

@@ -1,0 +1,102 @@
+"""A motion as a picture: positions, velocities, accelerations, and the torques a robot needs for it."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.drawing import heading, new_figure, save, tidy
+from dynamis.robot import Robot
+from dynamis.trajectories.joint_moves import check_plain
+from dynamis.trajectories.motion import Motion
+
+Array = npt.NDArray[Any]
+POINTS = 1201
+LINE = 110  # letters of the status
+TELLING = 1.6  # times the largest value: a limit farther away would only flatten the lines
+
+
+class Panel(NamedTuple):
+    """What one of the pictures above each other shows: values (times, n), and limits (n) if there are any."""
+
+    title: str
+    values: Array
+    unit: str
+    limits: Array | None = None
+
+
+def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robot | None = None) -> Any:
+    """Panels above each other over one time; the joints have one legend, below all of them."""
+    if robot is not None:
+        check_plain(robot, *motion.shape)
+    t, q, v, a = _sampled(motion)
+    panels = [Panel("position", q, "")]
+    if robot is None:
+        panels += [Panel("velocity", v, ""), Panel("acceleration", a, "")]
+    else:
+        panels = [Panel("position", q, _unit(robot, "")), Panel("velocity", v, _unit(robot, "/s"), robot.limits["velocity"]),
+                  Panel("acceleration", a, _unit(robot, "/s²")), _torque(robot, q, v, a)]  # fmt: skip
+    figure = new_figure(8.0, 1.0 + 2.1 * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True)
+    names = robot.coordinate_names if robot is not None else [f"joint {k + 1}" for k in range(q.shape[1])]
+    for ax, panel in zip(axes, panels, strict=True):
+        _lines(ax, t, panel, names)
+        tidy(ax)
+        heading(ax, panel.title, 11)
+        ax.set_ylabel(panel.unit)
+        ax.margins(x=0.01)
+    axes[-1].set_xlabel("t in s")
+    title = (f"{robot.name}: " if robot is not None else "") + f"{motion.duration:.4g} s"
+    told = textwrap.fill(motion.status, LINE)
+    figure.suptitle(f"{title}\n{told}" if told else title, fontsize=10, x=0.01, ha="left")
+    if len(names) > 1 or robot is not None:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", fontsize=8, frameon=False, ncols=min(6, len(labels)))
+    return save(figure, path)
+
+
+def _torque(robot: Robot, q: Array, v: Array, a: Array) -> Panel:
+    """As parts of the limits where all joints have one: strong and weak joints on one scale."""
+    torque, effort = robot.inverse_dynamics(q, v, a), robot.limits["effort"]
+    if np.isfinite(effort).all() and effort.all():
+        return Panel("torque, as part of its limit", torque / effort, "", np.ones(robot.n))
+    return Panel("torque", torque, _unit(robot, "", ("N m", "N")), effort)
+
+
+def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
+    """Evenly, and on both sides of each break, where accelerations may jump."""
+    T = motion.duration
+    breaks = motion.breaks
+    close = 1e-9 * T
+    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, T, POINTS), breaks - close, breaks + close]), 0.0, T))
+    q, v, a = (x.reshape(len(t), -1) for x in motion.at(t))
+    # the rest before and after belongs to the picture of an acceleration that starts or ends with a jump
+    return (
+        np.concatenate([[0.0], t, [T]]),
+        np.concatenate([q[:1], q, q[-1:]]),
+        np.concatenate([v[:1], v, v[-1:]]),
+        np.concatenate([0.0 * a[:1], a, 0.0 * a[-1:]]),
+    )
+
+
+def _lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
+    largest = float(np.abs(panel.values).max(initial=0.0))
+    for k, name in enumerate(names):
+        ax.plot(t, panel.values[:, k], label=name, color=f"C{k % 10}", linewidth=1.5, linestyle="-" if k < 10 else "--")
+    for limit in np.unique(panel.limits) if panel.limits is not None else ():
+        if 0.0 < limit <= TELLING * largest:
+            for sign in (-1.0, 1.0):
+                ax.axhline(sign * limit, color="0.35", linewidth=0.9, linestyle=(0, (4, 4)), zorder=1.5)
+    if largest == 0.0:
+        ax.set_ylim(-1.0, 1.0)
+
+
+def _unit(robot: Robot, per: str, units: tuple[str, str] = ("rad", "m")) -> str:
+    """Of turning joints, of sliding ones, or both."""
+    turning = {c.revolute for c in robot.model.coordinates}
+    return ", ".join(unit + per for unit, kind in zip(units, (True, False), strict=True) if kind in turning)

@@ -1,0 +1,227 @@
+"""Profiles: one number on its way from a start to an end, or several on the same terms.
+
+Trapezoidal and double-S profiles speed up to a peak velocity, keep it, and slow down. Both are put together from ramps of
+velocity: with unlimited jerk a ramp has constant acceleration, with limited jerk the acceleration is a trapezoid itself.
+Everything then depends on the peak alone [Biagiotti & Melchiorri 2008, §3.2 and §3.4]; where the way is too short for the
+velocity limit, the peak that makes the lengths agree is solved for, which covers all degenerate cases at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.trajectories.given import number, numbers, positive
+from dynamis.trajectories.motion import Polynomials, standing
+
+Array = npt.NDArray[Any]
+Ramp = list[tuple[float, float, float]]  # pieces: duration, acceleration at the start, jerk
+NOTHING = 1e-13  # of a duration: pieces that rounding leaves
+
+
+def polynomial(
+    q0: Any,
+    q1: Any,
+    duration: float,
+    *,
+    order: int = 5,
+    start_velocity: Any = 0.0,
+    end_velocity: Any = 0.0,
+    start_acceleration: Any = 0.0,
+    end_acceleration: Any = 0.0,
+    start_jerk: Any = 0.0,
+    end_jerk: Any = 0.0,
+) -> Polynomials:
+    """One polynomial of order 3 (velocities at the ends), 5 (accelerations too) or 7 (jerks too), for a number or joints.
+
+    >>> move = polynomial([0.0, 1.0], [2.0, 0.0], 4.0)
+    >>> q, v, a = move.at(2.0)
+    >>> q, v
+    (array([1. , 0.5]), array([ 0.9375 , -0.46875]))
+    """
+    if order not in (3, 5, 7):
+        raise InputError(f"order={order!r} is not known; choose 3, 5 or 7")
+    T = positive(duration, "duration")
+    ends = [[q0, start_velocity, start_acceleration, start_jerk], [q1, end_velocity, end_acceleration, end_jerk]]
+    names = ("position", "velocity", "acceleration", "jerk")
+    given = [[numbers(x, f"the {name} at the {end}") for x, name in zip(row, names, strict=True)]
+             for row, end in zip(ends, ("start", "end"), strict=True)]  # fmt: skip
+    count = (order + 1) // 2
+    for row in given:
+        for k in range(count, 4):
+            if row[k].any():
+                raise InputError(f"a polynomial of order {order} has no freedom for a given {names[k]}: order {2 * k + 1} has")
+    try:
+        shape = np.broadcast_shapes(*(x.shape for row in given for x in row))
+    except ValueError:
+        raise InputError("start, end, velocities and accelerations must have one length") from None
+    # in units of the duration, where all derivatives are of one size
+    conditions = [np.broadcast_to(row[k] * T**k, shape) for row in given for k in range(count)]
+    matrix = np.array([[_derivative_of_power(p, k, x) for p in range(order + 1)] for x in (0.0, 1.0) for k in range(count)])
+    unit = np.linalg.solve(matrix, np.array(conditions).reshape(order + 1, -1)).reshape(order + 1, *shape)
+    return Polynomials(np.array([0.0, T]), (unit / T ** np.arange(order + 1).reshape(-1, *(1,) * len(shape)))[None])
+
+
+def _derivative_of_power(p: int, k: int, x: float) -> float:
+    return float(math.perm(p, k)) * x ** (p - k) if p >= k else 0.0
+
+
+def trapezoidal(
+    q0: float,
+    q1: float,
+    *,
+    velocity: float | None = None,
+    acceleration: float | None = None,
+    duration: float | None = None,
+    start_velocity: float = 0.0,
+    end_velocity: float = 0.0,
+) -> Polynomials:
+    """Constant acceleration, constant velocity, constant deceleration.
+
+    With limits of velocity and acceleration it is as quick as they allow; a way too short for the velocity gives a triangle.
+    With a duration instead, from rest to rest, the limits that are given are kept; alone, each ramp takes a third of it.
+
+    >>> trapezoidal(0.0, 3.0, velocity=1.0, acceleration=2.0).duration
+    3.5
+    >>> trapezoidal(0.0, 3.0, duration=3.0).at(1.5)[1]
+    np.float64(1.5)
+    """
+    start, end = number(q0, "q0"), number(q1, "q1")
+    if duration is None:
+        if velocity is None or acceleration is None:
+            raise InputError("a trapezoidal profile needs velocity= and acceleration=, or a duration=")
+        v, a = positive(velocity, "velocity"), positive(acceleration, "acceleration")
+        return _by_limits(start, end, v, a, np.inf, start_velocity, end_velocity)
+    T, way = positive(duration, "duration"), abs(end - start)
+    if start_velocity or end_velocity:
+        raise InputError("a profile of given duration goes from rest to rest: leave the velocities at the ends out")
+    ramp = _ramp_time(T, way, velocity, acceleration)
+    return _built(
+        start, end, [(ramp, way / (ramp * (T - ramp)), 0.0)], T - 2.0 * ramp, [(ramp, -way / (ramp * (T - ramp)), 0.0)], 0.0
+    )
+
+
+def _ramp_time(T: float, way: float, velocity: float | None, acceleration: float | None) -> float:
+    """How long a profile of given duration speeds up: as limits ask for, or a third of it; never longer than half."""
+    if acceleration is not None:
+        a = positive(acceleration, "acceleration")
+        if 4.0 * way > a * T * T * (1.0 + NOTHING):
+            raise InputError(f"{way:g} in {T:g} s needs an acceleration of {4.0 * way / T**2:g} at least, not {a:g}")
+        # the shorter ramp of D = a t (T − t), written without the difference of close numbers
+        ramp = 2.0 * way / a / (T + math.sqrt(max(0.0, T * T - 4.0 * way / a))) if way else T / 2.0
+        if velocity is not None and way / (T - ramp) > positive(velocity, "velocity") * (1.0 + NOTHING):
+            raise InputError(
+                f"{way:g} in {T:g} s takes a velocity of {way / (T - ramp):g} at this acceleration, not {velocity:g}"
+            )
+        return ramp
+    if velocity is None:
+        return T / 3.0
+    v = positive(velocity, "velocity")
+    if way >= v * T:
+        raise InputError(f"{way:g} in {T:g} s needs a velocity above {way / T:g}, not {v:g}")
+    return min(T - way / v, T / 2.0)
+
+
+def double_s(
+    q0: float,
+    q1: float,
+    *,
+    velocity: float,
+    acceleration: float,
+    jerk: float,
+    duration: float | None = None,
+    start_velocity: float = 0.0,
+    end_velocity: float = 0.0,
+) -> Polynomials:
+    """The quickest way within limits of velocity, acceleration and jerk, without acceleration at the ends: seven pieces.
+
+    Pieces that a short way leaves no room for are not there. Velocities at the ends go in the direction of the motion. A
+    ``duration`` longer than the quickest slows everything down alike.
+
+    >>> double_s(0.0, 10.0, velocity=5.0, acceleration=10.0, jerk=30.0).duration
+    2.8333333333333335
+    """
+    start, end = number(q0, "q0"), number(q1, "q1")
+    v, a, j = positive(velocity, "velocity"), positive(acceleration, "acceleration"), positive(jerk, "jerk")
+    profile = _by_limits(start, end, v, a, j, start_velocity, end_velocity)
+    return profile if duration is None else lasting(profile, duration, bool(start_velocity or end_velocity))
+
+
+def lasting(profile: Polynomials, duration: float, moving_ends: bool = False) -> Polynomials:
+    """A profile slowed down to a longer duration."""
+    T = positive(duration, "duration")
+    if moving_ends:
+        raise InputError("a profile of given duration goes from rest to rest: leave the velocities at the ends out")
+    least = profile.duration * (1.0 - NOTHING)
+    if least > T:
+        raise InputError(f"the limits allow no less than {profile.duration:.6g} s; a duration of {T:g} s is too short")
+    return profile.stretched(T / profile.duration) if profile.duration else profile
+
+
+def _by_limits(
+    start: float, end: float, v: float, a: float, j: float, start_velocity: float, end_velocity: float
+) -> Polynomials:
+    """The quickest profile within limits. All is done in the direction of the motion, and turned round at the end."""
+    way, sign = abs(end - start), -1.0 if end < start else 1.0
+    v0, v1 = (sign * number(x, "a velocity at an end") for x in (start_velocity, end_velocity))
+    for x in (v0, v1):
+        if x < 0.0:
+            raise InputError(
+                f"a velocity at an end goes against the motion from {start:g} to {end:g}: "
+                "put the motion together from two, with the turning point between them"
+            )
+        if x > v:
+            raise InputError(f"a velocity of {x:g} at an end is above the limit {v:g}")
+    if way == v0 == v1 == 0.0:
+        return standing(np.array(start))
+
+    def length(peak: float) -> float:
+        return sum((_time(_ramp(x, peak, a, j)) * (x + peak) / 2.0) for x in (v0, v1))
+
+    least, peak = max(v0, v1), v
+    if length(least) > way * (1.0 + NOTHING):
+        raise InputError(
+            f"changing the velocity from {v0:g} to {v1:g} takes {length(least):g} within these limits, not {way:g}"
+        )
+    if length(v) > way:
+        from scipy.optimize import brentq
+
+        exactly = length(least) >= way
+        peak = least if exactly else float(brentq(lambda x: length(x) - way, least, v, xtol=1e-300, rtol=1e-15))
+    cruise = max(0.0, way - length(peak)) / peak
+    return _built(start, end, _ramp(v0, peak, a, j), cruise, _ramp(peak, v1, a, j), v0)
+
+
+def _ramp(v0: float, v1: float, a: float, j: float) -> Ramp:
+    """The quickest change of velocity with |acceleration| ≤ a and |jerk| ≤ j, beginning and ending without acceleration."""
+    change, sign = abs(v1 - v0), -1.0 if v1 < v0 else 1.0
+    if change == 0.0:
+        return []
+    if j == np.inf:
+        return [(change / a, sign * a, 0.0)]
+    rising = min(a / j, math.sqrt(change / j))
+    top, level = j * rising, max(0.0, change / (j * rising) - rising)
+    return [(rising, 0.0, sign * j), (level, sign * top, 0.0), (rising, sign * top, -sign * j)]
+
+
+def _time(ramp: Ramp) -> float:
+    return sum(piece[0] for piece in ramp)
+
+
+def _built(start: float, end: float, up: Ramp, cruise: float, down: Ramp, v0: float) -> Polynomials:
+    """The pieces one after another as polynomials, in the direction from start to end."""
+    pieces = [*up, (cruise, 0.0, 0.0), *down]
+    shortest = NOTHING * _time(pieces)
+    sign = -1.0 if end < start else 1.0
+    times, rows, position, velocity = [0.0], [], 0.0, v0
+    for T, a, j in pieces:
+        if shortest < T:
+            rows.append([start + sign * position, sign * velocity, sign * a / 2.0, sign * j / 6.0])
+            times.append(times[-1] + T)
+            position += T * (velocity + T * (a / 2.0 + T * j / 6.0))
+            velocity += T * (a + T * j / 2.0)
+    return Polynomials(np.array(times), np.array(rows))

@@ -1,0 +1,126 @@
+"""Splines: smooth motions and paths through given points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.trajectories.given import limits, number, numbers
+from dynamis.trajectories.motion import Polynomials
+
+Array = npt.NDArray[Any]
+
+
+def spline(
+    times: Any,
+    points: Any,
+    *,
+    start_velocity: Any = 0.0,
+    end_velocity: Any = 0.0,
+    order: int = 3,
+    velocity: Any = None,
+    acceleration: Any = None,
+) -> Polynomials:
+    """Through points (k, n) at times (k): cubic with continuous accelerations, or of fifth order with continuous snap.
+
+    The fifth order also has no acceleration at the ends. With ``times=None`` they are chosen: in proportion to the time
+    each way takes at the velocity limits, then all stretched alike until the largest velocity and acceleration are at a limit.
+
+    >>> motion = spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
+    >>> motion.at(1.0)[0], motion.at(2.0)[1]
+    (array([1.]), array([0.]))
+    """
+    via = numbers(points, "points", (1, 2))
+    if len(via) < 2:
+        raise InputError("a spline goes through two points at least")
+    if order not in (3, 5):
+        raise InputError(f"order={order!r} is not known; choose 3 or 5")
+    n = 1 if via.ndim == 1 else via.shape[1]
+    bounds = {name: limits(x, n, name).reshape(via.shape[1:])
+              for name, x in (("velocity", velocity), ("acceleration", acceleration)) if x is not None}  # fmt: skip
+    speeds = [np.broadcast_to(numbers(x, "a velocity at an end"), via.shape[1:]) for x in (start_velocity, end_velocity)]
+    if times is not None:
+        if bounds:
+            raise InputError("limits choose the times: give times=None with them, or no limits")
+        return _interpolated(_growing(times, len(via)), via, speeds, order)
+    if "velocity" not in bounds:
+        raise InputError("times=None chooses the times by a velocity=: give one")
+    if any(x.any() for x in speeds):
+        raise InputError("times are chosen for motions from rest to rest: leave the velocities at the ends out, or give times")
+    return _within(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
+
+
+def through(points: Any) -> Polynomials:
+    """A geometric path through points (k, n): a cubic spline over the length of the chords between them.
+
+    Nothing about it is a motion yet: its parameter is a length, and it does not slow down at its ends. `fastest` makes a
+    motion of it.
+
+    >>> through([[0.0, 0.0], [3.0, 4.0]]).duration
+    5.0
+    """
+    from scipy.interpolate import CubicSpline
+
+    via = numbers(points, "points", (2,))
+    if len(via) < 2:
+        raise InputError("a path goes through two points at least")
+    chords = np.linalg.norm(np.diff(via, axis=0), axis=1)
+    if not chords.all():
+        raise InputError(f"points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} are the same: leave one out")
+    s = np.concatenate([[0.0], np.cumsum(chords)])
+    made = CubicSpline(s, via, bc_type="natural")
+    return Polynomials(s, np.moveaxis(made.c[::-1], 0, 1).copy())
+
+
+def _growing(times: Any, count: int) -> Array:
+    t = numbers(times, "times", (1,))
+    if len(t) != count:
+        raise InputError(f"there are {len(t)} times for {count} points")
+    if not (np.diff(t) > 0.0).all():
+        raise InputError("times must grow from point to point")
+    if number(t[0], "the first time") != 0.0:
+        raise InputError(f"times begin with 0, these with {t[0]:g}: subtract it")
+    return t
+
+
+def _interpolated(t: Array, via: Array, speeds: list[Array], order: int) -> Polynomials:
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    if order == 3:
+        made = CubicSpline(t, via, bc_type=((1, speeds[0]), (1, speeds[1])))
+        return Polynomials(t, np.moveaxis(made.c[::-1], 0, 1).copy())
+    still = np.zeros(via.shape[1:])
+    ends = tuple([(1, speed), (2, still)] for speed in speeds)
+    return from_b_spline(make_interp_spline(t, via, k=5, bc_type=ends))
+
+
+def from_b_spline(made: Any) -> Polynomials:
+    """SciPy's B-spline as polynomials between its knots."""
+    knots = np.unique(made.t[made.k : len(made.t) - made.k])
+    rows = [made(knots[:-1], nu=k) / math.factorial(k) for k in range(made.k + 1)]
+    return Polynomials(knots, np.stack(rows, axis=1))
+
+
+def _paced(via: Array, velocity: Array) -> Array:
+    """Times in proportion to what the slowest joint needs for each way."""
+    needed = np.abs(np.diff(via, axis=0)) / velocity
+    needed = needed.reshape(len(needed), -1).max(axis=1)
+    if not (needed > 0.0).all():
+        here = int(np.argmin(needed))
+        raise InputError(
+            f"points {here} and {here + 1} are the same, or no limit holds between them: leave one out, or give times"
+        )
+    return np.concatenate([[0.0], np.cumsum(needed)])
+
+
+def _within(motion: Polynomials, bounds: dict[str, Array]) -> Polynomials:
+    """Stretched until a limit is just met."""
+    rates = motion.derivative()
+    factor = float((rates.peaks() / bounds["velocity"]).max())
+    if "acceleration" in bounds:
+        factor = max(factor, float(np.sqrt((rates.derivative().peaks() / bounds["acceleration"]).max())))
+    return motion.stretched(factor)

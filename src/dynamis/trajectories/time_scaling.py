@@ -1,0 +1,181 @@
+"""How fast a path can be run along: the quickest motion within limits of torque, velocity and acceleration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.trajectories.given import limits as bounds
+from dynamis.trajectories.joint_moves import check_plain
+from dynamis.trajectories.limit_rows import Limits, intervals, use
+from dynamis.trajectories.motion import Along, Motion, Polynomials
+from dynamis.trajectories.reachability import UnreachableError, quickest
+from dynamis.trajectories.splines import through
+
+Array = npt.NDArray[Any]
+ROUNDS = 12
+WITHIN = 1e-4  # of a limit: how far below it the largest use is aimed at
+IDLE = 0.994  # of the nearest limit: an interval that uses less holds a switch, and is divided
+FAR_BEYOND = 1.001  # of a limit: an interval that uses more is divided, not tightened
+SHORTEST = 3e-5  # of the path: intervals are divided no further
+LOOKS = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.85, 1.0])  # of an interval's time, where the limits are looked at
+STANDING = 1e-6  # of the mean |q'|: there a path stands still in its parameter
+TOWARDS_ENDS = 8  # further points at each end
+KINDS = ("torque", "velocity", "acceleration")
+
+
+def fastest(
+    robot: Robot,
+    path: Any,
+    *,
+    torque: Any = None,
+    velocity: Any = None,
+    acceleration: Any = None,
+    points: int = 200,
+) -> Along:
+    """The quickest motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
+
+    ``path`` holds points (k, n) for a spline `through` them, or is a motion, of which only the way in joint space counts.
+    Limits are one for all joints or one for each; torque and velocity are those of the robot unless given. Torques contain
+    everything that `inverse_dynamics` does: dry and viscous friction, rotors, springs, weight.
+
+    ``points`` divide the path; the division becomes finer where the motion switches from one limit to another. The status
+    says which limits hold it back for how long, and ``measured["use"]`` the largest part of any limit that is used.
+
+    >>> import dynamis as dy
+    >>> motion = fastest(dy.load("scara"), [[0.0, 0.0, 0.1, 0.0], [1.0, 0.0, 0.1, 0.0]], acceleration=4.0)
+    >>> round(motion.duration, 3)  # half the way speeding up, half slowing down: 2 √(1 / 4)
+    1.0
+    """
+    check_plain(robot)
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has symbols: give them values first")
+    if not isinstance(points, int | np.integer) or points < 10:
+        raise InputError(f"points= takes a whole number from 10, got {points!r}")
+    way = _geometry(path)
+    check_plain(robot, *way.shape)
+    given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
+    own = {"torque": robot.limits["effort"], "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
+    limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
+    moving = np.abs(way.derivative().peaks()) > 0.0
+    if not (np.isfinite(limits.torque) | np.isfinite(limits.acceleration))[moving].any():
+        raise InputError(
+            f"robot {robot.name!r} states no torque limits: give torque= or acceleration=, or it would be endlessly fast"
+        )
+    return _refined(robot, way, limits, _division(way, int(points)))
+
+
+def _geometry(path: Any) -> Polynomials:
+    """The way in joint space, over a parameter in which it never stands still."""
+    if not isinstance(path, Motion):
+        return through(path)
+    way = path.path if isinstance(path, Along) else path
+    if not isinstance(way, Polynomials) or len(way.shape) != 1:
+        raise InputError("a path in joint space is needed: points (k, n), or a motion of joints")
+    s = np.linspace(0.0, way.duration, 401)
+    q, q1, _ = way.inside(s)
+    pace = np.linalg.norm(q1, axis=1)
+    if pace.max() == 0.0:
+        raise InputError("the path goes nowhere")
+    if pace.min() > STANDING * pace.mean():
+        return way
+    # a motion that rests somewhere: by the length of its way it does not
+    far = np.concatenate([[True], np.linalg.norm(np.diff(q, axis=0), axis=1) > 1e-3 * pace.mean() * way.duration / 400.0])
+    far[-1] = True
+    kept = np.flatnonzero(far)
+    if len(kept) > 1 and np.array_equal(q[kept[-2]], q[kept[-1]]):
+        kept = np.delete(kept, -2)
+    return through(q[kept])
+
+
+def _division(path: Polynomials, points: int) -> Array:
+    """Points of the path: evenly spread, where it is not smooth or a joint turns back, and ever closer towards its ends.
+
+    What holds at rest, without dry friction, then holds back the motion for a very short time only.
+    """
+    turning = [s for s, _ in path.derivative().zeros()]
+    ends = path.duration / points * 4.0 ** -np.arange(1.0, TOWARDS_ENDS + 1.0)
+    even = np.linspace(0.0, path.duration, points + 1)
+    s = np.sort(np.concatenate([even, path.times, turning, ends, path.duration - ends]))
+    keep = np.concatenate([[True], np.diff(s) > 1e-9 * path.duration])
+    s = s[keep]
+    s[-1] = path.duration
+    return np.asarray(s)
+
+
+def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> Along:
+    """Solve, look between the points, tighten where a limit is exceeded, divide where none is used, and solve again."""
+    tight = np.full(len(s) - 1, 1.0 - WITHIN)
+    best: tuple[float, Along, Array, Array] | None = None
+    for _ in range(ROUNDS):
+        try:
+            x = quickest(intervals(robot, path, limits, s, tight))
+        except UnreachableError as error:
+            raise InputError(_why_not(robot, path, limits, s, error.interval)) from None
+        motion = Along(path, _clock(s, x))
+        t = motion.clock.times
+        looks = t[:-1, None] + np.diff(t)[:, None] * LOOKS
+        used = use(robot, limits, motion, looks)
+        largest = used.reshape(len(looks), len(LOOKS), -1).max(axis=2)
+        worst, over = float(largest.max()), largest.max(axis=1)
+        if worst <= 1.0 and (best is None or motion.duration < best[1].duration):
+            best = worst, motion, looks, used
+        long = np.diff(s) > SHORTEST * path.duration
+        divide = ((largest.min(axis=1) < IDLE) | (over > FAR_BEYOND)) & long
+        if worst <= 1.0 and not divide.any():
+            break
+        s, tight = _divided(s, np.where(over > 1.0, tight * (1.0 - WITHIN) / over, tight), divide)
+    if best is None:
+        raise InputError("no motion within the limits was found: more points= may help")
+    return _told(robot, *best)
+
+
+def _divided(s: Array, tight: Array, where: Array) -> tuple[Array, Array]:
+    """Intervals cut in four, which begin without the tightening that the whole had needed."""
+    parts = np.where(where, 4, 1)
+    tight = np.where(where, 1.0 - WITHIN, tight)
+    number = np.concatenate([np.arange(k) for k in parts])
+    finer = np.repeat(s[:-1], parts) + number * np.repeat(np.diff(s) / parts, parts)
+    return np.append(finer, s[-1]), np.repeat(tight, parts)
+
+
+def _clock(s: Array, x: Array) -> Polynomials:
+    """s(t): constant s̈ in each interval."""
+    pace, lengths = np.sqrt(x), np.diff(s)
+    spans = 2.0 * lengths / (pace[:-1] + pace[1:])
+    u = np.diff(x) / (2.0 * lengths)
+    return Polynomials(np.concatenate([[0.0], np.cumsum(spans)]), np.stack([s[:-1], pace[:-1], u / 2.0], axis=1))
+
+
+def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) -> Along:
+    """The motion with the share of its time in which each limit is the nearest."""
+    spans = np.repeat(np.diff(motion.clock.times) / len(LOOKS), len(LOOKS))
+    flat = used.reshape(looks.size, -1).argmax(axis=1)
+    shares = np.bincount(flat, weights=spans, minlength=used.shape[-1] * len(KINDS)) / motion.duration
+    n = used.shape[-1]
+    texts = [
+        f"{KINDS[k // n]} of {robot.coordinate_names[k % n]} {100.0 * shares[k]:.0f} %"
+        for k in np.argsort(-shares)
+        if shares[k] >= 0.01
+    ]
+    return Along(motion.path, motion.clock, "held back, by share of the time: " + ", ".join(texts), {"use": worst})
+
+
+def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
+    """Where the path cannot be followed, and whose torque does not even hold the weight there."""
+    ends = s[interval : interval + 2]
+    q = path.inside(ends)[0]
+    holding = np.abs(robot.torque_ledger(q, 0.0 * q, 0.0 * q).total).max(axis=0)
+    weak = np.flatnonzero(holding > limits.torque)
+    where = f"at {100.0 * ends[0] / path.duration:.3g} % of the path"
+    if weak.size:
+        k = int(weak[0])
+        name, limit = robot.coordinate_names[k], limits.torque[k]
+        return f"{where} holding still takes {holding[k]:.4g} of {name}, whose limit is {limit:.4g}: raise torque="
+    return (
+        f"the path cannot be followed beyond {where[3:]} within these limits, however slowly: raise torque= or change the path"
+    )

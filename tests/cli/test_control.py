@@ -1,0 +1,80 @@
+"""dynamis control."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dynamis.cli.commands import cli
+from dynamis.cli.control import LAWS
+from dynamis.control import trials
+
+ARM = "planar_2r_melchiorri"
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["control", *arguments])
+
+
+def test_a_trial_is_summed_up():
+    result = run(ARM, "--law", "pd-gravity", "--goal", "0.8,-0.6", "--error", "5", "--rate", "1000")
+    assert result.exit_code == 0, result.output
+    for words in ("PD + gravity, parameters off by up to 5 %: reached the end", "largest error", "expected below", "peak",
+                  "the conditions for stability hold (proven)", "rule of thumb"):  # fmt: skip
+        assert words in result.output
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_can_be_tried(law):
+    options = ["--start", "0.3,1.2"] if law in trials.TASK_LAWS else []
+    goal = [] if law == "gravity-compensation" else ["--goal", "0.7,1.4"]
+    result = run(ARM, "--law", law, *goal, *options, "--time", "2", "--error", "5", "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.output)
+    assert facts["law"] == law
+    assert facts["status"] == "reached the end"
+    assert facts["stability"]["stable"]
+    for row in facts["tracking"]:
+        assert row["largest_error"] < 0.2
+        assert row["bound"] is None or row["largest_error"] < row["bound"]
+
+
+def test_the_choices_are_those_of_the_trials():
+    assert LAWS == trials.LAWS
+
+
+def test_it_is_drawn_and_written_as_c(tmp_path):
+    result = run(ARM, "--goal", "0.5,-0.5", "--time", "0.5", "--plot", str(tmp_path / "t.png"), "--c", str(tmp_path / "code"))
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "t.png").read_bytes()[:4] == b"\x89PNG"
+    assert "void control_computed_torque(" in (tmp_path / "code" / "control_computed_torque.c").read_text()
+
+
+def test_torques_beyond_the_limits_are_said():
+    result = run("kuka_iiwa14", "--goal", "1.2", "--time", "0.2", "--move", "0.05", "--bandwidth", "60")
+    assert result.exit_code == 1
+    assert "the real robot cannot do this" in result.output
+
+
+def test_a_failing_condition_is_said_and_told_by_the_exit_status():
+    result = run(
+        ARM, "--law", "pd-gravity", "--goal", "0.8,-0.6", "--bandwidth", "0.2", "--error", "5", "--time", "0.5", "--json"
+    )
+    assert result.exit_code == 1
+    facts = json.loads(result.output)
+    assert facts["stability"]["verdict"] == "a condition for stability fails"
+
+
+def test_bad_input_says_what_to_do():
+    for arguments, sentence in (
+        ((ARM, "--goal", "1,2,3"), "goal takes 2 finite numbers, got 3"),
+        ((ARM, "--goal", "up"), "--goal takes numbers"),
+        ((ARM, "--error", "120"), "--error takes per cent"),
+        ((ARM, "--bandwidth", "-3"), "bandwidth must be above zero"),
+        ((ARM, "--law", "impedance", "--goal", "1,1"), "starts at a singularity"),
+        (("planar_2r",), "--set NAME=VALUE"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2, arguments
+        assert sentence in result.output
+    assert "slotine-li" in run(ARM, "--law", "fuzzy").output

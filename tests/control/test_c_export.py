@@ -1,0 +1,96 @@
+"""Controllers as C: it compiles without a warning, passes its own test, and agrees with Python."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis import control
+from dynamis.trajectories.joint_moves import joint_move
+
+COMPILER = shutil.which("gcc") or shutil.which("clang")
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]
+ARM = dy.load("planar_2r_melchiorri")
+PUMA = dy.load("puma560")
+MOVE = joint_move(np.zeros(6), np.linspace(0.5, -0.5, 6), duration=1.0)
+TASK = dy.task_space.Position(rows=(0, 1))
+LAWS = {
+    "computed_torque": (PUMA, control.ComputedTorque.designed(MOVE, bandwidth=10.0)),
+    "slotine_li": (ARM, control.SlotineLi.designed(ARM, [0.1, 0.2], bandwidth=5.0)),
+    "impedance": (ARM, control.Impedance([1.0, 1.0], 500.0, TASK, inertia=20.0)),
+    "momentum_observer": (PUMA, control.MomentumObserver(control.PDGravity.designed(PUMA, MOVE, bandwidth=8.0), 6)),
+    "hybrid_force_position": (ARM, control.HybridForcePosition.designed([1.0, 1.0], 5.0, [0.0, 1.0], TASK, bandwidth=5.0)),
+}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+@pytest.mark.parametrize("name", LAWS)
+def test_it_compiles_passes_its_own_test_and_agrees_with_python(tmp_path, name):
+    robot, law = LAWS[name]
+    paths = control.write_c(robot, law, tmp_path)
+    label = f"control_{name}"
+    assert [p.name for p in paths] == [f"{label}.h", f"{label}.c"]
+    program = tmp_path / "selftest"
+    flag = f"-D{label.upper()}_SELFTEST"
+    subprocess.run([COMPILER, *FLAGS, flag, str(paths[1]), "-o", str(program), "-lm"], check=True, cwd=tmp_path)
+    run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    assert "0 wrong of 20" in run.stdout
+    _, here, there = through_c(tmp_path, robot, law, label)
+    for mine, theirs in zip(here, there, strict=True):
+        assert np.abs(mine - theirs).max() <= 1e-11 * max(1.0, np.abs(mine).max())
+
+
+def through_c(folder, robot, law, label):
+    """(inputs, Python's results, C's results) at one state."""
+    import ctypes
+
+    library = folder / f"lib{label}.so"
+    subprocess.run([COMPILER, *FLAGS, "-shared", "-fPIC", str(folder / f"{label}.c"), "-o", str(library), "-lm"], check=True)
+    function = getattr(ctypes.CDLL(str(library)), label)
+    rng = np.random.default_rng(5)
+    q, v = rng.uniform(0.3, 1.0, robot.n), rng.uniform(-1.0, 1.0, robot.n)
+    dynamic = isinstance(law, control.DynamicController)
+    x = [law.start(robot, q, v) + 0.1] if dynamic else []
+    measured = [rng.uniform(-5.0, 5.0, size) for size in law.measures.values()]
+    if dynamic:
+        here = [law.torque(robot, 0.4, q, v, *x, *measured), law.rates(robot, 0.4, q, v, *x, *measured)]
+    else:
+        here = [law(robot, 0.4, q, v, *measured)]
+    there = [np.zeros_like(h) for h in here]
+    inputs = [np.array([0.4]), q, v, *x, *measured]
+    function(*(a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in [*inputs, *there]))
+    return inputs, here, there
+
+
+def test_the_header_says_what_goes_in_and_out(tmp_path):
+    robot, law = LAWS["slotine_li"]
+    header, _ = control.write_c(robot, law, tmp_path, name="adaptive")
+    text = header.read_text()
+    assert header.name == "adaptive.h"
+    for line in ("in0: t, 1 numbers", "in1: q, 2 numbers", "in3: x, 6 numbers", "out0: 2", "out1: 6"):
+        assert line in text
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+def test_single_precision_passes_its_own_test(tmp_path):
+    robot, law = LAWS["computed_torque"]
+    _, source = control.write_c(robot, law, tmp_path, precision="float")
+    program, flag = tmp_path / "selftest", "-DCONTROL_COMPUTED_TORQUE_SELFTEST"
+    subprocess.run([COMPILER, *FLAGS, flag, str(source), "-o", str(program), "-lm"], check=True)
+    assert subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
+
+
+def test_only_controllers_are_exported(tmp_path):
+    with pytest.raises(dy.InputError, match=r"takes a controller of dynamis\.control"):
+        control.write_c(ARM, lambda robot, t, q, v: q, tmp_path)
+    with pytest.raises(dy.InputError, match="whole number from 1"):
+        control.write_c(ARM, LAWS["slotine_li"][1], tmp_path, states=0)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(dy.InputError, match="cannot be written"):
+        control.write_c(ARM, LAWS["slotine_li"][1], blocked)
+    with pytest.raises(dy.InputError, match="parameters without values"):
+        control.compiled(dy.load("planar_2r"), LAWS["slotine_li"][1])

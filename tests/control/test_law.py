@@ -1,0 +1,131 @@
+"""How laws are called, what they know, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis import control
+from dynamis.control.reference import reference_of
+
+ARM = dy.load("planar_2r_melchiorri")
+LAW = control.PDGravity([0.1, 0.2], stiffness=4000.0, damping=900.0)
+
+
+def test_a_law_computes_with_what_it_knows_whatever_it_is_handed():
+    other = control.perturbed(ARM, 0.2, seed=1)
+    q, v = np.array([0.3, 0.4]), np.zeros(2)
+    assert np.array_equal(LAW.knowing(other)(ARM, 0.0, q, v), LAW(other, 0.0, q, v))
+    assert np.array_equal(LAW.on(other)(0.0, q, v), LAW(other, 0.0, q, v))
+    assert np.array_equal(LAW.knowing(other).knowing(ARM)(other, 0.0, q, v), LAW(ARM, 0.0, q, v))
+    assert np.abs(LAW(other, 0.0, q, v) - LAW(ARM, 0.0, q, v)).max() > 1.0
+
+
+def test_a_law_on_a_model_is_compiled_with_fixed_steps():
+    motion = dy.simulate(ARM, 0.1, controller=LAW.on(ARM), method="rk4", step=1e-3, points=3)
+    assert motion.statistics["compiled"]
+
+
+def test_a_batch_of_starts_is_one_compiled_loop():
+    starts = np.random.default_rng(0).uniform(-0.5, 0.5, (20, 2))
+    made = dy.rollouts(ARM, 1.0, starts, controller=LAW, every=1000)
+    assert made.note == ""
+    assert np.abs(made.q[-1] - [0.1, 0.2]).max() < 0.05
+
+
+def test_the_model_must_have_the_same_joints():
+    with pytest.raises(dy.InputError, match="with 6 joints, and is to control"):
+        LAW.knowing(dy.load("ur5e"))(ARM, 0.0, np.zeros(2), np.zeros(2))
+    with pytest.raises(dy.InputError, match="computes with a robot"):
+        LAW.on("ur5e")
+
+
+def test_joints_with_quaternions_are_refused():
+    flying = dy.load("ur5e", base="floating")
+    with pytest.raises(dy.InputError, match="spherical or free joint"):
+        LAW(flying, 0.0, flying.neutral(), np.zeros(flying.n))
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ("here", "must be a goal"),
+    ([[0.0, 1.0], [1.0, 2.0]], "must be a goal"),
+    ([np.nan, 0.0], "must be a goal"),
+])  # fmt: skip
+def test_a_reference_that_is_none_is_refused(given, sentence):
+    with pytest.raises(dy.InputError, match=sentence):
+        reference_of(given)
+
+
+def test_a_function_of_time_gives_three_vectors():
+    with pytest.raises(dy.InputError, match=r"must give \(q, v, a\)"):
+        reference_of(lambda t: t)(0.0)
+    with pytest.raises(dy.InputError, match="one vector each"):
+        reference_of(lambda t: (np.zeros(2), np.zeros(3), np.zeros(2)))(0.0)
+    with pytest.raises(dy.InputError, match="holds 3 numbers, the robot needs 2"):
+        control.ComputedTorque.designed([0.0, 0.0, 0.0], bandwidth=5.0)(ARM, 0.0, np.zeros(2), np.zeros(2))
+
+
+def test_gains_are_checked():
+    for bad in (-1.0, 0.0, np.nan, "fast", [[1.0]]):
+        with pytest.raises(dy.InputError, match="bandwidth must be above zero"):
+            control.gains(bad)
+    with pytest.raises(dy.InputError, match="has 3 numbers; give one, or 2"):
+        control.OperationalSpace([0.0, 0.0], [1.0, 2.0, 3.0], 1.0, dy.task_space.Position(rows=(0, 1)))
+    with pytest.raises(dy.InputError, match="gravity='there'"):
+        control.PDGravity([0.0], 1.0, 1.0, "there")
+
+
+def test_pd_gains_have_the_bandwidth_where_a_joint_sees_the_most():
+    kp, kd = control.pd_gains(ARM, 6.0, 0.8)
+    seen = control.inertia_seen(ARM)
+    assert np.allclose(kp / seen, 36.0)
+    assert np.allclose(kd / (2.0 * np.sqrt(kp * seen)), 0.8)
+    assert np.allclose(seen, np.diagonal(ARM.mass_matrix([0.0, 0.0])))  # stretched out
+
+
+def test_perturbed_robots_are_sound_seeded_and_off_by_the_share_at_most():
+    robot = dy.load("puma560")
+    off = control.perturbed(robot, 0.05, seed=2)
+    assert np.array_equal(off.parameters, control.perturbed(robot, 0.05, seed=2).parameters)
+    assert not np.array_equal(off.parameters, control.perturbed(robot, 0.05, seed=3).parameters)
+    pairs = list(zip(robot.description.links, off.description.links, strict=True))
+    moved = [(a.mass_properties, b.mass_properties) for a, b in pairs if a.mass_properties is not None]
+    for before, after in moved:
+        assert abs(after.mass - before.mass) <= 0.05 * before.mass
+        assert (np.abs(after.com - before.com) <= 0.05 * np.abs(before.com) + 1e-15).all()
+        assert np.abs(after.tensor - before.tensor).max() <= 0.05 * np.abs(before.tensor).max()
+    assert np.array_equal(control.perturbed(robot, 0.0).parameters, robot.parameters)
+    with pytest.raises(dy.InputError, match="from 0 to 1"):
+        control.perturbed(robot, 5)
+
+
+def test_a_payload_is_carried_as_if_it_were_part_of_the_robot():
+    robot = dy.load("kuka_iiwa14")
+    load = dy.Inertia.about_com(3.0, [0.02, -0.03, 0.1], 0.01 * np.eye(3))
+    law = control.GravityCompensation(load, damping=2.0)
+    q, v = robot.random(4), np.full(7, 0.1)
+    assert np.allclose(law(robot, 0.0, q, v), robot.replace(payload=load).gravity(q) - 0.2, atol=1e-12)
+    elbow = control.GravityCompensation(load, frame="link4")
+    there = robot.replace(payload=load, payload_frame="link4")
+    assert np.allclose(elbow(robot, 0.0, q, v), there.gravity(q), atol=1e-12)
+    with pytest.raises(dy.InputError, match="takes an Inertia"):
+        control.GravityCompensation(3.0)
+
+
+def test_a_robot_with_its_payload_carried_stays_where_it_is_put():
+    robot = dy.load("kuka_iiwa14")
+    load = dy.solids.sphere(0.05, mass=4.0)
+    q0 = np.array([0.2, 0.6, 0.1, -1.3, 0.2, 0.9, 0.1])
+    held = dy.simulate(robot.replace(payload=load), 1.0, q0, controller=control.GravityCompensation(load).on(robot),
+                       method="rk4", step=1e-3, points=3)  # fmt: skip
+    assert np.abs(held.q[-1] - q0).max() < 1e-9
+
+
+def test_dry_friction_is_fed_forward_along_the_reference_and_never_by_the_measured_sign():
+    robot = dy.load("puma560")
+    law = control.ComputedTorque.designed(lambda t: (np.zeros(6), np.full(6, 0.5), np.zeros(6)), bandwidth=5.0)
+    q = np.zeros(6)
+    step = law(robot, 0.0, q, np.full(6, 1e-9)) - law(robot, 0.0, q, np.full(6, -1e-9))
+    assert np.abs(step).max() < 1e-6
+    without = control.ComputedTorque(law.reference, law.kp, law.kd, None)
+    extra = law(robot, 0.0, q, np.zeros(6)) - without(robot, 0.0, q, np.zeros(6))
+    assert np.allclose(extra, robot.model.coulomb + robot.model.coulomb_bias, rtol=1e-3)

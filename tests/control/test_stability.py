@@ -1,0 +1,140 @@
+"""Stability reports: conditions that hold or fail, and how sure they are. Energies that fall where theory says so."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+import dynamis as dy
+from dynamis import control
+
+ARM = dy.load("planar_2r_melchiorri")
+GOAL = [0.5, -0.5]
+
+
+def test_the_slope_of_gravity_is_a_bound_and_is_reached():
+    alpha = control.gravity_slope(ARM)
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (400, 2))
+    h = 1e-6 * np.eye(2)
+    H = np.stack([(ARM.gravity(q + d) - ARM.gravity(q - d)) / 2e-6 for d in h], axis=-1)
+    rows = np.abs(H).sum(axis=2).max(axis=1)
+    assert alpha.certified
+    assert rows.max() <= alpha.safe
+    assert rows.max() > 0.95 * alpha.value
+    assert (np.linalg.norm(H, ord=2, axis=(1, 2)) <= alpha.safe).all()
+
+
+def test_pd_with_the_gravity_of_the_goal_needs_springs_stiffer_than_gravity():
+    alpha = control.gravity_slope(ARM).safe
+    stiff = control.PDGravity(GOAL, 1.01 * alpha, 500.0, "goal").check(ARM)
+    soft = control.PDGravity(GOAL, 0.5 * alpha, 500.0, "goal").check(ARM)
+    assert stiff.stable
+    assert stiff.proven
+    assert not soft.stable
+    assert "a condition for stability fails" in str(soft)
+    assert "FAILS  K_p over the slope of gravity" in str(soft)
+
+
+def test_a_goal_too_soft_for_gravity_is_indeed_not_reached():
+    goal = np.array([np.pi / 2, 0.0])  # upright
+    alpha = control.gravity_slope(ARM).safe
+    end = {}
+    for share in (0.5, 1.2):
+        law = control.PDGravity(goal, share * alpha, 800.0, "goal")
+        # a push aside at the start
+        end[share] = dy.simulate(
+            ARM, 20.0, goal + np.array([0.3, 0.0]), controller=law.on(ARM), method="rk4", step=5e-3, points=3
+        ).q[-1]
+    assert np.abs(end[1.2] - goal).max() < 1e-5
+    assert np.abs(end[0.5] - goal).max() > 0.1
+
+
+def test_pd_with_gravity_here_is_stable_with_any_gains_and_says_what_an_error_of_gravity_asks_for():
+    report = control.PDGravity(GOAL, 1.0, 1.0).check(ARM)
+    assert report.proven
+    assert not control.PDGravity(GOAL, 1.0, 1.0).check(ARM, error=0.05).stable
+
+
+def test_the_energy_of_pd_with_gravity_falls():
+    law = control.PDGravity(GOAL, stiffness=3000.0, damping=200.0)
+    motion = dy.simulate(ARM, 3.0, [-1.0, 1.0], [1.0, -2.0], controller=law.on(ARM), method="rk4", step=1e-3, points=601)
+    e = np.array(GOAL) - motion.q
+    V = motion.kinetic_energy + 0.5 * (e * law.stiffness * e).sum(axis=1)
+    assert (np.diff(V) < 0.0).all()
+    # and by exactly what the damper takes
+    taken = simpson((motion.v**2 * law.damping).sum(axis=1), x=motion.t)
+    assert abs(V[0] - V[-1] - taken) < 1e-5 * V[0]
+
+
+def test_rules_of_thumb_are_called_so_and_do_not_decide():
+    slow = control.ComputedTorque.designed(GOAL, bandwidth=20.0).check(ARM, rate=100.0)
+    assert slow.stable
+    assert [c.what for c in slow.advice] == ["sample rate [Hz]"]
+    assert "a rule of thumb is broken" in slow.verdict
+    assert not control.ComputedTorque.designed(GOAL, bandwidth=20.0).check(ARM, rate=500.0).advice
+
+
+def test_how_well_the_inertia_is_known_is_part_of_the_report():
+    law = control.ComputedTorque.designed(GOAL, bandwidth=10.0)
+    near = law.check(ARM, model=control.perturbed(ARM, 0.05))
+    assert near.stable
+    assert not near.proven
+    heavy = ARM.replace(payload=dy.solids.sphere(0.1, mass=2000.0))
+    assert not law.check(ARM, model=heavy).stable
+
+
+def test_feedforward_needs_springs_that_outweigh_the_slope_of_the_torque():
+    def swing(t):
+        s, c = dy.sin(2.0 * t), dy.cos(2.0 * t)
+        return np.array([0.5, 1.0]) * s + np.array([np.pi / 2, 0.0]), np.array([1.0, 2.0]) * c, np.array([-2.0, -4.0]) * s
+
+    assert control.FeedforwardPD.designed(ARM, swing, bandwidth=15.0).check(ARM, duration=3.0).stable
+    assert not control.FeedforwardPD(swing, 100.0, 100.0).check(ARM, duration=3.0).stable
+
+
+def test_the_bounded_law_states_its_margin_its_torques_and_its_last_error():
+    law = control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=[3000.0, 1000.0], seconds=1.0)
+    report = law.check(ARM)
+    assert report.proven
+    assert "errors end below" in str(report)
+    cut = control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=[900.0, 300.0], seconds=1.0)
+    assert [c.what for c in cut.check(ARM).advice] == ["torque limit of joint1 [N m]"]
+    far = cut(ARM, 0.0, np.array([-2.0, 2.0]), np.array([3.0, -3.0]))
+    assert (np.abs(far) <= [900.0, 300.0]).all()
+    with pytest.raises(dy.InputError, match="constants='guessed'"):
+        control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, constants="guessed", seconds=0.2)
+
+
+def test_the_scaled_bounds_hold_at_random_states():
+    robot = dy.load("puma560")
+    bounds = control.scaled_bounds(robot, seconds=1.0)
+    rng = np.random.default_rng(3)
+    w = bounds.scale
+    for q in robot.random(rng, 100):
+        M = robot.mass_matrix(q) / np.outer(w, w)
+        values = np.linalg.eigvalsh(M)
+        assert bounds.least.lower <= values[0]
+        assert values[-1] <= bounds.inertia.safe
+        x, y = rng.standard_normal((2, 6))
+        C = robot.coriolis_matrix(q, x / w) @ (y / w) / w
+        assert np.linalg.norm(C) <= bounds.coriolis.safe * np.linalg.norm(x) * np.linalg.norm(y)
+        assert np.linalg.norm(robot.gravity(q) / w) <= bounds.gravity.safe
+
+
+def test_v_of_the_bounded_law_falls_outside_its_layer():
+    model = control.perturbed(ARM, 0.05, seed=5)
+    law = control.PDBounded.designed(model, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+    motion = dy.simulate(ARM, 0.1, [-1.0, 1.0], controller=law.on(model), method="rk4", step=1e-4, points=401)
+    s = 5.0 * (np.array(GOAL) - motion.q) - motion.v
+    V = 0.5 * np.einsum("ni,nij,nj->n", s, ARM.mass_matrix(motion.q), s)
+    outside = np.linalg.norm(s * law.bounds.scale, axis=1) > law.width / law.margin
+    assert outside[:-1].sum() > 50
+    assert (np.diff(V)[outside[:-1]] < 0.0).all()
+
+
+def test_a_report_is_plain_data():
+    report = control.PDGravity(GOAL, 2000.0, 500.0).check(ARM, rate=1000.0)
+    facts = json.loads(json.dumps(report.as_dict()))
+    assert facts["stable"] is True
+    assert {c["basis"] for c in facts["conditions"]} == {"proven", "rule of thumb"}

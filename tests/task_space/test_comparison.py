@@ -1,0 +1,185 @@
+"""Laws side by side on one motion: the figures are those of the simulations, and the picture and the table are there."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+ts = dy.task_space
+SIZES = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
+TASK, START = ts.Position(rows=(0, 1)), [0.3, 0.8, 0.9]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_3r", parameters=SIZES | {"g": 0.0})
+
+
+@pytest.fixture(scope="module")
+def found(arm):
+    return ts.compare_laws(arm, TASK, ts.Circle(0.12, period=2.0, cycles=2), q0=START)
+
+
+@pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, axis=1)])
+def test_motions_are_differentiated_rightly_and_close_their_cycles(motion):
+    x0 = np.array([0.4, 0.5])
+    desired, step = motion.from_start(x0), 1e-5
+    for t in (0.13, 0.7, 1.4, 1.9, 2.3, 3.3):
+        forth, back = desired(t + step), desired(t - step)
+        np.testing.assert_allclose(desired(t)[1], (forth[0] - back[0]) / (2 * step), atol=1e-8)
+        np.testing.assert_allclose(desired(t)[2], (forth[1] - back[1]) / (2 * step), atol=1e-7)
+    for t in (0.0, 2.0, 4.0, 5.0):
+        np.testing.assert_allclose(desired(t), [x0, [0, 0], [0, 0]], atol=1e-12)
+    if isinstance(motion, ts.Circle):
+        np.testing.assert_allclose(np.linalg.norm(desired(0.7)[0] - x0 + [0.1, 0.0]), 0.1)
+    else:
+        np.testing.assert_allclose(desired(1.0)[0], x0 + np.array([0.0, 0.3]))
+
+
+def test_every_law_executes_the_same_motion(found):
+    assert [run.name for run in found.runs] == list(ts.LAWS)
+    for run in found.runs:
+        assert run.trajectory.complete
+        assert run.error.max() < 1e-5
+
+
+def test_figures_are_those_of_the_simulations(arm, found):
+    run = found["acceleration-energy"]
+    made = run.trajectory
+    squares = 0.5 * np.sum(made.tau**2, axis=1)
+    assert run.costs["torque"] == pytest.approx(np.trapezoid(squares, made.t))
+    assert run.peak_torque == np.abs(made.tau).max()
+    assert run.drift[-1] == pytest.approx(np.linalg.norm(made.q[-1] - made.q[0]))
+    assert len(run.drift) == 2
+    # at the end of a cycle the task is at rest, so all that moves is unseen
+    np.testing.assert_allclose(run.null_speed[-1], np.linalg.norm(made.v[-1]), atol=1e-4)
+
+
+def test_at_the_start_each_law_is_the_cheapest_of_its_kind(arm):
+    # all laws meet the same state only there: afterwards each is in its own
+    q, v, x_ddot = np.array(START), np.zeros(3), np.array([1.0, 0.0])
+    for name in ts.LAWS:
+        costs = {other: ts.resolve(arm, q, v, TASK, x_ddot, other).tau for other in ts.LAWS}
+        W = {"torque": np.eye(3), "acceleration-energy": np.linalg.inv(arm.mass_matrix(q)),
+             "driven-acceleration": np.linalg.matrix_power(np.linalg.inv(arm.mass_matrix(q)), 2)}[name]  # fmt: skip
+        found = {other: tau @ W @ tau for other, tau in costs.items()}
+        assert min(found, key=found.get) == name
+
+
+def test_the_least_torque_whips_the_arm_up_and_damping_calms_the_consistent_law(arm, found):
+    # [Hollerbach, Suh 1987]: the least torque now is no saving later
+    assert found["torque"].null_speed.max() > 5 * found["driven-acceleration"].null_speed.max()
+    assert found["torque"].peak_torque > 5 * found["driven-acceleration"].peak_torque
+    calm = ts.compare_laws(arm, TASK, found.motion, ["acceleration-energy"], q0=START, null_space=ts.Damping(8.0))
+    assert calm.runs[0].null_speed[-1] < 0.2 * found["acceleration-energy"].null_speed[-1]
+    assert calm.runs[0].error.max() < 1e-5
+
+
+def test_the_table_has_a_line_for_each_law(found):
+    text = found.table()
+    assert str(found) == text
+    for name in ts.LAWS:
+        assert name in text
+    assert "2 cycles of 2 s" in text
+    assert "*" in text
+
+
+def test_the_picture_has_two_panels_for_each_law_and_three_for_all(found):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    figure = found.plot()
+    assert [len(part.axes) for part in figure.subfigs] == [0, 6, 3]
+
+
+def test_laws_of_ones_own_stand_beside_the_others(arm):
+    def heavy_base(robot, q, v, task, acceleration, **options):
+        return ts.least_weighted_torque(robot, q, v, task, acceleration, weight=np.array([1.0, 2.0, 8.0]), **options)
+
+    found = ts.compare_laws(arm, TASK, ts.Line(0.1, 1.0, 1), {"heavy base": heavy_base}, q0=START)
+    assert found["heavy base"].error.max() < 1e-5
+    with pytest.raises(dy.NameLookupError, match="heavy base"):
+        found["light base"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"q0": [0.3, 0.0, 0.0]}, "cannot start here"),
+        ({"laws": []}, "names none"),
+        ({"laws": ["power"]}, "torque"),
+        ({"motion": "circle"}, "Circle or a Line"),
+        ({"motion": ts.Circle(axes=(0, 2))}, "has 2"),
+        ({"K_P": -1.0}, "positive"),
+        ({"K_P": [[1.0, 2.0], [0.0, 1.0]]}, "diagonal"),
+        ({"seconds": -1}, "seconds"),
+        ({"task": ts.PoseTask()}, "fewer rows"),
+    ],
+)
+def test_comparisons_that_make_no_sense_are_refused(arm, options, words):
+    given = {"task": TASK, "motion": ts.Circle(0.1), "q0": START} | options
+    with pytest.raises(dy.DynamisError, match=words):
+        ts.compare_laws(arm, given.pop("task"), given.pop("motion"), **given)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: ts.Circle(-1.0), lambda: ts.Circle(cycles=0), lambda: ts.Circle(axes=(1, 1)), lambda: ts.Line(period=0)]
+)
+def test_motions_that_make_no_sense_are_refused(make):
+    with pytest.raises(dy.InputError):
+        make()
+
+
+# the command
+
+
+def command(*arguments):
+    result = CliRunner().invoke(cli, ["redundancy", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+SETTINGS = [word for name, value in (SIZES | {"g": 0.0}).items() for word in ("--set", f"{name}={value}")]
+SHORT = ["--rows", "xy", "--q0", "0.3,0.8,0.9", "--period", "1", "--cycles", "1", "--size", "0.05"]
+
+
+def test_the_command_prints_the_table_and_draws(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    path = tmp_path / "laws.png"
+    result = command("planar_3r", *SETTINGS, *SHORT, "--law", "torque", "--law", "driven-acceleration", "--plot", path)
+    assert result.exit_code == 0, result.output
+    for words in ("torque", "driven-acceleration", "one cycle of 1 s", f"wrote {path}"):
+        assert words in result.output
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_gives_data():
+    result = command("planar_3r", *SETTINGS, *SHORT, "--law", "acceleration-energy", "--null-damping", 3, "--json")
+    data = json.loads(result.output)
+    assert data["laws"][0]["law"] == "acceleration-energy"
+    assert data["laws"][0]["largest_error"] < 1e-5
+    assert data["task"] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nobody"], "nobody"),
+        (["planar_3r"], "parameters without values"),
+        (["panda", "--rows", "xq"], "--rows takes"),
+        (["panda", "--task", "pose", "--rows", "x"], "all six"),
+        (["panda", "--along", "x"], "--along takes 2"),
+        (["panda", "--rows", "x"], "a circle needs two"),
+        (["panda", "--gains", "1,2,3"], "--gains"),
+        (["panda", "--law", "power"], "torque"),
+        (["kuka_iiwa14"], "cannot start here"),
+        (["panda", "--frame", "panda_lnk5"], "panda_link5"),
+        (["panda", "--cycles", "0"], "cycles"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_ends_with_status_2_and_a_sentence(arguments, words):
+    result = command(*arguments)
+    assert result.exit_code == 2
+    assert words in result.output

@@ -1,0 +1,95 @@
+"""Tasks in the order of their importance: those above never suffer, those below get what is left."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+ts = dy.task_space
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return dy.load("panda").replace(friction=0)
+
+
+@pytest.fixture(params=range(3))
+def state(request, panda):
+    rng = np.random.default_rng(request.param)
+    return panda.random(rng), rng.uniform(-1, 1, 7), rng
+
+
+def elbow(robot, q):
+    return robot.pose(q, "panda_link4")[2:3, 3]
+
+
+def test_two_levels_that_fit_are_both_executed(panda, state):
+    q, v, rng = state
+    levels = [(ts.Position(), rng.uniform(-1, 1, 3)), (ts.Orientation(), rng.uniform(-1, 1, 3))]
+    found = ts.prioritised(panda, q, v, levels)
+    for level in found.levels:
+        np.testing.assert_allclose(level.task_error, 0.0, atol=1e-8)
+        assert level.how in ("redundant", "square")
+
+
+def test_three_levels_and_what_is_preferred_below_them(panda, state):
+    q, v, rng = state
+    levels = [(ts.Position(), rng.uniform(-1, 1, 3)), (ts.Orientation(), rng.uniform(-1, 1, 3)), (ts.Function(elbow, 1), [1.0])]
+    plain = ts.prioritised(panda, q, v, levels, null_space=ts.Damping(5.0))
+    for level in plain.levels:
+        np.testing.assert_allclose(level.task_error, 0.0, atol=1e-6)
+    # seven directions of seven: nothing is left for a preference
+    np.testing.assert_allclose(plain.tau, ts.prioritised(panda, q, v, levels).tau, atol=1e-6 * np.abs(plain.tau).max())
+
+
+def test_one_level_is_the_dynamically_consistent_law(panda, state):
+    q, v, rng = state
+    x_ddot = rng.uniform(-1, 1, 3)
+    tau = ts.least_acceleration_energy(panda, q, v, ts.Position(), x_ddot)
+    np.testing.assert_allclose(ts.prioritised(panda, q, v, [(ts.Position(), x_ddot)]).tau, tau, atol=1e-9)
+    np.testing.assert_allclose(ts.prioritised_torque(panda, q, v, [(ts.Position(), x_ddot)]), tau, atol=1e-9)
+
+
+def test_a_task_below_never_disturbs_one_above_even_where_they_conflict(panda, state):
+    q, v, rng = state
+    wanted = rng.uniform(-1, 1, 6)
+    levels = [(ts.PoseTask(), wanted), (ts.Position("panda_link4"), 10 * rng.uniform(-1, 1, 3))]
+    found = ts.prioritised(panda, q, v, levels)
+    np.testing.assert_allclose(found.levels[0].task_error, 0.0, atol=1e-8)
+    assert found.levels[1].rank == 1
+    assert found.levels[1].how.startswith("truncated: 2 of 3")
+    assert np.linalg.norm(found.levels[1].task_error) > 0.1
+    # what is left of it is executed: the error is orthogonal, in the metric of Λ, to what the elbow can still do
+    x = dy.operational_space(panda, q, v, ts.PoseTask())
+    J = ts.Position("panda_link4").jacobian(panda, q) @ x.N
+    reach = J @ np.linalg.solve(panda.mass_matrix(q), J.T)
+    np.testing.assert_allclose(reach @ found.levels[1].task_error, 0.0, atol=1e-6)
+
+
+def test_the_same_task_twice_gives_the_second_nothing(panda, state):
+    q, v, _ = state
+    found = ts.prioritised(panda, q, v, [(ts.Position(), [1.0, 0.0, 0.0]), (ts.Position(), [0.0, 1.0, 0.0])])
+    np.testing.assert_allclose(found.levels[0].task_error, 0.0, atol=1e-9)
+    assert found.levels[1].rank == 0
+    assert np.isfinite(found.tau).all()
+
+
+def test_the_recursion_is_the_same_compiled(panda, state):
+    q, v, rng = state
+    a, b = rng.uniform(-1, 1, (2, 3))
+
+    def law(robot, q, v, a, b):
+        return ts.prioritised_torque(robot, q, v, [(ts.Position(), a), (ts.Orientation(), b)])
+
+    kernel = panda.compile(law, a=3, b=3)
+    wanted = ts.prioritised(panda, q, v, [(ts.Position(), a), (ts.Orientation(), b)]).tau
+    np.testing.assert_allclose(kernel(q, v, a, b), wanted, atol=1e-7 * np.abs(wanted).max())
+
+
+def test_levels_that_make_no_sense_are_refused(panda):
+    with pytest.raises(dy.InputError, match="pairs"):
+        ts.prioritised(panda, np.zeros(7), np.zeros(7), [])
+    with pytest.raises(dy.InputError, match="pairs"):
+        ts.prioritised(panda, np.zeros(7), np.zeros(7), [ts.Position()])
+    with pytest.raises(dy.InputError, match="x, y, z"):
+        ts.prioritised(panda, np.zeros(7), np.zeros(7), [(ts.Position(), [1.0])])

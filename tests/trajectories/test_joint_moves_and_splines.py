@@ -1,0 +1,100 @@
+"""Moves of all joints together, and splines through points."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.trajectories import joint_move, spline, through
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("jerk", [None, 30.0])
+def test_joints_move_on_one_line_and_one_of_them_is_at_its_limit(jerk):
+    q0, q1 = RNG.normal(size=(2, 4))
+    velocity, acceleration = np.array([1.0, 2.0, 0.5, np.inf]), np.array([4.0, 3.0, 5.0, 2.0])
+    move = joint_move(q0, q1, velocity=velocity, acceleration=acceleration, jerk=jerk)
+    _, q, v, a = move.sample(2001)
+    share = (q - q0) / (q1 - q0)
+    assert np.allclose(share, share[:, :1], atol=1e-12)
+    assert np.allclose(q[-1], q1)
+    assert (np.abs(v) <= velocity * (1 + 1e-12)).all()
+    assert (np.abs(a) <= acceleration * (1 + 1e-12)).all()
+    assert max((np.abs(v) / velocity).max(), (np.abs(a) / acceleration).max()) == pytest.approx(1.0)
+
+
+def test_a_robot_gives_its_velocity_limits_and_a_duration_slows_down():
+    robot = dy.load("ur5e")
+    q0, q1 = np.zeros(6), np.full(6, 2.0)
+    quick = joint_move(q0, q1, robot=robot, acceleration=10.0)
+    assert quick.sample()[2].max() == pytest.approx(np.pi)
+    assert joint_move(q0, q1, robot=robot, acceleration=10.0, duration=3.0).duration == pytest.approx(3.0)
+    assert joint_move(q0, q1, duration=3.0).duration == 3.0
+    assert joint_move(q0, q0, velocity=1.0, acceleration=1.0).duration == 0.0
+    only_jerk = joint_move(q0, q1, jerk=4.0)
+    assert np.abs(only_jerk.clock.coefficients[:, 3]).max() * 6 * 2.0 == pytest.approx(4.0)
+    assert len(only_jerk.clock.coefficients) == 4
+
+
+def test_moves_that_make_no_sense_are_refused():
+    with pytest.raises(dy.InputError, match="an acceleration="):
+        joint_move([0.0], [1.0], velocity=1.0)
+    with pytest.raises(dy.InputError, match="same joints"):
+        joint_move([0.0], [1.0, 2.0], duration=1.0)
+    with pytest.raises(dy.InputError, match="6 joints, the motion 1"):
+        joint_move([0.0], [1.0], robot=dy.load("ur5e"), acceleration=1.0)
+    with pytest.raises(dy.InputError, match="2 numbers"):
+        joint_move([0.0, 0.0], [1.0, 1.0], velocity=[1.0, 1.0, 1.0], acceleration=1.0)
+    with pytest.raises(dy.InputError, match="plain numbers"):
+        joint_move(np.zeros(7), np.ones(7), robot=dy.load("planar_2r_melchiorri", base="floating"), duration=1.0)
+
+
+@pytest.mark.parametrize("order", [3, 5])
+def test_a_spline_goes_through_its_points_smoothly(order):
+    t, points = np.array([0.0, 0.4, 1.1, 1.5, 2.2]), RNG.normal(size=(5, 3))
+    v0, v1 = RNG.normal(size=(2, 3))
+    made = spline(t, points, order=order, start_velocity=v0, end_velocity=v1)
+    assert np.allclose(made.at(t)[0], points, atol=1e-12)
+    assert np.allclose(made.at(0.0)[1], v0)
+    assert np.allclose(made.at(t[-1])[1], v1)
+    for derivative in range(order):
+        before, after = ((made.at(t[1:-1] + d)[0]) for d in (-1e-10, 1e-10))
+        assert np.allclose(before, after, atol=1e-5 * 100**derivative)
+        made = made.derivative()
+
+
+def test_chosen_times_meet_the_limits_exactly():
+    points = RNG.normal(size=(6, 2))
+    made = spline(None, points, velocity=[1.0, 2.0], acceleration=[50.0, 60.0])
+    _, _, v, _ = made.sample(20001)
+    assert (np.abs(v) / [1.0, 2.0]).max() == pytest.approx(1.0, abs=1e-6)
+    slow = spline(None, points, velocity=[1.0, 2.0], acceleration=0.3)
+    _, _, v, a = slow.sample(20001)
+    assert np.abs(a).max() == pytest.approx(0.3, abs=1e-6)
+    assert (np.abs(v) < [1.0, 2.0]).all()
+    assert np.allclose(slow.at(slow.times)[0], points)
+
+
+def test_a_path_has_the_chords_for_its_parameter():
+    points = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])
+    path = through(points)
+    assert np.allclose(path.times, [0, 5, 6])
+    assert np.allclose(path.at(path.times)[0], points)
+
+
+def test_splines_that_make_no_sense_are_refused():
+    for call, text in (
+        (lambda: spline([0.0, 1.0], [[0.0]]), "two points"),
+        (lambda: spline([0.0, 1.0, 2.0], [[0.0], [1.0]]), "3 times for 2 points"),
+        (lambda: spline([0.0, 1.0, 1.0], [[0.0], [1.0], [2.0]]), "must grow"),
+        (lambda: spline([1.0, 2.0], [[0.0], [1.0]]), "begin with 0"),
+        (lambda: spline(None, [[0.0], [1.0]]), "velocity="),
+        (lambda: spline(None, [[0.0], [0.0]], velocity=1.0), "the same"),
+        (lambda: spline(None, [[0.0], [1.0]], velocity=1.0, start_velocity=1.0), "from rest to rest"),
+        (lambda: spline([0.0, 1.0], [[0.0], [1.0]], velocity=1.0), "no limits"),
+        (lambda: spline([0.0, 1.0], [[0.0], [1.0]], order=4), "choose 3 or 5"),
+        (lambda: through([[0.0, 0.0], [0.0, 0.0]]), "the same"),
+        (lambda: through([0.0, 1.0]), "table of numbers"),
+    ):
+        with pytest.raises(dy.InputError, match=text):
+            call()
