@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,7 +24,6 @@ from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
 SETTLED = 1e-9  # of the largest velocity: more is left where an implicit step is too long to be solved by iteration
-_kernels: weakref.WeakKeyDictionary[Robot, dict[Any, Kernel]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -56,11 +54,11 @@ def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
     """
     robot = motion.robot
     functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
-    key = (
-        method, *motion.laws.items(), *motion.actuators.items(), *pushes.wrenches, *functions.values(), pushes.stops,
+    key: Any = (
+        "step", method, *motion.laws.items(), *motion.actuators.items(), *pushes.wrenches, *functions.values(), pushes.stops,
         pushes.controller, motion.disturbance is None,
     )  # fmt: skip
-    known = _kernels.setdefault(robot, {})
+    known = robot._evaluator.kernels  # beside the robot's own functions, to go when the robot goes
     if key in known:
         return known[key]
 
