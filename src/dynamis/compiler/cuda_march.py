@@ -16,6 +16,7 @@ import numpy as np
 from dynamis.compiler.code import Code
 from dynamis.compiler.cuda import OPTIONS, as_rows, compile_module
 from dynamis.compiler.cuda_text import block_size, render_head
+from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.compiler.kernel import Kernel
@@ -113,6 +114,12 @@ def _staged_step(name: str, arrays: dict[int, str], sizes: list[int], stages: St
     ]
 
 
+def check_state(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Refuse a step whose result is no state: it would be written where there is no room for it."""
+    if list(shapes) != [(size,)]:
+        raise InputError(f"{name} must return the {size} numbers of a state, but returns {', '.join(map(str, shapes))}")
+
+
 def march_on_gpu(
     kernel: Kernel, y: Any, others: Sequence[Any], *, t: float, h: float, reports: int, every: int, first: int,
     stages: Stages | None,
@@ -121,6 +128,7 @@ def march_on_gpu(
     import cupy
 
     code, arrays = kernel.code, [y, *others]
+    check_state(code.name, code.arguments[0][1], [shape for _, shape in code.results])
     sizes = [code.arguments[0][1], *(size for _, size in code.arguments[3:])]
     single = all(a.dtype == np.float32 for a in arrays)
     dtype, precision = (np.float32, "float") if single else (np.float64, "double")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dynamis.compiler import jit
 from dynamis.compiler.cuda import as_cupy, on_gpu
-from dynamis.compiler.cuda_march import Stages, march_on_gpu
+from dynamis.compiler.cuda_march import Stages, check_state, march_on_gpu
 from dynamis.compiler.kernel import GOOD, WORTH_A_THREAD, Kernel, thread_count
 from dynamis.compiler.threads import share
 from dynamis.errors import InputError
@@ -101,9 +101,10 @@ def march(
         if a.shape[-1:] != (length,):
             raise InputError(f"{name} must hold {length} numbers on its last axis; got shape {a.shape}")
     stacked = [_rows(a.astype(dtype, copy=False), batch) for a in arrays]
+    precision = "float" if dtype == np.float32 else "double"
+    check_state(kernel.name, size, kernel.compiled(precision).shapes)
     states = np.empty((reports + 1, count, size), dtype)
     states[0] = stacked[0]
-    precision = "float" if dtype == np.float32 else "double"
     work = kernel.compiled(precision).instructions * count * reports * every
     threads = thread_count() if work >= WORTH_A_THREAD * thread_count() else 1
     edges = [count * k // threads for k in range(threads + 1)]

@@ -13,8 +13,8 @@ from dynamis.compiler.cuda_march import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
 from dynamis.errors import InputError
+from dynamis.inputs import broadcast_batch
 from dynamis.simulation.closed_loop import ClosedLoop
-from dynamis.simulation.fixed_step import Flow, take_step
 from dynamis.simulation.noise import Noise
 
 Progress = Callable[[float], None]
@@ -30,7 +30,7 @@ class BatchMarch:
     ) -> None:  # fmt: skip
         self.loop, self.xp, self.h, self.steps, self.every, self.noise = loop, xp, h, steps, every, noise
         self.rows = loop.rows(xp, y.shape[:-1], y.dtype)
-        batch = np.broadcast_shapes(y.shape[:-1], *(x.shape[:-1] for x in self.rows))
+        batch = broadcast_batch({"q0, v0": y, **loop.batches()})
         self.y = xp.ascontiguousarray(xp.broadcast_to(y, (*batch, y.shape[-1])))
         self.numbers = xp.arange(first, first + math.prod(batch))
         self.progress = progress or (lambda _x: None)
@@ -81,15 +81,14 @@ class BatchMarch:
             raise InputError("parameters of the robot go with a controller that can be compiled")
         batch, size = self.y.shape[:-1], self.y.shape[-1]
         count = math.prod(batch)
-        states = np.empty((self.steps // self.every + 1, count, size))
+        states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)
         states[0] = self.y.reshape(count, size)
         for i in range(count):
             y = states[0, i]
             for k in range(self.steps):
                 rows = self.rows if self.noise is None else self.disturbed(k)
                 row = np.broadcast_to(rows[0], (*batch, rows[0].shape[-1])).reshape(count, -1)[i]
-                flow = Flow(self.loop.motion(self.loop.robot, self.loop.parted(row)), work=False)
-                y = take_step(flow, self.loop.method, k * self.h, y, self.h)
+                y = self.loop.step(self.loop.robot, self.loop.parted(row), k * self.h, y, self.h)
                 if (k + 1) % self.every == 0:
                     states[(k + 1) // self.every, i] = y
             self.progress((i + 1) / count)

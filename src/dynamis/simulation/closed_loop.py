@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
-from dynamis.scalar import symbol
+from dynamis.scalar import Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
@@ -39,6 +39,9 @@ class ClosedLoop:
         parameters, wrenches = dict(parameters or {}), dict(wrenches or {})
         if method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
+        if stops is not None and not callable(stops):
+            raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
+        self.watching = method == "midpoint"
         laws = laws_of(robot.model, friction)
         if not all(isinstance(law, Smooth | LuGre) for law in laws.values()):
             raise InputError(
@@ -58,8 +61,9 @@ class ClosedLoop:
         self.extra = {name: Given.of(parameters[name], name) for name in names if name in parameters}
         if missing := [name for name in names if name not in self.extra]:
             raise InputError(f"the controller takes {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
-        self.of_robot = {name: Given.of(values, name).array for name, values in parameters.items() if name not in names}
-        if self.of_robot and not robot.model.symbolic:
+        self.of_robot = {name: Given.of(values, name) for name, values in parameters.items() if name not in names}
+        self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
+        if self.of_robot and not self.symbolic:
             raise unknown_name("parameter of robot or controller", next(iter(self.of_robot)), names)
         fixed = {f"wrench on {frame}": w for frame, w in self.wrenches.items() if not callable(w)}
         self.numbers = {**self.extra, **{name: Given.of(w, name, 6) for name, w in fixed.items()}}
@@ -68,17 +72,23 @@ class ClosedLoop:
 
     def motion(self, robot: Robot, given: Mapping[str, Any]) -> Motion:
         """The equations for one state; ``given`` are the values of ``numbers`` for it."""
-        extra = [given[name] for name in self.extra]
+        extra = {name: given[name] for name in self.extra}
 
         def command(t: Any, q: Array, v: Array) -> Array:
+            # copies: a function that works in place must not reach the state
             tau = np.zeros(robot.n)
             if self.controller is not None:
-                tau = np.asarray(self.controller(robot, t, q, v, *extra))
-                if tau.shape != (robot.n,):
-                    raise InputError(f"the controller returned shape {tau.shape} in place of ({robot.n},)")
-            return tau if self.stops is None else tau + self.stops(t, q, v)
+                tau = _sized(self.controller(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+            if self.stops is not None:
+                tau = tau + _sized(self.stops(t, q.copy(), v.copy()), robot.n, "stops=")
+            return tau
 
-        wrenches = {frame: w if callable(w) else _constant(given[f"wrench on {frame}"]) for frame, w in self.wrenches.items()}
+        def push(frame: str, w: Any) -> Callable[..., Any]:
+            if not callable(w):
+                return _constant(given[f"wrench on {frame}"])
+            return lambda t, q, v: _sized(w(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
+
+        wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
         return Motion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
 
@@ -89,16 +99,28 @@ class ClosedLoop:
         """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
 
         def step(robot: Robot, y: Array, t: Array, h: Array, given: Array) -> Array:
-            flow = Flow(self.motion(robot, self.parted(given)), work=False)
             if stage:
+                flow = Flow(self.motion(robot, self.parted(given)), work=False)
                 return np.concatenate(flow.rates(t[0], *flow.split(y)))
-            return take_step(flow, self.method, t[0], y, h[0])
+            return self.step(robot, self.parted(given), t[0], y, h[0])
 
         width = sum(x.array.shape[-1] for x in self.numbers.values())
-        length = self.robot.nq + self.robot.n + self.states
         return self.robot.compile(
-            step, y=length, t=1, h=1, given=max(1, width), parameters=[symbol(name) for name in self.of_robot]
+            step, y=self.length, t=1, h=1, given=max(1, width), parameters=[symbol(name) for name in self.of_robot]
         )
+
+    @property
+    def length(self) -> int:
+        """Of a state: q, v, what friction, drives and controller have, and what is left of an implicit rule's equations."""
+        return self.robot.nq + self.robot.n + self.states + self.watching
+
+    def step(self, robot: Robot, given: Mapping[str, Any], t: Any, y: Array, h: Any) -> Array:
+        """One step from y. An implicit rule keeps the worst of what its iteration left."""
+        flow = Flow(self.motion(robot, given), work=False)
+        if not self.watching:
+            return take_step(flow, self.method, t, y, h)
+        new = take_step(flow, self.method, t, y[:-1], h)
+        return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
 
     def parted(self, row: Array) -> dict[str, Any]:
         """The values of ``numbers`` for one state from the row that holds them all."""
@@ -108,6 +130,11 @@ class ClosedLoop:
             parts[name] = part[0] if given.number else part
             place += len(part)
         return parts
+
+    def batches(self) -> dict[str, Any]:
+        """Everything that is given for each motion, by name; the leading axes are those of the batch."""
+        parameters = {name: x.array if x.number else x.array[..., None] for name, x in self.of_robot.items()}
+        return {**{name: x.array for name, x in self.numbers.items()}, **parameters}
 
     def rows(self, xp: Any, batch: tuple[int, ...], dtype: Any) -> tuple[Any, ...]:
         """The arrays that follow (y, t, h): the numbers side by side, and the parameters of the robot if there are any."""
@@ -119,8 +146,7 @@ class ClosedLoop:
             given = xp.concatenate(wide, axis=-1)
         if not self.of_robot:
             return (given,)
-        values = [xp.asarray(x, dtype) for x in self.of_robot.values()]
-        values = [x[0] if x.shape == (1,) else x for x in values]  # one number goes with any batch
+        values = [xp.asarray(x.array, dtype)[0] if x.number else xp.asarray(x.array, dtype) for x in self.of_robot.values()]
         shape = np.broadcast_shapes(*(x.shape for x in values))
         return given, xp.stack([xp.broadcast_to(x, shape) for x in values], axis=-1)
 
@@ -140,6 +166,13 @@ class Given:
         if isinstance(array, np.ndarray) and not np.isfinite(array).all():
             raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
+
+
+def _sized(value: Any, size: int, whose: str) -> Array:
+    array = np.asarray(value)
+    if array.shape != (size,):
+        raise InputError(f"{whose} returned shape {array.shape} in place of ({size},)")
+    return array
 
 
 def _of_state(given: Any, name: str) -> Any:

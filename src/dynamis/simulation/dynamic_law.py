@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.sources import checked_push
 
@@ -65,5 +66,9 @@ class Memory:
 
     def _value(self, function: Any, size: int, name: str, t: Any, q: Array, v: Array, x: Array) -> Array:
         if not self.checked:
-            return np.asarray(function(self.robot, t, q, v, x))
+            # copies: a function that works in place must not reach the state
+            value = np.asarray(function(self.robot, t, q.copy(), v.copy(), x.copy()))
+            if value.shape != (size,):
+                raise InputError(f"{name} returned shape {value.shape} in place of ({size},)")
+            return value
         return checked_push(lambda t, q, v: function(self.robot, t, q, v, x.copy()), size, name)(t, q, v)

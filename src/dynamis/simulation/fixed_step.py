@@ -34,10 +34,11 @@ class Flow:
         nq, n = self.model.nq, self.model.n
         return y[:nq], y[nq : nq + n], y[nq + n :]
 
-    def note_change(self, change: Array) -> None:
+    def note_change(self, of_v: Array, of_x: Array) -> None:
+        """What a round of iteration changed; the work done follows from the rest."""
         self.last_change = 0.0
-        for x in change:
-            self.last_change = maximum(self.last_change, abs(x))
+        for change in (*of_v, *self._inside(of_x)):
+            self.last_change = maximum(self.last_change, abs(change))
 
     def _inside(self, x: Array) -> Array:
         return x[:-1] if self.work else x
@@ -120,9 +121,10 @@ def _momentum_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
         q_mid = q + half * v_mid
         tau, wrenches = flow.forces(t + half, q_mid, v_mid, x_mid)
         p_mid = p + half * flow.momentum_rate(q_mid, v_mid, tau, wrenches)
+        before = v_mid, x_mid
         x_mid = x + half * flow.others(t + half, q_mid, v_mid, x_mid, tau, wrenches)
-        v_mid, before = solve_positive(robot.mass_matrix(q_mid), p_mid), v_mid
-        flow.note_change(v_mid - before)
+        v_mid = solve_positive(robot.mass_matrix(q_mid), p_mid)
+        flow.note_change(v_mid - before[0], x_mid - before[1])
     q_new = q + h * v_mid
     return q_new, solve_positive(robot.mass_matrix(q_new), 2.0 * p_mid - p), 2.0 * x_mid - x
 
@@ -131,14 +133,15 @@ def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
     half = 0.5 * h
     q_mid, v_mid, x_mid = q, v, x
     for _ in range(MIDPOINT_ROUNDS):
-        q_mid, before = q + half * configuration_rate(flow.model, q_mid, v_mid), v_mid
+        q_mid, before = q + half * configuration_rate(flow.model, q_mid, v_mid), (v_mid, x_mid)
         _, v_rate, x_rate = flow.rates(t + half, q_mid, v_mid, x_mid)
         v_mid, x_mid = v + half * v_rate, x + half * x_rate
-        flow.note_change(v_mid - before)
+        flow.note_change(v_mid - before[0], x_mid - before[1])
     q_rate = configuration_rate(flow.model, q_mid, v_mid)
     return moved(flow.model, q, h * q_rate), 2.0 * v_mid - v, 2.0 * x_mid - x
 
 
+SETTLED = 1e-6  # of the largest number of a state: more is left where a step is too long to be solved by iteration
 RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint}
 
 

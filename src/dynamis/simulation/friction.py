@@ -117,6 +117,8 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
     ``choice`` is "model" (the robot's Coulomb friction, sticking), "smooth" (the same, smoothed), "none", or a mapping of
     coordinate names to laws, for those joints in place of the model's.
     """
+    if isinstance(choice, str) and choice == "none":
+        return {}
     own: dict[int, Law] = {}
     for k in range(model.n):
         coulomb, bias = float(model.coulomb[k]), float(model.coulomb_bias[k])
@@ -134,8 +136,6 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
     match choice:
         case "model":
             return own
-        case "none":
-            return {}
         case "smooth":
             return {k: Smooth(float(model.coulomb[k]), bias=float(model.coulomb_bias[k])) for k in own}
     raise InputError(f"friction={choice!r} is not known; choose 'model', 'smooth', 'none' or a mapping of joints to laws")

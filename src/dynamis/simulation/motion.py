@@ -19,7 +19,6 @@ from dynamis.simulation.sources import Source, SourceError
 from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]
-CONTROLLER = "controller"  # the name of its states among those of the drives
 BEYOND_ALL_BOUNDS = 1e60  # in rad/s or m/s
 
 
@@ -57,6 +56,11 @@ def configuration_rate(model: Model, q: Array, v: Array) -> Array:
 
 def _spin(quaternion: Array, w: Array) -> Array:
     return 0.5 * rotation.multiply_quaternions(quaternion, np.array([*w, 0.0]))
+
+
+def controller_name(robot: Robot) -> str:
+    """The name of a controller's states among those of the drives, which are named after their joints."""
+    return "controller" if "controller" not in robot.coordinate_names else "controller of the robot"
 
 
 class Motion:
@@ -136,7 +140,7 @@ class Motion:
         """The states of each actuator that has some, by the name of its coordinate, and those of the controller."""
         names = self.robot.coordinate_names
         found = {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
-        return found if self.memory is None else {**found, CONTROLLER: self._remembered(z)}
+        return found if self.memory is None else {**found, controller_name(self.robot): self._remembered(z)}
 
     def check_bounds(self, t: float, v: Array) -> None:
         """Refuse velocities whose squares are no longer numbers."""

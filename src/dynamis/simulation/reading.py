@@ -22,7 +22,7 @@ import numpy.typing as npt
 from dynamis.errors import DynamisError, InputError, MissingExtraError, printable
 from dynamis.robot import Robot
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
-from dynamis.simulation.motion import CONTROLLER
+from dynamis.simulation.motion import controller_name
 
 if TYPE_CHECKING:
     from dynamis.simulation.resume import Stop
@@ -156,7 +156,7 @@ def _wrenches(robot: Robot, table: Table) -> dict[str, Array]:
 
 def _drives(robot: Robot, table: Table) -> dict[str, Array]:
     found = {}
-    for name in (*robot.coordinate_names, CONTROLLER):
+    for name in (*robot.coordinate_names, controller_name(robot)):
         count = 0
         while f"actuator.{name}.{count}" in table:
             count += 1

@@ -21,6 +21,7 @@ from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
+from dynamis.simulation.fixed_step import SETTLED
 from dynamis.simulation.noise import Noise
 
 Array = npt.NDArray[Any]
@@ -31,7 +32,8 @@ class Rollouts:
     """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
 
     ``drives`` (T, …, states) holds what friction, drives and controller have of states. ``note`` says what was done otherwise
-    than asked, such as a controller that could not be compiled.
+    than asked, such as a controller that could not be compiled. ``left`` (…) is the most that the iteration within an implicit
+    rule left to settle, if the rule is one.
     """
 
     t: Array
@@ -41,6 +43,7 @@ class Rollouts:
     method: str
     drives: Any = None
     note: str = ""
+    left: Any = None
 
     @cached_property
     def finite(self) -> Any:
@@ -52,6 +55,9 @@ class Rollouts:
     def status(self) -> str:
         """How many reached the end, in words."""
         count, lost = math.prod(self.q.shape[1:-1]), int((~self.finite).sum())
+        loose = 0 if self.left is None else int((self.left > _tolerance(self.q.dtype) * _largest(self.q[-1], self.v[-1])).sum())
+        if loose and not lost:
+            return f"the equations of the {self.method} rule are not solved in {loose} of {count}: take shorter steps"
         if not lost:
             return f"all {count} reached the end" if count != 1 else "reached the end"
         flat = _numpy(self.v).reshape(len(self.t), count, -1)
@@ -137,7 +143,9 @@ def rollouts(
     nq, n = robot.nq, robot.n
     times = np.arange(0, steps + 1, every) * (t / steps)
     times[-1] = t
-    return Rollouts(times, states[..., :nq], states[..., nq : nq + n], t / steps, method, states[..., nq + n :], note)
+    q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
+    left = states[-1, ..., -1] if loop.watching else None
+    return Rollouts(times, q, v, t / steps, method, inside, note, left)
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
@@ -146,7 +154,7 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
         code = kernel.code
     except Exception as error:
         missing = "has no value" in str(error)
-        if (loop.controller is None and loop.law is None) or missing or loop.robot.model.symbolic:
+        if (loop.controller is None and loop.law is None) or missing or loop.symbolic:
             if missing:
                 raise InputError(f"{error}: parameters={{name: values}}") from None
             raise
@@ -179,11 +187,22 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
     dtype = np.float32 if q.dtype == v.dtype == np.float32 else np.float64
     batch = broadcast_batch({"q0": q, "v0": v})
     q, v = (xp.broadcast_to(x.astype(dtype), (*batch, x.shape[-1])) for x in (q, v))
-    y = xp.zeros((*batch, robot.nq + robot.n + loop.states), dtype)
+    y = xp.zeros((*batch, loop.length), dtype)
     y[..., : robot.nq], y[..., robot.nq : robot.nq + robot.n] = q, v
     if loop.states:
-        y[..., robot.nq + robot.n :] = xp.asarray(loop.start_inside(_numpy(q), _numpy(v)))
+        y[..., robot.nq + robot.n : robot.nq + robot.n + loop.states] = xp.asarray(loop.start_inside(_numpy(q), _numpy(v)))
     return xp, y
+
+
+def _tolerance(dtype: Any) -> float:
+    """What may be left of an iteration, relative to a state: in single precision, rounding leaves more."""
+    return max(SETTLED, 100.0 * float(np.finfo(dtype).eps))
+
+
+def _largest(*arrays: Any) -> Any:
+    """(…): the largest number of each motion, at least one."""
+    xp = _module(arrays[0])
+    return xp.maximum(1.0, xp.max(xp.abs(xp.concatenate(arrays, axis=-1)), axis=-1))
 
 
 def _module(x: Any) -> Any:

@@ -16,7 +16,7 @@ from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
-from dynamis.simulation.motion import CONTROLLER, Motion
+from dynamis.simulation.motion import Motion, controller_name
 from dynamis.simulation.noise import Noise, NoiseSource
 from dynamis.simulation.resume import (
     check_resumable,
@@ -117,7 +117,7 @@ def simulate(
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
     q, v, z = motion.split(y0)
     if memory is not None:
-        memory.rates(float(times[0]), q, v, motion.inside(z)[CONTROLLER])  # one that fails at the very start raises
+        memory.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])  # one that fails at the very start raises
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
     if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):

@@ -125,6 +125,8 @@ def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
     plain: dict[str, Any] = {}
     for frame, given in (wrenches or {}).items():
         name = robot.model.frame(frame).name
+        if name in plain:
+            raise InputError(f"the wrenches name the frame {name!r} twice: give a list of them for one frame")
         several = isinstance(given, list | tuple) and any(isinstance(x, Push) or callable(x) for x in given)
         if several or isinstance(given, Push):
             each = given if several else [given]

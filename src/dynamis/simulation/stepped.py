@@ -15,15 +15,14 @@ from dynamis.compiler.march import march
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
-from dynamis.simulation.fixed_step import Flow, take_step
+from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.resume import Stop, names_inside
-from dynamis.simulation.sampling import Held, Stepwise, instants
+from dynamis.simulation.sampling import Held, Sampled, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-SETTLED = 1e-9  # of the largest velocity: more is left where an implicit step is too long to be solved by iteration
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,16 @@ class Pushes:
     def compilable(self) -> bool:
         """Whether all of it is numbers and functions of ours. A user's function may remember what it was asked before.
 
-        A sampled controller is called between steps, not within them.
+        A sampled controller is called between steps, not within them; torques and disturbances are numbers between them.
         """
-        given = (self.torque, self.controller, self.stops, self.disturbance, *self.wrenches.values())
+        given = (self.controller, self.stops, *self.wrenches.values())
         plain = all(not callable(x) or getattr(x, "traceable", False) for x in given)
-        return plain and (not isinstance(self.controller, DynamicLaw) or self.controller.traceable)
+        return (
+            plain
+            and not callable(self.torque)
+            and not callable(self.disturbance)
+            and (not isinstance(self.controller, DynamicLaw) or self.controller.traceable)
+        )
 
 
 def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
@@ -54,11 +58,12 @@ def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
     """
     robot = motion.robot
     functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
+    # beside the robot's own functions, to go when the robot goes; a law may have been changed since it was compiled
+    known = robot._evaluator.kernels if pushes.controller is None or isinstance(pushes.controller, Sampled) else {}
+    pushed = ((frame, functions.get(frame)) for frame in pushes.wrenches)
     key: Any = (
-        "step", method, *motion.laws.items(), *motion.actuators.items(), *pushes.wrenches, *functions.values(), pushes.stops,
-        pushes.controller, motion.disturbance is None,
+        "step", method, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
     )  # fmt: skip
-    known = robot._evaluator.kernels  # beside the robot's own functions, to go when the robot goes
     if key in known:
         return known[key]
 
@@ -67,7 +72,7 @@ def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
     def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
         def command(now: Any, q: Array, v: Array) -> Array:
             functions = [f for f in (law, pushes.stops) if f is not None]
-            return sum((np.asarray(f(now, q, v)) for f in functions), start=tau)
+            return sum((np.asarray(f(now, q.copy(), v.copy())) for f in functions), start=tau)
 
         rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(pushes.wrenches)}
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
@@ -144,10 +149,9 @@ class _Compiled:
             for k in range(count):
                 start = march(self.kernel, start, given, t=t, h=h, first=k, reports=1)[0]
                 self.motion.check_bounds(t + (k + 1) * h, self.motion.split(start[:-1])[1])
-        _, v, _ = self.motion.split(new[:-1])
-        self.motion.check_bounds(t + count * h, v)
-        if new[-1] > SETTLED * max(1.0, float(np.abs(v).max(initial=0.0))):
-            raise SourceError(f"the equations of the {self.method} rule are not solved at t = {t:.6g} s: take a shorter step")
+            raise SourceError(f"the state of a drive or controller grew beyond all bounds before t = {t + count * h:.6g} s")
+        self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
+        _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
 
 
@@ -160,8 +164,14 @@ class _Called:
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         for k in range(count):
             y = take_step(self.flow, self.method, t + k * h, y, h)
+            _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         return y
+
+
+def _check_settled(method: str, t: float, y: Array, left: float) -> None:
+    if left > SETTLED * max(1.0, float(np.abs(y).max(initial=0.0))):
+        raise SourceError(f"the equations of the {method} rule are not solved at t = {t:.6g} s: take a shorter step")
 
 
 def _pushes(motion: Motion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:

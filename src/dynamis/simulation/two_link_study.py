@@ -55,7 +55,12 @@ def arm(damping: float = 0.0) -> Robot:
 
 def two_link_study(damping: tuple[float, ...] = DAMPING, duration: float = DURATION, points: int = 1001) -> Study:
     """The three motions."""
-    motions = (simulate(arm(d), duration, np.zeros(2), np.zeros(2), rtol=1e-10, atol=1e-12, points=points) for d in damping)
+    motions = []
+    for d in damping:
+        motion = simulate(arm(d), duration, np.zeros(2), np.zeros(2), rtol=1e-10, atol=1e-12, points=points)
+        if motion.status.startswith("interrupted"):
+            raise KeyboardInterrupt  # the other motions are to stop too
+        motions.append(motion)
     return Study(tuple(damping), tuple(motions))
 
 

@@ -1,0 +1,198 @@
+"""What users give that is legitimate but unusual: functions that write into their arguments, laws that change, stiff steps."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+from small_machines import pendulum
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.scalar import symbol
+from dynamis.simulation.rollouts import rollouts
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.surroundings import Plane, contact
+
+ARM = dy.load("planar_2r_melchiorri")
+PENDULUM = pendulum()
+STEPS = {"method": "rk4", "step": 1e-3, "points": 3}
+
+
+class Remembering(dy.DynamicLaw):
+    """A filter beside a spring; how many rates it gives is its own business."""
+
+    size = 1
+    traceable = True
+
+    def __init__(self, stiffness=0.0, rates=lambda q, x: q - x):
+        self.stiffness, self._rates = stiffness, rates
+
+    def torque(self, _robot, _t, q, _v, _x):
+        return -self.stiffness * q
+
+    def rates(self, _robot, _t, q, _v, x):
+        return self._rates(q, x)
+
+
+def test_too_many_rates_are_refused():
+    with pytest.raises(InputError, match="rates"):
+        rollouts(ARM, 0.05, np.zeros(2), controller=Remembering(rates=lambda q, _x: q))
+
+
+def test_too_few_rates_are_refused():
+    law = Remembering(rates=lambda q, _x: q[:1])
+    law.size = 2
+    with pytest.raises(dy.DynamisError):
+        rollouts(ARM, 0.05, np.zeros(2), controller=law)
+
+
+def test_stops_of_another_shape_are_refused():
+    with pytest.raises(InputError):
+        rollouts(ARM, 0.05, np.zeros(2), stops=lambda _t, _q, _v: 5.0)
+
+
+def test_a_surface_on_another_frame_is_another_step():
+    push, constant = contact(ARM, None, Plane((0, 10, 0), (0, 1, 0)), stiffness=100.0), np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])
+    one, other = ARM.link_names[-2:]
+    simulate(ARM, 0.2, wrenches={one: push, other: constant}, **STEPS)
+    wrenches = {one: constant, other: push}
+    stepped, adaptive = (simulate(ARM, 0.2, wrenches=wrenches, **how) for how in (STEPS, {"points": 3}))
+    assert stepped.q == pytest.approx(adaptive.q, abs=1e-6)
+
+
+def test_a_law_that_was_changed_is_compiled_again():
+    law = Remembering()
+    simulate(PENDULUM, 0.5, [1.0], controller=law, **STEPS)
+    law.stiffness = 100.0
+    stepped, adaptive = (simulate(PENDULUM, 0.5, [1.0], controller=law, **how) for how in (STEPS, {"points": 3}))
+    assert stepped.q == pytest.approx(adaptive.q, abs=1e-6)
+
+
+def test_in_rollouts_a_controller_that_was_changed_is_compiled_again():
+    law = Remembering()
+    before = rollouts(PENDULUM, 0.5, [1.0], controller=law).q
+    law.stiffness = 100.0
+    adaptive = simulate(PENDULUM, 0.5, [1.0], controller=law, points=3)
+    assert rollouts(PENDULUM, 0.5, [1.0], controller=law).q[-1] == pytest.approx(adaptive.q[-1], abs=1e-6)
+    assert np.abs(before[-1] - adaptive.q[-1]).max() > 0.1
+
+
+@dataclasses.dataclass
+class Spring:
+    """Like every dataclass that can change, without a hash."""
+
+    stiffness: float = 3.0
+
+    def __call__(self, _t, q, _v):
+        return -self.stiffness * q
+
+
+def test_a_sampled_law_needs_no_hash():
+    sampled = dy.Sampled(Spring(), 100.0)
+    stepped, adaptive = (simulate(PENDULUM, 0.2, [1.0], controller=sampled, **how) for how in (STEPS, {"points": 3}))
+    assert stepped.q == pytest.approx(adaptive.q, abs=1e-6)
+
+
+def writes(_t, q, v):
+    q[:] = 0.3
+    return 0.0 * v
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"controller": lambda _robot, t, q, v: writes(t, q, v)},
+        {"stops": writes},
+        {"wrenches": {None: lambda t, q, v: [*writes(t, q, v), 0, 0, 0, 0, 0]}},
+    ],
+)
+def test_functions_that_write_into_their_arguments_do_not_reach_the_state(given):
+    made = rollouts(PENDULUM, 0.1, [1.0], **given)
+    assert made.q == pytest.approx(rollouts(PENDULUM, 0.1, [1.0]).q, abs=1e-12)
+
+
+STIFF = 3e5  # N m/rad on 1 kg m²: with steps of 4 ms each round of the iteration is farther away
+
+
+def test_a_midpoint_step_that_is_not_solved_says_so_when_the_controller_is_called():
+    with pytest.raises(dy.DynamisError, match="not solved"):
+        simulate(PENDULUM, 0.1, [1.0], controller=lambda _t, q, _v: -STIFF * q, method="midpoint", step=4e-3, points=6)
+
+
+def test_a_midpoint_step_that_is_not_solved_says_so_in_rollouts():
+    made = rollouts(PENDULUM, 0.1, [1.0], controller=lambda _r, _t, q, _v: -STIFF * q, method="midpoint", step=4e-3)
+    assert "not solved" in made.status + made.note
+
+
+def test_a_midpoint_step_that_is_not_solved_for_what_a_law_remembers_says_so():
+    law = Remembering(rates=lambda q, x: 5000.0 * (q - x))
+    try:
+        made = simulate(PENDULUM, 0.05, [1.0], controller=law, method="midpoint", step=1e-3, points=6)
+    except dy.DynamisError:
+        return
+    assert not made.complete or np.abs(made.actuator_states["controller"]).max() < 2.0
+
+
+def towards(_robot, _t, q, _v, stiffness, goal):
+    return -stiffness * (q - goal)
+
+
+def keyword_only(robot, t, q, v, *, goal):
+    return towards(robot, t, q, v, 3.0, goal)
+
+
+@pytest.mark.parametrize("law", [keyword_only, functools.partial(towards, stiffness=3.0)], ids=["keyword-only", "partial"])
+def test_further_arguments_may_be_keyword_only(law):
+    goals = np.array([[0.1], [0.2]])
+    made = rollouts(PENDULUM, 0.1, [1.0], controller=law, parameters={"goal": goals})
+    plain = rollouts(PENDULUM, 0.1, [1.0], controller=towards, parameters={"goal": goals, "stiffness": 3.0})
+    assert np.array_equal(made.q, plain.q)
+
+
+def test_the_stiffness_of_a_spring_alone_can_be_a_parameter():
+    stiffness = np.array([50.0, 100.0])
+    spring = PENDULUM.replace(actuators={"hinge": dy.Elastic(symbol("K"), inertia=0.1)})
+    made = rollouts(spring, 0.2, [1.0], parameters={"K": stiffness}, every=100)
+    for k, K in enumerate(stiffness):
+        one = simulate(PENDULUM, made.t, [1.0], actuators={"hinge": dy.Elastic(K, inertia=0.1)}, method="rk4", step=1e-3)
+        assert made.q[:, k] == pytest.approx(one.q, abs=1e-12)
+
+
+def test_wrenches_on_two_names_of_one_frame_add_up_or_are_refused():
+    w = np.array([0.0, 300.0, 0.0, 0.0, 0.0, 0.0])
+    name = ARM.model.frame(None).name
+    try:
+        both = simulate(ARM, 0.2, wrenches={None: w, name: w}, points=3)
+    except InputError:
+        return
+    assert both.q == pytest.approx(simulate(ARM, 0.2, wrenches={name: 2 * w}, points=3).q, abs=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.PerformanceWarning")
+def test_float32_stays_float32_where_the_controller_is_called():
+    made = rollouts(PENDULUM, 0.01, np.float32([[1.0]]), controller=lambda _r, _t, q, _v: -q if q[0] > -5 else q)
+    assert made.q.dtype == np.float32
+
+
+def test_a_batch_of_one_parameter_is_a_batch_of_one():
+    robot = pendulum(mass=symbol("m"))
+    assert rollouts(robot, 0.01, [1.0], parameters={"m": [2.0, 3.0]}).q.shape == (11, 2, 1)
+    assert rollouts(robot, 0.01, [1.0], parameters={"m": [2.0]}).q.shape == (11, 1, 1)
+
+
+def test_a_joint_may_be_called_controller():
+    robot = pendulum(name="controller")
+    actuators = {"controller": dy.Elastic(1e3, inertia=0.2, damping=2.0)}
+    made = simulate(robot, 0.1, [1.0], controller=Remembering(), actuators=actuators, points=3)
+    assert sum(x.shape[1] for x in made.actuator_states.values()) == 3
+
+
+def test_hard_stops_in_rollouts_are_refused_in_words():
+    with pytest.raises(InputError, match="stops"):
+        rollouts(ARM, 0.01, np.zeros(2), stops=dy.HardStops())
+
+
+def test_parameters_that_do_not_go_with_the_states_are_refused_by_name():
+    with pytest.raises(InputError, match="goal"):
+        rollouts(PENDULUM, 0.01, np.zeros((3, 1)), controller=keyword_only, parameters={"goal": np.zeros((4, 1))})
