@@ -59,6 +59,30 @@ def test_euler_angles_turn_about_moving_axes_in_their_order(axes):
     assert orientation_coordinates(R, axes) == pytest.approx(angles)
 
 
+def test_a_rotation_vector_is_the_logarithm_at_every_angle_up_to_half_a_turn():
+    rng = np.random.default_rng(3)
+    axes = [*np.eye(3), *-np.eye(3), [1.0, 1.0, 0.0], [0.0, -1.0, 1.0], *rng.normal(size=(20, 3))]
+    near = [np.pi - gap for gap in (1e-3, 1e-6, 1e-9, 1e-13, 0.0)]
+    for axis in (np.array(a) / np.linalg.norm(a) for a in axes):
+        for angle in (0.0, 1e-300, 1e-12, 1e-8, 1e-4, 6.3e-3, 6.4e-3, 0.1, 1.0, 2.0, 3.0, *near):
+            R = about_axis(axis, angle)
+            phi = orientation_coordinates(R, "rotation_vector")
+            size = np.linalg.norm(phi)
+            assert size <= np.pi + 1e-15
+            assert about_axis(phi / size if size > 0.0 else axis, size) == pytest.approx(R, abs=1e-12)
+            if angle < np.pi - 1e-8:  # nearer to half a turn the sign of the axis is rounding
+                assert phi == pytest.approx(angle * axis, rel=1e-12, abs=1e-14)
+
+
+def test_half_turns_are_exact_and_compiled():
+    for axis in np.eye(3):
+        assert orientation_coordinates(2.0 * np.outer(axis, axis) - np.eye(3), "rotation_vector") == pytest.approx(np.pi * axis)
+    robot, ready = dy.load("panda"), np.array([0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4])
+    kernel = robot.compile(lambda robot, q: orientation_coordinates(robot.pose(q)[:3, :3], "rotation_vector"))
+    phi = kernel(ready)
+    assert about_axis(phi / np.linalg.norm(phi), np.linalg.norm(phi)) == pytest.approx(robot.pose(ready)[:3, :3], abs=1e-12)
+
+
 def test_the_same_coordinate_order_whatever_the_order_of_the_file():
     """A permuted file is the same robot: joint by joint, name by name."""
     rng = np.random.default_rng(2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import dynamis as dy
 from dynamis.analysis.capacity import Measure, least_stiffness, payload_capacity
@@ -186,3 +187,39 @@ def test_bad_questions_are_refused(arm, call, words):
         call = lambda _: dy.workspace(d)  # noqa: E731
     with pytest.raises(dy.DynamisError, match=words):
         call(arm)
+
+
+def bent_chain(tilt, *axes):
+    """Turning joints one metre apart about these axes, all tilted by a rotation vector; its tip is one metre further."""
+    d = dy.Description("bent").add_link("base")
+    inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
+    far, first = dy.Pose(np.eye(3), np.array([1.0, 0.0, 0.0])), dy.Pose(Rotation.from_rotvec(tilt).as_matrix(), np.zeros(3))
+    for k, axis in enumerate(axes):
+        parent, origin = ("base", first) if k == 0 else (f"l{k - 1}", far)
+        d.add_link(f"l{k}", parent, "revolute", axis=axis, inertia=inertia, origin=origin)
+    return dy.Robot(d.add_link("tip", f"l{len(axes) - 1}", origin=far))
+
+
+@pytest.mark.parametrize("tilt", [(0.3, 0.5, 0.2), (0.1, 0.0, 0.0), (1e-4, 2e-4, 0.0), (0.9, -1.1, 0.4)])
+def test_a_tilted_planar_arm_stays_planar(tilt):
+    cloud = dy.workspace(bent_chain(tilt, (0, 0, 1), (0, 0, 1)), "tip")
+    assert cloud.dimension == 2
+    assert cloud.content == pytest.approx(4 * np.pi, rel=0.03)
+
+
+def test_curves_have_no_area_and_surfaces_no_volume():
+    circle = dy.workspace(bent_chain((0.3, 0.5, 0.2), (0, 0, 1)), "tip", samples=2000)
+    assert (circle.dimension, circle.content) == (2, 0.0)
+    assert "a curve" in circle.summary()
+    torus = dy.workspace(bent_chain((0, 0, 0), (0, 0, 1), (0, 1, 0)), "tip", samples=2000)
+    assert (torus.dimension, torus.content) == (3, 0.0)
+    assert "a surface" in torus.summary()
+
+
+def test_a_joint_that_need_hold_nothing_may_have_no_torque(ur5e):
+    q = ur5e.random(3, 20)
+    limits = ur5e.limits["effort"].copy()
+    plain = payload_capacity(ur5e, q, torque_limits=limits)
+    limits[0] = 0.0  # about the vertical
+    np.testing.assert_allclose(payload_capacity(ur5e, q, torque_limits=limits), plain, rtol=1e-9)
+    assert (plain > 0.0).any()

@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from dynamis.cli.commands import cli
+from dynamis.cli.redundancy import _advised
+from dynamis.simulation.stepping import Clock
 
 UR5E = ["ur5e", "--q", "0.4,-1.2,1.6,-0.9,-1.3,0.2"]
 ARM = ["planar_2r_melchiorri", "--q", "0.3,0.9"]
@@ -31,7 +33,76 @@ def test_statics_as_data_with_the_robots_own_wrench():
     assert ours["total"] == theirs["total"]
     assert ours["largest_forces"]["+x"]["size"] == theirs["largest_forces"]["-x"]["size"]
     assert ours["duality"]["rank"] == 2
-    assert ours["limits"] == [None, None]
+    assert ours["limits"] == [1500.0, 600.0]
+
+
+def test_limits_given_count_in_the_table_the_warning_and_the_data():
+    data = json.loads(run("statics", *ARM, "--limits", "1,1", "--json").output)
+    assert data["possible"] is False
+    assert data["limits"] == [1.0, 1.0]
+    assert "beyond their limits" in run("statics", *ARM, "--limits", "1,1").output
+    assert "beyond their limits" not in run("statics", *ARM, "--limits", "1500,600").output
+
+
+def test_forces_without_end_leave_the_answer_and_advice(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    stretched = ["statics", *UR5E, "--frame", "upper_arm_link"]  # two joints cannot push in three directions
+    result = run(*stretched, "--polytope", tmp_path / "a.png")
+    assert result.exit_code == 2
+    assert "shoulder_lift_joint" in result.output
+    assert "--rows" in result.output
+    assert run(*stretched, "--rows", "yz", "--polytope", tmp_path / "b.png").exit_code == 0
+    assert (tmp_path / "b.png").exists()
+
+
+def test_the_deflection_counts_the_base_in():
+    call = ["stiffness", *UR5E, "--springs", "20000", "--wrench", "0,0,-50", "--json"]
+    stiff = json.loads(run(*call).output)["deflection"]
+    soft = json.loads(run(*call, "--base", "1e-4 1e-4 1e-4 0 0 0").output)["deflection"]
+    assert soft["base"] == pytest.approx([0, 0, -5e-3, 0, 0, 0])
+    assert soft["displacement"][2] == pytest.approx(stiff["displacement"][2] - 5e-3)
+
+
+def test_rounding_is_no_stiffness():
+    output = run("stiffness", *ARM, "--springs", "1e4,5e3").output
+    rows = [line for line in output.splitlines() if line.strip().startswith(("z ", "about x", "about y"))]
+    assert len(rows) == 3
+    assert all("rigid" in line for line in rows)
+
+
+def test_ctrl_c_ends_a_command_with_130(monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dynamis.statics.duality", stopped)
+    result = run("statics", *ARM)
+    assert result.exit_code == 130
+    assert "dynamis: interrupted" in result.output
+
+
+@pytest.mark.parametrize(
+    ("place", "arguments"),
+    [("dynamis.simulation.two_link_study.simulate", ["study"]),
+     ("dynamis.simulation.simulate.simulate", ["redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz"])],
+)  # fmt: skip
+def test_ctrl_c_within_a_simulation_stops_the_rest(monkeypatch, place, arguments):
+    class Half:
+        status = "interrupted at t = 0.1 s"
+
+    made = []
+    monkeypatch.setattr(place, lambda *_, **__: made.append(1) or Half())
+    result = run(*arguments)
+    assert result.exit_code == 130
+    assert len(made) == 1
+
+
+def test_a_law_that_gives_up_is_told_by_the_status():
+    result = run(
+        "redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz", "--law", "torque", "--seconds", "0.01"
+    )
+    assert result.exit_code == 1
+    assert "took more than" in result.output
+    assert "Radau" not in result.output
 
 
 def test_a_singular_arm_says_what_its_structure_carries():
@@ -116,9 +187,17 @@ def test_help_has_worked_examples(command):
      (["stiffness", "ur5e", "--springs", "1e4", "--base=-1,0,0,0,0,0"], "not negative"),
      (["workspace", "ur5e", "--samples", "0"], "samples"), (["workspace", "ur5e", "--colour", "red"], "measure"),
      (["workspace", "planar_2r_melchiorri", "--colour", "payload"], "--limits"),
-     (["workspace", "planar_2r_melchiorri", "--colour", "stiffness"], "joint_stiffness")],
+     (["workspace", "planar_2r_melchiorri", "--colour", "stiffness"], "--springs")],
 )  # fmt: skip
 def test_questions_that_cannot_be_answered_end_with_a_sentence(arguments, words):
     result = run(*arguments)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_advice_names_options_that_the_command_has():
+    clock = Clock(1.0)
+    clock.stepped(1e-6)
+    assert "Radau" in clock.sentence("DOP853")
+    assert "Radau" not in _advised(clock.sentence("DOP853"))
+    assert "--null-damping" in _advised(clock.sentence("DOP853"))

@@ -100,6 +100,7 @@ def test_the_bounded_law_states_its_margin_its_torques_and_its_last_error():
     assert "errors end below" in str(report)
     cut = control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=[900.0, 300.0], seconds=1.0)
     assert [c.what for c in cut.check(ARM).advice] == ["torque limit of joint1 [N m]"]
+    assert not cut.check(ARM).stable  # nor do they hold its weight
     far = cut(ARM, 0.0, np.array([-2.0, 2.0]), np.array([3.0, -3.0]))
     assert (np.abs(far) <= [900.0, 300.0]).all()
     with pytest.raises(dy.InputError, match="constants='guessed'"):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.kinematics.failure import _beyond_limits, _without_limits
 from dynamis.kinematics.solve import inverse_kinematics, inverse_kinematics_each
 from dynamis.kinematics.targets import rotation_vectors
+from dynamis.kinematics.task import make_task
 from dynamis.kinematics.turns import Turns
 from dynamis.spatial.rotation import from_rpy
 
@@ -130,6 +132,35 @@ def test_a_wrong_orientation_is_told_from_a_far_point():
     target[:3, :3] = target[:3, :3] @ from_rpy([2.0, 1.0, 0.5])
     status = inverse_kinematics(stiff, target, restarts=10).status
     assert "only beyond the limits" in status
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur5e"])
+def test_targets_within_reach_that_were_not_found_are_said_to_be_within_reach(name):
+    robot = dy.load(name)
+    tried = [inverse_kinematics(robot, robot.pose(q), restarts=0) for q in robot.random(5, 30)]
+    failed = [solution.status for solution in tried if not solution.found]
+    assert failed
+    assert all("a solution exists: more restarts= find it" in status for status in failed)
+
+
+def test_an_arm_of_few_joints_names_its_limits_first():
+    free = dy.load("planar_2r_melchiorri")
+    narrow = free.description
+    for name in ("joint1", "joint2"):
+        narrow.joint(name).limits.lower, narrow.joint(name).limits.upper = -0.5, 0.5
+    status = inverse_kinematics(dy.Robot(narrow), free.pose([1.0, 0.3]), restarts=5).status
+    assert "only beyond the limits: joint1 at 1 (allowed: -0.5 to 0.5)" in status
+    assert "independent directions" not in status
+
+
+def test_a_turn_too_many_is_not_beyond_the_limits():
+    robot = dy.load("ur5e")
+    target = robot.pose(HOME)
+    problem = make_task(robot, target, None, "pose", True, None)
+    turned = HOME + np.array([4.0, 0.0, 0.0, -4.0, 0.0, 2.0]) * np.pi
+    solution = _without_limits(problem, turned[None], np.array([1e-9, 1e-9]))
+    assert np.allclose(solution, HOME)
+    assert _beyond_limits(problem, solution) == ""
 
 
 def test_a_target_at_a_singularity_is_found():

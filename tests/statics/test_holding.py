@@ -85,3 +85,14 @@ def test_bad_input_is_refused_with_the_cure(change, words):
     given = {"q": np.zeros(6), "wrench": np.zeros(6), "frame": None, "by": "environment"} | change
     with pytest.raises(dy.DynamisError, match=words):
         holding_torque(dy.load("ur5e"), given["q"], given["wrench"], given["frame"], by=given["by"])
+
+
+def test_limits_given_decide_what_is_possible():
+    arm = dy.load("planar_2r_melchiorri")
+    assert holding_torque(arm, [0.3, 0.9]).possible
+    assert not holding_torque(arm, [0.3, 0.9], torque_limits=(1.0, 1.0)).possible
+    assert holding_torque(arm, [0.3, 0.9], torque_limits=1500.0).used.max() < 1.0
+    # a joint that must hold nothing may have no torque, rounding or not
+    assert holding_torque(arm, [0.3, np.pi / 2 - 0.3], torque_limits=(1e4, 0.0)).possible
+    with pytest.raises(dy.InputError, match="2 numbers"):
+        holding_torque(arm, [0.3, 0.9], torque_limits=(1.0, 2.0, 3.0))

@@ -282,3 +282,10 @@ def test_pictures_are_written(arm, ur5e, tmp_path):
 def test_bad_questions_are_refused(arm, call, words):
     with pytest.raises(dy.DynamisError, match=words):
         call(arm)
+
+
+def test_the_prediction_counts_the_weight_that_turns():
+    arm = dy.load("planar_2r_melchiorri")
+    for gravity in (True, False):
+        small = dy.statics.deflection(arm, [0.3, 0.9], [4000.0, 2000.0], (1e-3, 2e-3, 0.0), gravity=gravity)
+        np.testing.assert_allclose(small.predicted, small.displacement, rtol=1e-4, atol=1e-13)

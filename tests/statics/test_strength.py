@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.statics import force_ellipsoid, force_polytope, holding_torque, largest_force, velocity_ellipsoid
+from dynamis.analysis.capacity import payload_capacity
+from dynamis.statics import deflection, force_ellipsoid, force_polytope, holding_torque, largest_force, velocity_ellipsoid
 
 LIMITS = np.array([1500.0, 600.0])
 
@@ -191,3 +192,78 @@ def test_pictures_of_polygon_polyhedron_and_band(arm, weightless, tmp_path):
 def test_bad_questions_are_refused(arm, call, words):
     with pytest.raises(dy.DynamisError, match=words):
         call(arm)
+
+
+def ends(found):
+    return sorted(map(tuple, found.vertices.round(6).tolist()))
+
+
+def test_a_joint_without_torque_leaves_a_segment_with_both_ends(weightless):
+    q = [0.3, 0.9]
+    found = force_polytope(weightless, q, torque_limits=(0, 10))
+    J = weightless.jacobian(q)[:2]
+    expected = [np.linalg.solve(J.T, [0.0, s]) for s in (10.0, -10.0)]
+    assert len(found.vertices) == 2
+    np.testing.assert_allclose(ends(found), sorted(map(tuple, np.round(expected, 6).tolist())), atol=1e-5)
+    assert found.span == 1
+    assert found.content == 0.0
+    assert found.bounded
+    point = force_polytope(weightless, q, torque_limits=0.0)
+    np.testing.assert_allclose(point.vertices, [[0.0, 0.0]], atol=1e-12)
+    assert point.content == 0.0
+
+
+@pytest.mark.parametrize("weak", [(0,), (1,), (0, 2), (0, 1, 2), (1, 3)])
+def test_flat_sets_have_corners_at_their_limits(weak):
+    robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
+    limits = robot.limits["effort"].copy()
+    limits[list(weak)] = 0.0
+    q = np.array([0.4, -1.2, 1.6, -0.9, -1.3, 0.2])
+    found = force_polytope(robot, q, torque_limits=limits)
+    J = robot.jacobian(q)[:3]
+    assert found.span == 3 - np.linalg.matrix_rank(J[:, list(weak)], tol=1e-9)
+    assert len(found.vertices) >= {0: 1, 1: 2, 2: 3}[found.span]
+    assert found.content == 0.0
+    for w in found.vertices:
+        tau = J.T @ w
+        assert (np.abs(tau) <= limits + 1e-6).all()
+        # a corner has as many joints at their limits as it has directions
+        at = np.abs(np.abs(tau) - limits) < 1e-6
+        assert np.linalg.matrix_rank(J[:, at], tol=1e-9) == 3
+    # the farthest forces along the set are corners
+    for d in np.random.default_rng(0).standard_normal((5, 3)):
+        most = largest_force(robot, q, d, torque_limits=limits).size
+        assert found.contains(most * d / np.linalg.norm(d), 1e-6)
+
+
+def test_pictures_of_flat_sets_are_not_without_end(weightless, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for limits in ((0, 10), (0, 0)):
+        figure = force_polytope(weightless, [0.3, 0.9], torque_limits=limits).plot(tmp_path / "flat.png")
+        assert "without end" not in [text.get_text() for text in figure.axes[0].texts]
+    ur5e = dy.load("ur5e").replace(gravity=(0, 0, 0))
+    for limits in ([0, 150, 150, 28, 28, 28], [0, 0, 150, 28, 28, 28], 0.0):
+        force_polytope(ur5e, np.full(6, 0.7), torque_limits=limits).plot(tmp_path / "flat.png")
+
+
+def test_a_free_base_is_held_by_no_motor():
+    robot = dy.load("go2", base="floating")
+    q = robot.neutral()
+    held = holding_torque(robot, q, frame="RR_foot")
+    assert not held.possible
+    assert (held.limits[:6] == 0.0).all()
+    for ask in (lambda: largest_force(robot, q, (0, 0, 1), "RR_foot"), lambda: force_polytope(robot, q, "RR_foot"),
+                lambda: payload_capacity(robot, q, "RR_foot")):  # fmt: skip
+        with pytest.raises(dy.InputError, match="free base"):
+            ask()
+    # without a weight nothing needs to be held
+    assert holding_torque(robot.replace(gravity=(0, 0, 0)), q, frame="RR_foot").possible
+
+
+def test_a_robot_without_joints_is_told_apart_from_one_without_limits():
+    block = dy.Robot(dy.Description("block").add_link("base"))
+    for ask in (lambda: force_polytope(block, [], "base", torque_limits=1.0),
+                lambda: largest_force(block, [], (1, 0, 0), "base"),
+                lambda: deflection(block, [], 1.0, (1, 0, 0), "base")):  # fmt: skip
+        with pytest.raises(dy.InputError, match="no joints that move"):
+            ask()

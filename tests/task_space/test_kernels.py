@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.task_space.instant import singular
 
 ts = dy.task_space
 COUNT = 17
@@ -78,6 +79,68 @@ def test_singular_states_are_counted_in_a_warning_unless_damped():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert np.isfinite(call(0.01)).all()
+
+
+STRETCHED = np.array([[0.4, 0.0], [0.7, 0.0], [1.1, 0.0], [2.3, 0.0], [0.0, 0.0], [np.pi, 0.0], [0.3, np.pi]])
+
+
+@pytest.mark.parametrize("law", list(ts.LAWS))
+def test_every_singular_state_is_found_not_only_those_without_rounding(law):
+    robot = dy.load("planar_2r_melchiorri")
+    compiled = ts.task_kernels(robot, ts.Position(rows=(0, 1)), law)
+    v, a = np.ones(2), np.ones(2)
+    calls = (lambda d: compiled.Lambda(STRETCHED, d), lambda d: compiled.terms(STRETCHED, v, d)[0],
+             lambda d: compiled.bias(STRETCHED, v, d), lambda d: compiled.law(STRETCHED, v, a, d))  # fmt: skip
+    for call in calls:
+        with pytest.warns(dy.SingularityWarning, match="singular at 7 of 7 states"):
+            found = call(0.0).reshape(len(STRETCHED), -1)
+        assert not np.isfinite(found).all(axis=1).any()
+        for damping in (0.01, 1e-5):
+            assert np.isfinite(call(damping)).all()
+    for q in STRETCHED:
+        with pytest.raises(dy.SingularError, match="damping"):
+            ts.LAWS[law](robot, q, v, ts.Position(rows=(0, 1)), a)
+        assert np.isfinite(ts.LAWS[law](robot, q, v, ts.Position(rows=(0, 1)), a, damping=0.01)).all()
+
+
+def test_singular_poses_of_six_joints_are_found_and_others_are_not():
+    robot, rng = dy.load("ur5e"), np.random.default_rng(0)
+    compiled, q = ts.task_kernels(robot, ts.PoseTask()), rng.uniform(-3, 3, (300, 6))
+    assert np.isfinite(compiled.Lambda(q)).all()
+    for joint in (2, 4):  # the elbow stretched, the wrist aligned
+        there = q.copy()
+        there[:, joint] = 0.0
+        with pytest.warns(dy.SingularityWarning, match="300 of 300"):
+            compiled.Lambda(there)
+
+
+@pytest.mark.parametrize("law", [*ts.LAWS, lambda *args, **options: ts.least_torque(*args, **options)])
+def test_feedback_at_a_singular_state_warns_and_stays_usable(law):
+    robot, task = dy.load("planar_2r_melchiorri"), ts.Position(rows=(0, 1))
+    for q in STRETCHED:
+        goal = task.value(robot, q)
+        hold = ts.Feedback(robot, task, lambda t, goal=goal: (goal, np.zeros(2), np.zeros(2)), law)
+        with pytest.warns(dy.SingularityWarning, match="singular at this state"):
+            tau = hold(0.0, q, np.zeros(2))
+        assert np.abs(tau).max() < 1e5
+        if isinstance(law, str):
+            wanted = ts.resolve(robot, q, np.zeros(2), task, np.zeros(2), law, truncate=True).tau
+            np.testing.assert_allclose(tau, wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_feedback_where_the_coordinates_are_singular_says_so():
+    robot, task = dy.load("panda"), ts.Orientation(coordinates="zyz")
+    q = np.zeros(7)  # the tool points straight down
+    hold = ts.Feedback(robot, task, lambda t: (np.zeros(3), np.zeros(3), np.zeros(3)))
+    with pytest.raises(dy.SingularError, match="coordinates are singular"):
+        hold(0.0, q, np.zeros(7))
+
+
+def test_a_row_that_is_zero_for_every_state_is_singular_in_symbols():
+    x = dy.symbol("x")
+    for G in ([[x, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, x]]):
+        lost = singular(np.array(G, dtype=object))
+        assert bool(dy.evaluate(np.array([lost + 0.0], dtype=object), {x: 2.0})[0])
 
 
 def test_wrong_input_is_refused(panda, compiled):

@@ -119,3 +119,14 @@ def test_where_the_task_is_singular_the_cheapest_of_the_nearest_is_taken(panda):
 def test_wrong_limits_are_refused(panda, options, words):
     with pytest.raises(dy.DynamisError, match=words):
         ts.limited_torque(panda, panda.random(0), np.zeros(7), TASK, np.zeros(3), **options)
+
+
+def test_two_numbers_for_two_joints_are_refused_as_a_tuple_and_read_as_joints_in_a_list():
+    arm, q, v, task = dy.load("planar_2r_melchiorri"), np.array([0.3, 1.0]), np.zeros(2), ts.Position(rows=(0, 1))
+    with pytest.raises(dy.InputError, match="may be a limit for each of the 2 joints"):
+        ts.limited_torque(arm, q, v, task, np.zeros(2), torque_limits=(-5.0, 5.0))
+    limits = np.array([900.0, 300.0])
+    found = ts.limited_torque(arm, q, v, task, [500.0, 0.0], torque_limits=limits.tolist())
+    assert np.all(np.abs(found.tau) <= limits)
+    pair = ts.limited_torque(arm, q, v, task, [500.0, 0.0], torque_limits=([-900.0, -300.0], [900.0, 300.0]))
+    np.testing.assert_allclose(pair.tau, found.tau, atol=1e-9)

@@ -66,6 +66,33 @@ def test_a_task_below_never_disturbs_one_above_even_where_they_conflict(panda, s
     np.testing.assert_allclose(reach @ found.levels[1].task_error, 0.0, atol=1e-6)
 
 
+def test_damping_weakens_a_task_but_does_not_let_those_below_disturb_it(panda, state):
+    q, v, rng = state
+    wanted, low, high = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3), 50 * rng.uniform(-1, 1, 3)
+    alone = ts.prioritised(panda, q, v, [(ts.Position(), wanted)], damping=0.1).levels[0].task_error
+    assert np.linalg.norm(alone) > 1e-4
+    for below in (low, high):
+        levels = [(ts.Position(), wanted), (ts.Orientation(), below)]
+        found = ts.prioritised(panda, q, v, levels, damping=0.1, null_space=ts.Damping(5.0))
+        np.testing.assert_allclose(found.levels[0].task_error, alone, atol=1e-8)
+        tau = ts.prioritised_torque(panda, q, v, levels, damping=0.1)
+        a = panda.forward_dynamics(q, v, tau)
+        found_error = wanted - ts.Position().jacobian(panda, q) @ a - ts.Position().bias(panda, q, v)
+        np.testing.assert_allclose(found_error, alone, atol=1e-8)
+
+
+def test_a_damped_recursion_is_finite_where_a_task_is_singular_compiled_too():
+    arm, plane = dy.load("planar_2r_melchiorri"), ts.Position(rows=(0, 1))
+
+    def law(robot, q, v):
+        return ts.prioritised_torque(robot, q, v, [(plane, np.ones(2)), (ts.Position(rows=(0,)), np.ones(1))], damping=0.01)
+
+    q = np.array([0.4, 0.0])
+    wanted = law(arm, q, np.zeros(2))
+    assert np.isfinite(wanted).all()
+    np.testing.assert_allclose(arm.compile(law)(q, np.zeros(2)), wanted, rtol=1e-6)
+
+
 def test_the_same_task_twice_gives_the_second_nothing(panda, state):
     q, v, _ = state
     found = ts.prioritised(panda, q, v, [(ts.Position(), [1.0, 0.0, 0.0]), (ts.Position(), [0.0, 1.0, 0.0])])

@@ -37,7 +37,7 @@ def test_jacobian_and_bias_are_the_rates_of_the_value(robot, kind):
     np.testing.assert_allclose(task.bias(robot, q, v), drift, atol=1e-6)
 
 
-@pytest.mark.parametrize("far", [0.0, 1e-6, 1e-3, 0.05, 0.2, 2.0])
+@pytest.mark.parametrize("far", [0.0, 1e-6, 1e-3, 0.05, 0.2, 2.0, 3.1])
 def test_a_rotation_vector_has_its_rates_near_and_far_from_its_reference(robot, far):
     q, v = state(robot, 5)
     R = robot.pose(q)[:3, :3]
@@ -98,11 +98,11 @@ def test_a_function_keeps_its_derivatives_where_a_coordinate_is_a_number():
 def test_stacked_tasks_stand_one_below_the_other():
     robot = dy.load("panda")
     q, v = state(robot, 1)
-    both = ts.Stacked(ts.Position(rows=(0, 1)), ts.Orientation(rows=(2,)))
-    assert both.names == ("x", "y", "rz")
+    both = ts.Stacked(ts.Position(rows=(0, 1)), ts.Orientation(rows=(2, 0, 1)))
+    assert both.names == ("x", "y", "rz", "rx", "ry")
     assert ts.Stacked(ts.Position("panda_link5"), ts.Position()).names[3] == "2.x"
-    np.testing.assert_array_equal(both.jacobian(robot, q), robot.jacobian(q)[[0, 1, 5]])
-    np.testing.assert_allclose(both.bias(robot, q, v), (robot.jacobian_dot(q, v) @ v)[[0, 1, 5]], atol=1e-12)
+    np.testing.assert_array_equal(both.jacobian(robot, q), robot.jacobian(q)[[0, 1, 5, 3, 4]])
+    np.testing.assert_allclose(both.bias(robot, q, v), (robot.jacobian_dot(q, v) @ v)[[0, 1, 5, 3, 4]], atol=1e-12)
 
 
 def test_errors_go_the_shorter_way():
@@ -117,6 +117,33 @@ def test_errors_go_the_shorter_way():
     np.testing.assert_allclose(both, [0.5, 0, 0, *e], atol=1e-12)
 
 
+def test_an_orientation_error_is_at_most_half_a_turn_and_nothing_at_the_goal():
+    rng = np.random.default_rng(2)
+    for axis in (*np.eye(3), *rng.normal(size=(5, 3))):
+        half = rotation_of(np.pi * axis / np.linalg.norm(axis))
+        for R in (np.eye(3), half, rotation_of(rng.normal(size=3))):
+            np.testing.assert_allclose(ts.orientation_error(R, R), 0.0, atol=1e-12)
+            e = ts.orientation_error(half @ R, R)
+            assert np.linalg.norm(e) == pytest.approx(np.pi, abs=1e-12)
+            np.testing.assert_allclose(rotation_of(e) @ R, half @ R, atol=1e-12)
+            x = ts.orientation_error(R, np.eye(3))
+            np.testing.assert_allclose(ts.Orientation().error(x, x), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"), [("rpy", (2,)), ("rpy", (0, 2)), ("rotation_vector", (2,)), ("rotation_vector", (0, 1))]
+)
+def test_feedback_on_some_rows_of_an_orientation_converges(kind, rows):
+    robot, q = dy.load("panda").replace(friction=0), np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+    reference = robot.pose(q)[:3, :3] if kind == "rotation_vector" else None
+    task = ts.Stacked(ts.Position(), ts.Orientation(coordinates=kind, rows=rows, reference=reference))
+    beside = [ts.Compensation(), ts.Damping(5.0)]
+    goal = task.value(robot, q) + np.array([0.03, -0.02, 0.04, 0.7, -0.5])[: task.size]
+    hold = ts.Feedback(robot, task, lambda t: (goal, np.zeros(task.size), np.zeros(task.size)), null_space=beside)
+    made = dy.simulate(robot, 2.0, q, controller=hold)
+    np.testing.assert_allclose(task.error(goal, task.value(robot, made.q[-1])), 0.0, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -129,6 +156,7 @@ def test_errors_go_the_shorter_way():
         (lambda: ts.Orientation(coordinates="rpy", reference=np.eye(3)), "geometric"),
         (lambda: ts.Orientation(reference=np.ones((3, 3))), "rotation matrix"),
         (lambda: ts.Orientation(reference="up"), "rotation matrix"),
+        (lambda: ts.Orientation(rows=(2,)), "coordinates='rotation_vector' or 'rpy'"),
         (lambda: ts.Stacked(), "takes tasks"),
         (lambda: ts.Stacked(3), "takes tasks"),
         (lambda: ts.Function(3, 1), "function of"),

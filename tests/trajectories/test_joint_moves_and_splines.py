@@ -36,6 +36,24 @@ def test_a_robot_gives_its_velocity_limits_and_a_duration_slows_down():
     assert len(only_jerk.clock.coefficients) == 4
 
 
+def test_a_move_to_where_it_is_rests_for_the_duration_asked_for():
+    rest = joint_move([1.0, 2.0], [1.0, 2.0], duration=2.0)
+    assert rest.duration == 2.0
+    q, v, a = rest.at(np.array([0.0, 1.0, 2.0]))
+    assert (q == [1.0, 2.0]).all()
+    assert not v.any()
+    assert not a.any()
+    with pytest.raises(dy.InputError, match="above zero"):
+        joint_move([1.0], [1.0], duration=-1.0)
+
+
+def test_a_slow_move_with_a_quick_ramp_gets_there():
+    move = joint_move([0.0, 0.0], [1e-3, 2.0], velocity=1e-4, acceleration=1e9)
+    q, v, _ = move.at(move.duration)
+    assert np.allclose(q, [1e-3, 2.0], rtol=1e-14)
+    assert np.allclose(v, 0.0, atol=1e-15)
+
+
 def test_moves_that_make_no_sense_are_refused():
     with pytest.raises(dy.InputError, match="an acceleration="):
         joint_move([0.0], [1.0], velocity=1.0)

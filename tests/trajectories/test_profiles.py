@@ -149,3 +149,55 @@ def test_what_cannot_be_is_refused_with_the_reason():
         double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=1.0, end_velocity=1.5)
     with pytest.raises(dy.InputError, match="jerk must be above zero"):
         double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=0.0)
+
+
+def test_slow_profiles_with_quick_ramps_end_at_the_goal_at_rest():
+    # ramps shorter than the rounding of the times around them
+    for made, goal in (
+        (trapezoidal(0.0, 1.0, velocity=1e-6, acceleration=10.0), 1.0),
+        (trapezoidal(2.0, -1.0, velocity=1e-6, acceleration=1e6), -1.0),
+        (double_s(0.0, 81.5, velocity=1.5e-6, acceleration=2.3e4, jerk=5.9e5), 81.5),
+        (double_s(0.0, 81.5, velocity=1.5e-6, acceleration=2.3e4, jerk=5.9e5, duration=1e8), 81.5),
+    ):
+        q, v, _ = made.at(made.duration)
+        assert q == goal
+        assert abs(v) < 1e-15
+        assert made.at(made.duration / 2.0)[0] == pytest.approx((made.at(0.0)[0] + goal) / 2.0)
+
+
+@pytest.mark.parametrize("kind", ["trapezoidal", "double S", "slower double S"])
+def test_ways_and_limits_of_any_size_end_at_the_goal_within_the_limits(kind):
+    rng = np.random.default_rng(11)
+    for _ in range(150):
+        way = rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-9.0, 3.0)
+        limits = 10.0 ** rng.uniform(-6.0, 6.0, 3)
+        options = dict(zip(("velocity", "acceleration", "jerk"), limits[: 2 if kind == "trapezoidal" else 3], strict=False))
+        made = trapezoidal(0.0, way, **options) if kind == "trapezoidal" else double_s(0.0, way, **options)
+        if kind == "slower double S":
+            slower = 1.0 + rng.exponential(2.0)
+            asked = made.duration * slower
+            made = double_s(0.0, way, **options, duration=asked)
+            assert made.duration == pytest.approx(asked, rel=1e-12)
+            limits = limits / slower ** np.arange(1, 4)
+        q, v, _ = made.at(made.duration)
+        assert q == pytest.approx(way, rel=1e-14)
+        assert abs(v) <= 1e-9 * limits[0]
+        assert (np.diff(made.times) > 0.0).all()
+        rate = made
+        for limit in limits[: len(options)]:
+            rate = rate.derivative()
+            assert rate.peaks() <= limit * (1.0 + 1e-6)
+        for k, t in enumerate(made.times[1:-1]):
+            (q0, v0, _), (q1, v1, _) = made.on_pieces(t, k), made.on_pieces(t, k + 1)
+            assert abs(q1 - q0) <= 1e-12 * abs(way)
+            assert abs(v1 - v0) <= 1e-6 * limits[0]
+
+
+def test_no_way_to_go():
+    passing = {"velocity": 2.0, "acceleration": 1.0, "start_velocity": 1.0, "end_velocity": 1.0}
+    for made in (trapezoidal(3.0, 3.0, **passing), double_s(3.0, 3.0, **passing, jerk=1.0)):
+        assert made.duration == 0.0
+        assert made.at(0.0) == (3.0, 1.0, 0.0)
+    rest = double_s(3.0, 3.0, velocity=1.0, acceleration=1.0, jerk=1.0, duration=2.0)
+    assert rest.duration == 2.0
+    assert rest.at(1.0) == (3.0, 0.0, 0.0)

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 
 SINGULAR = 1e-9
 SMALL = 1e-4  # rad: below it the series is exact to rounding
+SERIES = 1e-5  # of tan²(angle / 2): below it three terms of the arc tangent are exact to rounding
 
 
 def _columns(model: Model, X_W: list[Pose], body: int) -> Any:
@@ -101,11 +102,35 @@ def orientation_coordinates(R: Array, kind: str) -> Array:
         case "rpy":
             return orientation_coordinates(R, "zyx")[::-1]
         case "rotation_vector":
-            u = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])  # axis · sin(angle)
-            s, c = sqrt(np.dot(u, u)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
-            small = (s < SMALL) * (c > 0.0)  # angle / sin(angle) tends to 1; at half a turn the vector has no limit
-            return u * where(small, 1.0 + s * s / 6.0, atan2(s, c) / where(small, 1.0, s))
+            return _rotation_vector(R)
     raise InputError(f"orientation {str(kind)!r} is not known; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
+
+
+def _rotation_vector(R: Array) -> Array:
+    """log R with |φ| ≤ π, through the quaternion; at half a turn either sign of the axis is as good, and one is taken."""
+    quaternion = _quaternion(R)
+    w, u = quaternion[0], quaternion[1:]
+    sign = where(w < 0.0, -1.0, 1.0)  # of the two quaternions of R, that of the shorter way
+    w, u = w * sign, u * sign
+    square = np.dot(u, u)
+    small = square < SERIES * w * w
+    x = where(small, square / where(small, w * w, 1.0), 0.0)
+    s = sqrt(where(small, 1.0, square))
+    return u * where(small, (2.0 - x * (2.0 / 3.0 - 0.4 * x)) / where(small, w, 1.0), 2.0 * atan2(s, w) / s)
+
+
+def _quaternion(R: Array) -> Array:
+    """A multiple of R's quaternion (w, x, y, z), from its largest component, which keeps all digits [Shepperd 1978]."""
+    d, e, f = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    a, b, c = R[1, 2] + R[2, 1], R[0, 2] + R[2, 0], R[0, 1] + R[1, 0]
+    r, s, t = R[0, 0], R[1, 1], R[2, 2]
+    # 4 q q_k for each component q_k
+    rows = [[1.0 + r + s + t, d, e, f], [d, 1.0 + r - s - t, c, b], [e, c, 1.0 - r + s - t, a], [f, b, a, 1.0 - r - s + t]]
+    found, largest = np.array(rows[0]), rows[0][0]
+    for k in (1, 2, 3):
+        larger = rows[k][k] > largest
+        found, largest = where(larger, np.array(rows[k]), found), where(larger, rows[k][k], largest)
+    return found
 
 
 def orientation_rate_map(R: Array, kind: str) -> Array:

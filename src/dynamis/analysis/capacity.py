@@ -11,10 +11,13 @@ import numpy.typing as npt
 
 from dynamis.analysis.manipulability import condition_number, manipulability, operational_eigenvalues
 from dynamis.analysis.task import task_of
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.joints import Free
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+
+ROUNDING = 1e-12  # of the largest torque: what is less counts as none
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,23 @@ def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_l
     limits = effort_limits(robot, torque_limits)
     g = robot.gravity(q)
     d = -np.einsum("...ij,i->...j", robot.jacobian(q, frame)[..., :3, :], robot.model.gravity.astype(float))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most = np.where(d == 0.0, np.inf, (np.sign(d) * limits - g) / np.where(d == 0.0, 1.0, d)).min(axis=-1)
-    able = (np.abs(g) <= limits).all(axis=-1)
+    still = np.abs(d) <= ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
+    most = np.where(still, np.inf, (np.sign(d) * limits - g) / np.where(still, 1.0, d)).min(axis=-1)
+    able = (np.abs(g) <= limits + ROUNDING * np.abs(g).max(axis=-1, keepdims=True)).all(axis=-1)
     return np.where(able, np.maximum(most, 0.0), 0.0)[()]
 
 
-def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
-    """Limits (n) of the torques: the robot's own, one number for all, or one for each joint; infinite for none."""
+def free_coordinates(robot: Robot) -> Array:
+    """Which of the coordinates (n) belong to a body that moves freely: no motor drives them."""
+    free = np.zeros(robot.n, dtype=bool)
+    for _, body in robot.model.moving:
+        if isinstance(body.motion, Free):
+            free[list(body.dof)] = True
+    return free
+
+
+def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
+    """Limits (n) of the torques: the robot's own, one number for all, or one for each joint; 0 for a free base."""
     if torque_limits is None:
         limits = robot.limits["effort"].astype(float)
     else:
@@ -61,6 +73,19 @@ def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
             limits = np.full(robot.n, np.nan)
     if limits.shape != (robot.n,) or np.isnan(limits).any() or (limits < 0.0).any():
         raise InputError(f"torque_limits takes {robot.n} numbers that are not negative, or one for all; got {torque_limits!r}")
+    return np.where(free_coordinates(robot), 0.0, limits)
+
+
+def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
+    """`torque_bounds` of a robot on a fixed base, of which at least one is finite."""
+    if not robot.n:
+        raise InputError(f"robot {printable(robot.name)} has no joints that move, so no torques hold anything")
+    if free_coordinates(robot).any():
+        raise InputError(
+            f"robot {printable(robot.name)} has a free base, which no motor holds: what it can carry depends on what it stands "
+            "on; load it with base='fixed'"
+        )
+    limits = torque_bounds(robot, torque_limits)
     if not np.isfinite(limits).any():
         raise InputError(
             f"robot {robot.name!r} states no efforts, so nothing limits its forces; "
@@ -134,7 +159,8 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
     if name == "stiffness":
         if options.get("joint_stiffness") is None:
             raise InputError(
-                "colouring by stiffness takes joint_stiffness=, one positive number for all joints or one for each"
+                "colouring by stiffness takes joint_stiffness=, one positive number for all joints or one for each; "
+                "on the command line --springs"
             )
         k = options["joint_stiffness"]
         return Measure(name, "stiffness in the softest direction", "N/m", logarithmic=True,

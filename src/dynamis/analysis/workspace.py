@@ -22,6 +22,7 @@ Progress = Callable[[float, str], None]
 AT_ONCE = 20_000  # states between two reports of progress
 MOST = 20_000_000
 FLAT = 1e-9  # of the largest extent
+LOOKED_AT = 64  # configurations, to see in how many directions the frame moves
 A_CELL = 12.0  # points that an occupied cell holds on average, so that few are missed
 PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
 NEAR = 1e-9  # of the reach: a point in the plane
@@ -63,9 +64,10 @@ class Workspace:
         size = max(float((high - low).max()), 1e-300)
         straight = np.flatnonzero(high - low > FLAT * size)
         centred = self.points - self.points.mean(axis=0)
-        extents, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-        count = int((np.sqrt(np.maximum(extents, 0.0)) > FLAT * size).sum()) if size > 1e-300 else 0
-        rows = np.eye(3)[straight] if len(straight) == count else axes.T[::-1][:count]
+        # singular values of the points: eigenvalues of their covariance would lose half of the digits
+        _, extents, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
+        count = int((extents > FLAT * size * np.sqrt(len(centred))).sum()) if size > 1e-300 else 0
+        rows = np.eye(3)[straight] if len(straight) == count else axes[:count]
         return self.points @ rows.T, rows
 
     @property
@@ -73,13 +75,20 @@ class Workspace:
         return int(self._flattened()[0].shape[1])
 
     @property
+    def _freedoms(self) -> int:
+        """In how many directions the frame moves at once: the rank of the position's Jacobian, the largest that is met."""
+        values = np.linalg.svd(self.robot.jacobian(self.q[:LOOKED_AT], self.frame)[:, :3], compute_uv=False)
+        return int((values > FLAT * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
+
+    @property
     def content(self) -> float:
         """The volume [m³] the points fill, or the area [m²], or the length [m], by counting cells; those at the edge half.
 
-        The cells are as small as the number of points allows: some per cent of the true value with 100 000 of them.
+        The cells are as small as the number of points allows: some per cent of the true value with 100 000 of them, more
+        where the set is thinner than a few cells. A curve has no area, and a surface no volume.
         """
         x, _ = self._flattened()
-        if x.shape[1] == 0:
+        if x.shape[1] == 0 or self._freedoms < x.shape[1]:
             return 0.0
         low, extent = x.min(axis=0), np.ptp(x, axis=0)
         about = float((np.prod(extent) * A_CELL / len(x)) ** (1.0 / x.shape[1]))
@@ -99,7 +108,9 @@ class Workspace:
         low, high = self.box
         lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} configurations"]
         if self.dimension:
-            lines.append(f"  about {self.content:.4g}{unit}, from {self.nearest:.4g} to {self.reach:.4g} m of the first joint")
+            thin = self._freedoms < self.dimension
+            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"about {self.content:.4g}{unit}"
+            lines.append(f"  {much}, from {self.nearest:.4g} to {self.reach:.4g} m of the first joint")
         ranges = (f"{axis} {a:.4g} … {b:.4g}" for axis, a, b in zip("xyz", low, high, strict=True))
         return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
 

@@ -14,7 +14,7 @@ from dynamis.errors import DynamisError, ModelWarning
 
 
 def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Errors of ours end the command with their sentence and status 2; anything else is a bug and shows itself."""
+    """Errors of ours end the command with a sentence and status 2, Ctrl-C with 130; anything else is a bug and shows itself."""
 
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -26,6 +26,9 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except DynamisError as error:
             click.secho(f"dynamis: {error}", fg="red", err=True)
             sys.exit(2)
+        except (KeyboardInterrupt, click.Abort):
+            click.secho("dynamis: interrupted", fg="yellow", err=True)
+            sys.exit(130)
 
     return wrapper
 

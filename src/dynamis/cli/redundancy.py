@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,7 @@ def redundancy(
 
     \b
     A law that runs away is stopped after --seconds and reported as far as it came.
+    Exit status: 0 all laws done, 1 some gave up, 2 the command could not run, 130 interrupted.
     """
     from dynamis.robot import load
     from dynamis.task_space.comparison import compare_laws
@@ -84,14 +86,23 @@ def redundancy(
     if plot is not None:
         found.plot(plot)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
-        return
-    click.echo(found.table())
-    for run in found.runs:
-        if not run.trajectory.complete:
-            click.echo(f"{run.name}: {run.status}")
-    if plot is not None:
-        click.echo(f"wrote {plot}")
+        facts = found.as_dict()
+        for law in facts["laws"]:
+            law["status"] = _advised(law["status"])
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        click.echo(found.table())
+        for run in found.runs:
+            if not run.trajectory.complete:
+                click.echo(f"{run.name}: {_advised(run.status)}")
+        if plot is not None:
+            click.echo(f"wrote {plot}")
+    sys.exit(0 if all(run.trajectory.complete for run in found.runs) else 1)
+
+
+def _advised(status: str) -> str:
+    """A simulation's status, with advice that this command can follow."""
+    return status.replace("try method='Radau' or 'LSODA'", "try --null-damping, --compensate or --regularisation")
 
 
 def _letters(text: str, option: str, known: str) -> tuple[int, ...]:
@@ -109,7 +120,8 @@ def _task(kind: str, rows: str | None, frame: str | None) -> Task:
         case "position":
             return Position(frame, chosen)
         case "orientation":
-            return Orientation(frame, rows=chosen)
+            # some of the rows need coordinates: roll, pitch and yaw
+            return Orientation(frame, rows=chosen, coordinates="geometric" if len(chosen) == 3 else "rpy")
     if rows is not None:
         raise InputError("--rows goes with --task position or orientation; a pose has all six rows")
     return PoseTask(frame)

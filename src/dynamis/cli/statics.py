@@ -29,7 +29,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--limits", metavar="NUMBERS", help="Torque limits, one or one a joint; the robot's efforts unless given.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw motion and force at the frame, and the four subspaces.")
-@click.option("--polytope", type=FILE, metavar="FILE", help="Draw the forces that the motors can hold.")
+@click.option("--polytope", type=FILE, metavar="FILE",
+              help="Draw the forces that the motors can hold, along --rows where these are two or three.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def statics(
@@ -50,14 +51,18 @@ def statics(
     from dynamis.statics import duality, holding_torque
 
     loaded, at = load_at(robot, q, settings)
-    held = holding_torque(loaded, at, wrench_of(wrench), frame, by=by)
-    spaces = duality(loaded, at, frame, rows=rows)
     most = one_or_all(numbers(limits, "--limits"))
+    held = holding_torque(loaded, at, wrench_of(wrench), frame, by=by, torque_limits=most)
+    spaces = duality(loaded, at, frame, rows=rows)
     strength = _strength(loaded, at, frame, by, most)
-    if plot is not None:
-        spaces.plot(plot)
-    if polytope is not None:
-        _draw_forces(loaded, at, frame, by, most, polytope)
+
+    def draw() -> None:
+        if plot is not None:
+            spaces.plot(plot)
+        if polytope is not None:
+            chosen = rows if rows != "all" and spaces.task.size in (2, 3) else None
+            _draw_forces(loaded, at, frame, chosen, by, most, polytope)
+
     if as_json:
         facts = {
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
@@ -66,9 +71,10 @@ def statics(
             "largest_forces": {name: {"size": x.size, "limited_by": list(x.limited_by)} for name, x in strength.items()},
         }  # fmt: skip
         click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        draw()
         return
     unit = ["N m" if c.revolute else "N" for c in loaded.model.coordinates]
-    noise = 1e-12 * max(1.0, float(abs(held.total).max()))
+    noise = 1e-12 * max(1.0, float(abs(held.total).max(initial=0.0)))
     parts = (np.where(np.abs(x) < noise, 0.0, x) for x in (held.total, held.weight, held.load))
     table = zip(held.names, unit, *parts, held.limits, strict=True)
     rows_ = [(name, u, t, w, l, top if top != float("inf") else None) for name, u, t, w, l, top in table]
@@ -80,6 +86,7 @@ def statics(
     for found in strength.values():
         click.echo(f"  {found.sentence}")
     click.echo(spaces.summary())
+    draw()
     for path in (plot, polytope):
         if path is not None:
             click.echo(f"wrote {path}")
@@ -89,18 +96,21 @@ def _strength(robot: Robot, q: Any, frame: str | None, by: str, limits: Any) -> 
     """The largest force along each axis and against it, where limits are stated."""
     import numpy as np
 
+    from dynamis.analysis.capacity import free_coordinates, torque_bounds
     from dynamis.statics import largest_force
 
-    if limits is None and not np.isfinite(robot.limits["effort"]).any():
+    if not np.isfinite(torque_bounds(robot, limits)).any() or free_coordinates(robot).any():
         return {}
     axes = {f"{sign}{name}": s * np.eye(3)[k] for k, name in enumerate(ROW_NAMES[:3]) for sign, s in (("+", 1.0), ("-", -1.0))}
     return {name: largest_force(robot, q, d, frame, torque_limits=limits, by=by) for name, d in axes.items()}
 
 
-def _draw_forces(robot: Robot, q: Any, frame: str | None, by: str, limits: Any, path: Path) -> None:
+def _draw_forces(robot: Robot, q: Any, frame: str | None, rows: Any, by: str, limits: Any, path: Path) -> None:
     from dynamis.statics import force_polytope
 
-    found = force_polytope(robot, q, frame, torque_limits=limits, by=by)
+    found = force_polytope(robot, q, frame, rows=rows, torque_limits=limits, by=by)
     if found.task.size not in (2, 3):
-        raise InputError(f"--polytope draws two or three directions; {found.task.frame.name} moves in {found.task.size}")
+        raise InputError(
+            f"--polytope draws two or three directions; {found.task.frame.name} moves in {found.task.size}; choose with --rows"
+        )
     found.plot(path)

@@ -52,7 +52,7 @@ def stiffness(
     if under is not None and len(under) != 6:
         raise InputError(f"--base takes 6 numbers, got {len(under)}")
     found = find(loaded, at, k, frame, wrench=load, by=by, base_compliance=under)
-    bent = None if load is None else deflection(loaded, at, k, load, frame, by=by)
+    bent = None if load is None else deflection(loaded, at, k, load, frame, by=by, base_compliance=under)
     if plot is not None:
         found.plot(plot)
     if chart is not None:
@@ -70,7 +70,7 @@ def stiffness(
 
 def _print(found: Any, bent: Any) -> None:
     C = found.compliance
-    stiff = [1.0 / C[k, k] if C[k, k] > 1e-300 else None for k in range(6)]
+    stiff = [1.0 / C[k, k] if gives else None for k, gives in enumerate(found.gives_way)]
     units = ["N/m"] * 3 + ["N m/rad"] * 3
     rows = [
         (name, unit, "rigid" if s is None else s, C[k, k])
@@ -83,7 +83,8 @@ def _print(found: Any, bent: Any) -> None:
     if bent is None:
         return
     pairs = zip(ROW_NAMES, bent.displacement, bent.predicted, strict=True)
-    print_table("under the load", ("direction", "moves", "predicted C w"), [(name, x, y) for name, x, y in pairs])
+    title = "under the load" + (", the base to first order" if bent.base.any() else "")
+    print_table(title, ("direction", "moves", "predicted C w"), [(name, x, y) for name, x, y in pairs])
     click.echo(
         f"  at rest to {bent.residual:.1e} after {bent.iterations} steps; "
         f"the prediction is {100 * bent.linear_error:.2g} % off; " + ("stable" if bent.stable else "not stable")

@@ -53,7 +53,7 @@ class Collisions:
 
 
 def detect(
-    motion: Trajectory, model: Robot | None = None, *, bandwidth: float = 30.0, threshold: Any = None, calm: float = 0.0,
+    motion: Trajectory, model: Robot | None = None, *, bandwidth: Any = 30.0, threshold: Any = None, calm: float = 0.0,
     slip: float = 0.05,
 ) -> Collisions:  # fmt: skip
     """Collisions in a motion, by a momentum observer on its points; ``model`` is what is known of the robot.
@@ -74,16 +74,19 @@ def detect(
     return Collisions(tuple(_spans(motion.t, r, over, known.coordinate_names)), motion.t, r, np.asarray(limits))
 
 
-def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: float = 30.0, slip: float = 0.05) -> Array:
-    """r (N, n) of a log: times t (N), q (N, nq), v and τ (N, n); zero at its start.
+def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any = 30.0, slip: float = 0.05) -> Array:
+    """r (N, n) of a log: times t (N) that grow, q (N, nq), v and τ (N, n); zero at its start.
 
     The filter ṙ = K (ṗ − τ − Cᵀ v + g + friction − r) is solved exactly for torques that are straight between points.
     """
     t, q, v, tau = (np.asarray(x, dtype=float) for x in (t, q, v, tau))
-    K = float(gain(bandwidth, "bandwidth"))
-    if len(t) > 1 and K * float(np.diff(t).max()) > TOO_COARSE:
+    _check_log(t, {"q": q, "v": v, "tau": tau})
+    K = gain(bandwidth, "bandwidth", model.n)
+    quickest = float(K.max(initial=0.0))
+    if len(t) > 1 and quickest * float(np.diff(t).max()) > TOO_COARSE:
         raise InputError(
-            f"points up to {np.diff(t).max():.3g} s apart are too coarse for {K:g} rad/s: take more, or a slower observer"
+            f"points up to {np.diff(t).max():.3g} s apart are too coarse for {quickest:g} rad/s: take more, or a slower "
+            "observer"
         )
     known = momentum_rate(model, q, v, slip) + tau
     p = np.einsum("nij,nj->ni", model.mass_matrix(q), v)
@@ -96,7 +99,25 @@ def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: floa
     return r
 
 
-def _filtered(s: Array, K: float, h: float, a: Array, b: Array) -> Array:
+def _check_log(t: Array, columns: dict[str, Array]) -> None:
+    """Refuse a log in which a row is no number, or no later than the one before."""
+    if t.ndim != 1 or not len(t):
+        raise InputError(f"a log has one time for each row, t of shape (N,) with N ≥ 1; got shape {t.shape}")
+    for name, values in {"t": t, **columns}.items():
+        if values.shape[:1] != t.shape:
+            raise InputError(f"{name} has {len(values) if values.ndim else 0} rows, t has {len(t)}: give one for each time")
+        bad = np.flatnonzero(~np.isfinite(values.reshape(len(t), -1)).all(axis=1))
+        if len(bad):
+            raise InputError(f"row {bad[0]} of {name} is not finite: drop the rows that were not measured")
+    late = np.flatnonzero(np.diff(t) <= 0.0)
+    if len(late):
+        k = int(late[0])
+        raise InputError(
+            f"times must grow, but row {k + 1} has t = {t[k + 1]:g} s after {t[k]:g} s: sort them, drop repeated rows"
+        )
+
+
+def _filtered(s: Array, K: Array, h: float, a: Array, b: Array) -> Array:
     """s after h of ṡ = u − K s, where u goes straight from a to b."""
     decay = np.exp(-K * h)
     slope = (b - a) / h

@@ -3,7 +3,7 @@
 Double diagonalisation finds Q with Λ = Q Qᵀ and K = Q K_0 Qᵀ, and sets D = 2 ζ Q K_0^½ Qᵀ [Albu-Schäffer et al. 2003]. That
 is 2 ζ times the geometric mean of Λ and K, D = 2 ζ K^½ (K^½ Λ⁻¹ K^½)^-½ K^½, which needs no eigenvectors but one square
 root. It is computed by Newton's iteration in a fixed number of rounds, so that it can be traced; and from the mobility Λ⁻¹
-= J M⁻¹ Jᵀ, which exists at singularities too.
+= J M⁻¹ Jᵀ, so that Λ need not be computed. At a singularity of the task D would be infinite: numbers are refused there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import SingularError
 from dynamis.scalar import exp, log, solve_positive, sqrt
 
 Array = npt.NDArray[Any]
+SINGULAR = 1e-13  # least over largest eigenvalue of K^½ Λ⁻¹ K^½
 SCALED_ROUNDS, ROUNDS = 4, 11  # digits double in each; scaled ones first bring a condition of 1e8 down to a few
 
 
@@ -28,7 +30,18 @@ def consistent_damping(mobility: Array, stiffness: Array, ratio: float = 1.0) ->
     """
     root = sqrt(np.asarray(stiffness))
     S = root[:, None] * mobility * root[None, :]
+    if S.dtype != object:
+        _refuse_singular(S)
     return np.asarray(2.0 * ratio * root[:, None] * inverse_square_root(S) * root[None, :])
+
+
+def _refuse_singular(S: Array) -> None:
+    least, most = np.linalg.eigvalsh(S)[[0, -1]] if np.isfinite(S).all() else (0.0, 0.0)
+    if least <= SINGULAR * most:
+        raise SingularError(
+            "the task is singular at this state: some direction of it cannot be moved, and its damping would be infinite; "
+            "choose a task or a start away from it"
+        )
 
 
 def inverse_square_root(S: Array) -> Array:

@@ -19,6 +19,11 @@ def smooth_model(robot: Robot) -> Robot:
     return without_dry_friction(robot)
 
 
+def dry_friction(robot: Robot) -> Array:
+    """The largest torque (n) by which dry friction holds each joint, in its worse direction."""
+    return np.asarray(np.abs(robot.model.coulomb) + np.abs(robot.model.coulomb_bias), dtype=float)
+
+
 def dry_feedforward(robot: Robot, v_d: Array, slip: float | None) -> Array:
     """F_s tanh(v_d / slip) and what friction has of a direction, along a wanted velocity (n)."""
     model = robot.model

@@ -47,9 +47,7 @@ class GravityCompensation(Controller):
         object.__setattr__(self, "damping", gain(self.damping, "damping", zero=True))
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:  # noqa: ARG002 - every law takes the time
-        carried = robot.gravity(q) - self.damping * np.asarray(v)
-        if robot.nq == robot.n:
-            carried = carried + springs(robot, q)
+        carried = robot.gravity(q) + springs(robot, q) - self.damping * np.asarray(v)
         return carried if self.payload is None else carried + payload_torque(robot, q, self.payload, self.frame)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - it has no bandwidth

@@ -3,10 +3,11 @@
 Directions S_f of the task are controlled in force, the others in position; both see the arm's inertia Λ [Raibert & Craig
 1981], [Khatib 1987]. With the reaction f = S_fᵀ w of the surroundings, positive along S_f:
 
-    F = Λ (P_p (ẍ_d + k_d ė + k_p e) − P_f k_v ẋ − J̇ v) − S_f (f_d + k_f (f_d − f) + k_i ∫ (f_d − f) dt)
+    F = Λ (P_p (ẍ_d + k_d P_p ė + k_p P_p e) − P_f k_v ẋ − J̇ v) − S_f (f_d + k_f (f_d − f) + k_i ∫ (f_d − f) dt)
     τ = Jᵀ F + C v + g
 
-The integral takes out what gravity errors and a wrong normal add to the force.
+Errors are projected before the gains and after: gains that differ along slanted normals would mix force and position. The
+integral takes out what gravity errors and a wrong normal add to the force.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class HybridForcePosition(DynamicController):
             force = np.broadcast_to(np.array(self.force, dtype=float), (len(self.normals),))
         except (TypeError, ValueError):
             raise InputError(f"force takes {len(self.normals)} numbers, one for each normal, got {self.force!r}") from None
+        if not np.isfinite(force).all():
+            raise InputError(f"force must be finite numbers, in N, got {self.force!r}")
         object.__setattr__(self, "force", force)
         object.__setattr__(self, "kp", gain(self.kp, "kp", size))
         object.__setattr__(self, "kd", gain(self.kd, "kd", size))
@@ -102,7 +105,8 @@ class HybridForcePosition(DynamicController):
     def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:
         now = TaskError.of(robot, t, q, v, self.task, self._at)
         P_p, P_f = self.selection()
-        wanted = P_p @ (now.a_d + self.kd * now.e_dot + self.kp * now.e) - self.speed * (P_f @ now.x_dot)
+        pulled = self.kd * (P_p @ now.e_dot) + self.kp * (P_p @ now.e)
+        wanted = P_p @ (now.a_d + pulled) - self.speed * (P_f @ now.x_dot)
         missing = self.force - self.reaction(t, q, v, wrench)
         press = self.force + self.force_gain * missing + self.integral * np.asarray(x)
         F = inertia_times(now.instant, wanted - now.instant.drift) - self.normals.T @ press

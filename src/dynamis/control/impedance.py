@@ -5,7 +5,8 @@ passive, or cancelled, for then the answer is Λ ë + D ė + K e = w also in qui
 chosen inertia M_d the measured wrench w is shaped: τ = Jᵀ (Λ (ẍ_d − J̇ v + M_d⁻¹ (D ė + K e + w)) − w) + C v + g [Hogan
 1985], [Ott 2008].
 
-K e is the gradient of ½ eᵀ K e for positions; for rotations one number of stiffness belongs to all three axes.
+K e is the gradient of ½ eᵀ K e for positions, and for coordinates of the orientation such as "rpy". For "geometric" rotations
+one number of stiffness belongs to all three axes: other moments belong to no energy.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from dynamis.control.gains import gain
 from dynamis.control.law import Controller
 from dynamis.control.operational_space import well_conditioned
 from dynamis.control.pd_gravity import springs
-from dynamis.control.reference import Reference, reference_of
+from dynamis.control.reference import Reference, reference_of, rests
 from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
-from dynamis.errors import InputError
+from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import PoseTask, Position, Task
+from dynamis.task_space.tasks import Orientation, Position, Task
 
 Array = npt.NDArray[Any]
 
@@ -65,8 +66,11 @@ class Impedance(Controller):
         if self.coriolis not in ("kept", "cancelled"):
             raise InputError(f"coriolis={self.coriolis!r} is not known; choose 'kept' (passive) or 'cancelled'")
         object.__setattr__(self, "stiffness", gain(self.stiffness, "stiffness", size))
-        if isinstance(self.task, PoseTask) and np.ptp(self.stiffness[3:]) > 0.0:
-            raise InputError("the three stiffnesses of rotation must be equal: other moments would belong to no energy")
+        if any(np.ptp(self.stiffness[place]) > 0.0 for place in _rotations(self.task)):
+            raise InputError(
+                "the three stiffnesses of rotation must be equal: other moments would belong to no energy; take one number, "
+                "or coordinates='rpy'"
+            )
         if gain(self.ratio, "ratio").ndim:
             raise InputError("ratio is one number: the damping ratio of every mode")
         if self.inertia is not None:
@@ -112,17 +116,18 @@ class Impedance(Controller):
         J = self.task.jacobian(robot, at)
         mobility = J @ np.linalg.solve(robot.mass_matrix(at), J.T)
         mass = mobility if self.inertia is None else np.diag(1.0 / self.inertia)
-        ratio, fastest = modes(mass, self.damping(mobility), self.stiffness)
+        try:
+            (ratio, fastest), why = modes(mass, self.damping(mobility), self.stiffness), "as designed, in every mode"
+        except SingularError:
+            ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction of it cannot be moved, nor damped"
         damped = ratio > (1.0 - 1e-6) * self.ratio
         conditions = [
-            positive("least stiffness K", float(np.min(self.stiffness)), "the reference is where the energy is least"),
-            Condition("least damping ratio at q", damped, ratio, self.ratio, PROVEN, "as designed, in every mode"),
+            positive("least stiffness K", float(np.min(self.stiffness)), "a spring pulls in every direction of the task"),
+            Condition("least damping ratio at q", damped, ratio, self.ratio, PROVEN, why),
             well_conditioned(robot, self.task, at),
         ]
         if self.inertia is None:
-            passive = self.coriolis == "kept"
-            why = "the loop is passive: stable against any passive surroundings" if passive else "Λ̇ is left out: move slowly"
-            conditions.append(Condition("Coriolis terms kept", passive, float(passive), 1.0, PROVEN if passive else RULE, why))
+            conditions.append(self._passive(robot))
         else:
             lightest = float(np.min(self.inertia * np.diagonal(mobility)))
             conditions.append(
@@ -131,8 +136,36 @@ class Impedance(Controller):
             )  # fmt: skip
         if self.task.size < robot.n:
             conditions.append(positive("ω_0 beside the task", float(self.null), "what the task leaves free is damped"))
-        note = "the designed ratio holds at every configuration, for D follows Λ(q)" if self.inertia is None else ""
-        return Stability("Cartesian impedance", (*conditions, *sampled_often_enough(rate, fastest)), (note,) if note else ())
+        note = "the designed ratio holds wherever the task is not singular, for D follows Λ(q)" if self.inertia is None else ""
+        often = sampled_often_enough(rate, fastest) if fastest else ()
+        return Stability("Cartesian impedance", (*conditions, *often), (note,) if note else ())
+
+    def _passive(self, robot: Robot) -> Condition:
+        """That the loop takes energy only from what pushes it; where a premise is missing, which."""
+        kept = self.coriolis == "kept"
+        missing = []
+        if not kept:
+            missing.append("Λ̇ is left out: move slowly")
+        if self.posture is not None and self.task.size < robot.n:
+            missing.append("the posture's torques beside the task belong to no energy, and can drive the arm")
+        if not rests(self.reference):
+            missing.append("a reference that moves does work")
+        if not missing:
+            why = "the loop is passive: stable against any passive surroundings"
+            return Condition("Coriolis terms kept", True, 1.0, 1.0, PROVEN, why)
+        what = "Coriolis terms kept" if not kept else "premises of passivity"
+        return Condition(what, False, 0.0, 1.0, RULE, "passivity is not proven: " + "; ".join(missing))
+
+
+def _rotations(task: Task, start: int = 0) -> list[slice]:
+    """Where the geometric orientations within a task have their components."""
+    if isinstance(task, Orientation):
+        return [slice(start, start + task.size)] if task.coordinates == "geometric" else []
+    found = []
+    for part in getattr(task, "parts", ()):
+        found += _rotations(part, start)
+        start += part.size
+    return found
 
 
 def modes(mobility: Array, D: Array, stiffness: Array) -> tuple[float, float]:

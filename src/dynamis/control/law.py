@@ -7,6 +7,7 @@ robot it knows only roughly. ``law.on(model)`` is the same as a function of (t, 
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.stability import Stability
+from dynamis.control.stability import Stability, as_rules
 from dynamis.errors import InputError, printable
+from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
 from dynamis.simulation.dynamic_law import DynamicLaw
 
@@ -73,7 +75,7 @@ class Knowing(Controller):
         return Knowing(self.law, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return self.law.check(robot, rate=rate)
+        return check_knowing(self.law, robot, self.model, rate)
 
 
 class OnModel:
@@ -133,7 +135,22 @@ class KnowingDynamic(DynamicController):
         return KnowingDynamic(self.law, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return self.law.check(robot, rate=rate)
+        return check_knowing(self.law, robot, self.model, rate)
+
+
+def check_knowing(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:
+    """What is known about a law that computes with this model on this robot.
+
+    Laws whose `check` takes the model are asked so. The theorems of the others are for the robot's own model.
+    """
+    check_same_joints(model, robot)
+    if fingerprint(model.model) == fingerprint(robot.model):
+        return law.check(robot, rate=rate)
+    if "model" in inspect.signature(law.check).parameters:
+        asked: Any = law.check
+        return asked(robot, rate=rate, model=model)
+    why = "the law computes with another model than the robot's own, for which its theorem is: these are rules of thumb"
+    return as_rules(law.check(robot, rate=rate), why)
 
 
 def traceable_twin(model: Robot) -> Robot:

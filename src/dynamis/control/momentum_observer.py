@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller, DynamicController
+from dynamis.control.law import Controller, DynamicController, check_knowing
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import Stability, positive, sampled_often_enough
 from dynamis.errors import InputError
@@ -93,8 +93,9 @@ class MomentumObserver(DynamicController):
             p = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
         return np.asarray(self.bandwidth * (p - np.asarray(x)[..., self.own :]))
 
-    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        inner = self.inner.check(robot, rate=rate)
+    def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
+        """``model`` is what the law and its observer compute with, where that is not the robot itself."""
+        inner = check_knowing(self.inner, robot, robot if model is None else model, rate)
         own = positive("least observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
         lag = 1e3 / float(np.min(self.bandwidth))
         late = f"r is τ_ext through a filter of {lag:.3g} ms; an error of the model shows as a torque"

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from dynamis.control.gains import gain
 from dynamis.control.law import Controller, check_plain_joints
-from dynamis.control.pd_gravity import springs
+from dynamis.control.pd_gravity import largest_gravity, springs
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.structure import ScaledBounds, scaled_bounds
@@ -109,9 +109,12 @@ class PDBounded(Controller):
     def ultimate_error(self) -> Array:
         """|e_k| (n) that is left at most once V has fallen: ‖s'‖ ≤ √(μ'/λ') ε/m on the way out of V = const., over λ w_k.
 
-        μ' and λ' are the extreme eigenvalues of M' that were found.
+        μ' and λ' are the extreme eigenvalues of M': the proven ones, or with "found" constants those found by search. Infinite
+        where λ' could not be proven to be above zero in the time.
         """
-        reach = np.sqrt(self.bounds.inertia.value / self.bounds.least.value)
+        proven, most, least = self.constants == "proven", self.bounds.inertia, self.bounds.least
+        over, under = (most.safe, least.safe) if proven else (most.value, least.value)
+        reach = np.sqrt(over / under) if under > 0.0 else np.inf
         return np.asarray(reach * self.width / self.margin / (self.bandwidth * self.bounds.scale))
 
     def check(self, robot: Robot, *, rate: float | None = None, speed: float = 1.0, acceleration: float = 2.0) -> Stability:
@@ -119,7 +122,8 @@ class PDBounded(Controller):
         w = self.bounds.scale
         lengths = (speed * np.linalg.norm(w), speed * np.linalg.norm(w), acceleration * np.linalg.norm(w))
         rho = (1.0 + self.margin) * self.overcome(*lengths)
-        needed = np.abs(robot.gravity(robot.random(0, 512))).max(axis=0) + w * (rho + self.settling * self.width)
+        weight = largest_gravity(robot)
+        needed = weight + w * (rho + self.settling * self.width)
         limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
         worst = int(np.argmin(limits / needed))
         sure = self.constants == "proven" or self.bounds.certified
@@ -128,16 +132,35 @@ class PDBounded(Controller):
             Condition("constants used over those found", sure or self.margin > 0.0,
                       (1.0 + self.margin) * self.constant("coriolis"), self.bounds.coriolis.value,
                       PROVEN if sure else SEARCHED, "what is overcome is not underestimated"),
+            *self._holding(robot, weight, limits),
             Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
                       float(limits[worst]), float(needed[worst]), RULE,
                       f"not cut at {speed:g} rad/s and {acceleration:g} rad/s²; where it is, the promise ends"),
         )  # fmt: skip
         stiffest = self.settling + rho / self.width
         notes = (
-            f"errors end below {float(self.ultimate_error().max()):.3g} rad (m), for any arm within the bounds",
+            self._promise(),
             "the bounds are those of the robot it was designed for: the margin must cover what the real arm exceeds them by",
         )
         return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
+
+    def _holding(self, robot: Robot, weight: Array, limits: Array) -> tuple[Condition, ...]:
+        """That the limits carry the arm's weight everywhere: proven by the bound of gravity, or searched."""
+        if not np.isfinite(limits).any():
+            return ()
+        k = int(np.argmin(limits / np.maximum(weight, 1e-300)))
+        holds, surely = bool(limits[k] >= weight[k]), bool((limits >= self.bounds.scale * self.bounds.gravity.safe).all())
+        basis = PROVEN if surely or not holds else SEARCHED
+        return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest weight [N m]", holds, float(limits[k]),
+                          float(weight[k]), basis, "the arm can be held at rest in every configuration"),)  # fmt: skip
+
+    def _promise(self) -> str:
+        end = float(self.ultimate_error().max())
+        if not np.isfinite(end):
+            return "no last error is promised: λ' was not proven to be above zero in the time, give seconds=… more"
+        sure = "proven" if self.constants == "proven" else "by searched, not proven, constants"
+        uncut = ", while no torque is cut" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
+        return f"errors end below {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
 
 
 def _length(x: Array) -> Any:

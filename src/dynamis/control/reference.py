@@ -37,6 +37,11 @@ def reference_of(given: Any, name: str = "the reference") -> Reference:
     return lambda _t: (goal, rest, rest)
 
 
+def rests(given: Any) -> bool:
+    """Whether a reference is a goal at rest, and no motion or function of time."""
+    return not callable(given) and not callable(getattr(given, "at", None))
+
+
 def _checked(at: Callable[[Any], Any], name: str) -> Reference:
     def reference(t: Any) -> tuple[Array, Array, Array]:
         given = at(t)

@@ -17,15 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.adapted_parameters import Adapted, adapted_parameters
+from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, inertia_seen
 from dynamis.control.law import DynamicController, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
-from dynamis.control.stability import Stability, positive, sampled_often_enough
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 INSTANTS = 61  # of the reference at which the regressor's size is looked at
+LOOKED_AT = 64  # states at which the model is compared with the robot
+UNLEARNT = 1e-6  # of the largest torque: rounding
 FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand times faster
 
 
@@ -112,17 +115,44 @@ class SlotineLi(DynamicController):
         missed = np.asarray(x) + self.adapted.values(model) - self.adapted.values(plant)
         return float(0.5 * s @ plant.mass_matrix(q) @ s + 0.5 * missed @ (missed / np.maximum(self.learning, 1e-300)))
 
-    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
+    def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
+        """``model`` is where learning starts, where that is not the robot itself: what it misses must be learnt."""
         least = {name: float(np.min(getattr(self, name))) for name in ("bandwidth", "damping", "learning")}
         conditions = (
             positive("least Λ", least["bandwidth"], "e decays where s is zero"),
-            positive("least K_D", least["damping"], "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ falls by sᵀK_D s"),
+            self._falling(robot, least["damping"]),
             positive("least Γ", least["learning"], "estimates follow −∂V; they stay bounded"),
+            *(() if model is None else (self._learnt(robot, model),)),
         )
+        end = "s → 0" if not dry_friction(robot).any() else "without dry friction s → 0, with it s ends near zero,"
         notes = (
-            f"s → 0 for every constant θ, of which {self.size} are learnt; what is not learnt must be known",
+            f"{end} for every constant θ, of which {self.size} are learnt; what is not learnt must be known",
             "θ̂ becomes true only if the motion excites every parameter; noise makes unexcited ones drift",
         )
         lightest = np.diagonal(robot.mass_matrix(robot.random(0, 256)), axis1=1, axis2=2).min(axis=0)
         fastest = float((gain(self.damping, "damping", robot.n) / lightest).max())
         return Stability("Slotine–Li adaptive", (*conditions, *sampled_often_enough(rate, fastest)), notes)
+
+    def _learnt(self, robot: Robot, model: Robot) -> Condition:
+        """That constant parameters of those learnt turn the model's torques into the robot's, at many random states."""
+        rng = np.random.default_rng(0)
+        rows, missed, size = [], [], 0.0
+        for q in robot.random(rng, LOOKED_AT):
+            state = (q, *rng.standard_normal((3, robot.n)), self.slip)
+            Y, tau = slotine_li_regressor(model.model, *state), slotine_li_regressor(robot.model, *state) @ robot.parameters
+            rows.append(Y[:, list(self.adapted.columns)])
+            missed.append(tau - Y @ model.parameters)
+            size = max(size, float(np.abs(tau).max()))
+        A, b = np.concatenate(rows), np.concatenate(missed)
+        left = float(np.abs(b - A @ np.linalg.lstsq(A, b, rcond=None)[0]).max()) / max(size, 1e-300)
+        known = max(1.0 - left, 0.0)
+        return Condition("share of the torques that is known or learnt", left < UNLEARNT, known, 1.0 - UNLEARNT, SEARCHED,
+                         "what is neither is a disturbance: s does not go to zero, and estimates may drift")  # fmt: skip
+
+    def _falling(self, robot: Robot, least: float) -> Condition:
+        """That V falls: a theorem for friction that is linear in known functions, which dry friction at rest is not."""
+        why, dry = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ falls by sᵀK_D s", float(dry_friction(robot).max(initial=0.0))
+        if not dry:
+            return positive("least K_D", least, why)
+        why += f" beside dry friction; up to {dry:.3g} N m of that are smoothed below {self.slip:g} rad/s, and V may rise there"
+        return Condition("least K_D", least > 0.0, least, 0.0, SEARCHED, why)

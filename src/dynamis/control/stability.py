@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.analysis.report import Bound
@@ -56,8 +56,9 @@ class Stability:
 
     @property
     def proven(self) -> bool:
-        """Whether every condition of the theorem holds, and by proven numbers."""
-        return self.stable and all(c.basis == PROVEN for c in self.conditions if c.basis != RULE)
+        """Whether there is a theorem, every condition of which holds, and by proven numbers."""
+        bases = {c.basis for c in self.conditions} - {RULE}
+        return self.stable and bases == {PROVEN}
 
     @property
     def advice(self) -> tuple[Condition, ...]:
@@ -68,8 +69,11 @@ class Stability:
         """One sentence."""
         if not self.stable:
             return "a condition for stability fails"
+        broken = "; a rule of thumb is broken" if self.advice else ""
+        if all(c.basis == RULE for c in self.conditions):
+            return "nothing is proven: no theorem was checked" + broken
         sure = "proven" if self.proven else "by searched, not proven, numbers"
-        return f"the conditions for stability hold ({sure})" + ("; a rule of thumb is broken" if self.advice else "")
+        return f"the conditions for stability hold ({sure})" + broken
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -88,6 +92,12 @@ class Stability:
 def positive(what: str, least: float, why: str) -> Condition:
     """That a gain is above zero."""
     return Condition(what, least > 0.0, least, 0.0, PROVEN, why)
+
+
+def as_rules(report: Stability, why: str) -> Stability:
+    """The same conditions where the theorem's premise is missing: those that hold are rules of thumb, and a note says why."""
+    lowered = tuple(replace(c, basis=RULE) if c.holds else c for c in report.conditions)
+    return replace(report, conditions=lowered, notes=(*report.notes, why))
 
 
 def outweighs(what: str, bound: Bound, factor: float, why: str) -> Condition:

@@ -54,8 +54,21 @@ def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth
         return np.zeros(n)
     wanted = -2.0 * bandwidth * np.asarray(v)
     if posture is not None:
-        wanted = wanted + bandwidth * bandwidth * (np.asarray(posture, dtype=float) - q)
+        wanted = wanted + bandwidth * bandwidth * (_posture(posture, len(np.asarray(q)), n) - q)
     return beside_the_task(instant, instant.M @ wanted, damping)
+
+
+def _posture(posture: Any, count: int, n: int) -> Array:
+    """q_0, of a robot whose positions are plain numbers: only then q_0 − q is a velocity's direction."""
+    if count != n:
+        raise InputError(
+            "posture= takes joints with one number each; this robot has a spherical or free joint: leave posture=None, "
+            "which damps what the task leaves free"
+        )
+    wanted = np.asarray(posture, dtype=float)
+    if wanted.shape not in ((), (n,)):
+        raise InputError(f"posture= has {np.size(wanted)} numbers, the robot has {n} joints: give one for each")
+    return wanted
 
 
 def task_force(task: Task, wrench: Array) -> Array:

@@ -16,7 +16,7 @@ from dynamis.control.feedforward_pd import FeedforwardPD
 from dynamis.control.gains import gain, inertia_seen
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
-from dynamis.control.law import Controller, DynamicController
+from dynamis.control.law import Controller, DynamicController, check_knowing
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.pd_bounded import PDBounded
@@ -163,7 +163,7 @@ def _checked(law: Any, robot: Robot, model: Robot, q: Array, rate: float | None,
             return law.check(robot, rate=rate, model=model)
         case OperationalSpace() | Impedance():
             return law.check(robot, rate=rate, q=q)
-    return law.check(robot, rate=rate)
+    return check_knowing(law, robot, model, rate)
 
 
 def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None:

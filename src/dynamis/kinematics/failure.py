@@ -9,22 +9,29 @@ import numpy.typing as npt
 
 from dynamis.kinematics.descent import Reached, descend
 from dynamis.kinematics.task import Task
+from dynamis.kinematics.turns import ROUNDING, Turns
 
 Array = npt.NDArray[Any]
 SINGULAR = 1e-4  # smallest over largest singular value: some direction is as good as lost
+SEARCH = 50  # random starts before anything is blamed: the target may be within reach after all
 TRIES = 12  # random starts of each further question
+EXISTS = "a solution exists: more restarts= find it"
 
 
 def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
     """What is in the way at the nearest configuration that was come to."""
+    if descend(task, task.starts(rng, SEARCH), tolerance).found.any():
+        return f"{_misses(task, errors)}, but {EXISTS}"
+    starts = np.concatenate([q[None], task.starts(rng, TRIES)])
+    free = _without_limits(task, starts, tolerance)
+    if free is not None:
+        beyond = _beyond_limits(task, free)
+        within = _misses(task, errors)
+        return f"only beyond the limits: {beyond}; within them it {within}" if beyond else f"{within}, but {EXISTS}"
     possible = _possible(task, rng)
     lost = _directions_lost(task, q, possible, rng)
     if lost:
         return f"{_misses(task, errors)}: {lost}"
-    starts = np.concatenate([q[None], task.starts(rng, TRIES)])
-    beyond = _beyond_limits(task, starts, tolerance)
-    if beyond:
-        return f"only beyond the limits: {beyond}; within them it {_misses(task, errors)}"
     if task.kind == "pose":
         point = descend(task.of_position(), starts, tolerance)
         if point.found.any():
@@ -65,20 +72,33 @@ def _directions_lost(task: Task, q: Array, possible: Array, rng: np.random.Gener
     return f"{task.robot.name!r} moves in {can} independent directions of the {wanted} asked for; {cure}"
 
 
-def _beyond_limits(task: Task, starts: Array, tolerance: Array) -> str:
-    """Which joints would have to leave their limits, if that would help."""
+def _without_limits(task: Task, starts: Array, tolerance: Array) -> Array | None:
+    """The solution (nq) that leaves the limits least, if there are limits and a solution without them."""
     if not (np.isfinite(task.lower).any() or np.isfinite(task.upper).any()):
-        return ""
+        return None
     free: Reached = descend(task.without_limits(), starts, tolerance)
     if not free.found.any():
-        return ""
-    solutions = free.q[free.found]
-    outside = np.maximum(task.lower - solutions, solutions - task.upper).clip(min=0.0)
-    nearest = int(outside.sum(axis=1).argmin())
+        return None
+    # a joint that comes round is within its limits, if a turn brings it there, where it is nearest to their middle
+    limited = np.isfinite(task.lower) & np.isfinite(task.upper)
+    middle = np.where(limited, (np.where(limited, task.lower, 0.0) + np.where(limited, task.upper, 0.0)) / 2.0, starts[0])
+    solutions = Turns(task.robot, False).nearest(free.q[free.found], middle)
+    return np.asarray(solutions[_outside(task, solutions).sum(axis=1).argmin()])
+
+
+def _outside(task: Task, q: Array) -> Array:
+    """How far beyond its limits each number of q (…, nq) is, apart from rounding."""
+    outside = np.maximum(task.lower - q, q - task.upper)
+    return np.where(outside > ROUNDING, outside, 0.0)
+
+
+def _beyond_limits(task: Task, solution: Array) -> str:
+    """Which joints leave their limits in a solution, and for where."""
+    outside = _outside(task, solution)
     return ", ".join(
-        f"{c.name} at {solutions[nearest, c.q_index]:.4g} (allowed: {c.lower:.4g} to {c.upper:.4g})"
+        f"{c.name} at {solution[c.q_index]:.4g} (allowed: {c.lower:.4g} to {c.upper:.4g})"
         for c in task.robot.model.coordinates
-        if c.q_index is not None and outside[nearest, c.q_index] > 0.0
+        if c.q_index is not None and outside[c.q_index] > 0.0
     )
 
 

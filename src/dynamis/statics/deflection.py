@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, SingularError
+from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.spatial.rotation import log_quaternion, to_quaternion
 from dynamis.statics.convention import one_state, one_wrench
 from dynamis.statics.load_term import check_coordinates, load_stiffness, weight_stiffness
-from dynamis.statics.stiffness import joint_matrix
+from dynamis.statics.stiffness import base_part, joint_matrix
 
 Array = npt.NDArray[Any]
 
@@ -27,13 +27,15 @@ class Deflection:
     """A robot at rest under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)).
 
     ``q`` is where it rests, ``displacement`` (δp, δφ) how its frame moved and turned, ``predicted`` what C w says, with
-    C = J K_q⁻¹ Jᵀ at the start. ``residual`` [N m, N] is what is left of the balance; ``stable`` whether it stays there.
+    C = J (K_q + ∂g/∂q)⁻¹ Jᵀ at the start, without ∂g/∂q where the weight does not count. ``base`` is the part of both that a
+    spring under the base adds. ``residual`` [N m, N] is what is left of the balance; ``stable`` whether it stays there.
     """
 
     q: Array
     dq: Array
     displacement: Array
     predicted: Array
+    base: Array
     torque: Array
     residual: float
     iterations: int
@@ -46,20 +48,21 @@ class Deflection:
         return float(np.linalg.norm(self.predicted[:3] - self.displacement[:3])) / size if size else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        vectors = {name: getattr(self, name).tolist() for name in ("q", "dq", "displacement", "predicted", "torque")}
+        vectors = {name: getattr(self, name).tolist() for name in ("q", "dq", "displacement", "predicted", "base", "torque")}
         facts = {"residual": self.residual, "iterations": self.iterations, "stable": self.stable}
         return vectors | facts | {"linear_error": self.linear_error}
 
 
 def deflection(
     robot: Robot, q: Any, joint_stiffness: Any, wrench: Any, frame: str | None = None, *, by: str = "environment",
-    gravity: bool = True, tolerance: float = 1e-10,
+    gravity: bool = True, tolerance: float = 1e-10, base_compliance: Any = None,
 ) -> Deflection:  # fmt: skip
     """Where a robot rests under a load that keeps its components in world axes, with springs in its joints.
 
     The springs are relaxed at ``q`` but for the weight, which the motors hold there; with ``gravity=False`` the weight does
     not change. Newton's method with the exact derivative K_q + ∂g/∂q − ∂(Jᵀ w)/∂q, the load laid on in parts where
-    it does not find its way at once, until the balance holds to ``tolerance`` times the load.
+    it does not find its way at once, until the balance holds to ``tolerance`` times the load. ``base_compliance``, as in
+    `stiffness`, adds its displacement to first order.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -69,6 +72,8 @@ def deflection(
     """
     q0 = one_state(robot, q)
     check_coordinates(robot)
+    if not robot.n:
+        raise InputError(f"robot {printable(robot.name)} has no joints that move, so no springs of theirs give way")
     if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
         raise InputError(f"tolerance must lie between 0 and 1, got {tolerance!r}")
     f = robot.model.frame(frame).name
@@ -78,13 +83,16 @@ def deflection(
     here = robot.integrate(q0, dq)
     stiff = balance.slope(dq, w)
     J = robot.jacobian(q0, f)
+    base = np.zeros(6) if base_compliance is None else base_part(robot, q0, f, base_compliance) @ w
+    K_start = K + weight_stiffness(robot, q0) if gravity else K
     start, end = robot.pose(q0, f), robot.pose(here, f)
     turn = log_quaternion(to_quaternion(end[:3, :3] @ start[:3, :3].T))
     return Deflection(
         q=here,
         dq=dq,
-        displacement=np.concatenate([end[:3, 3] - start[:3, 3], turn]),
-        predicted=J @ np.linalg.solve(K, J.T @ w),
+        displacement=np.concatenate([end[:3, 3] - start[:3, 3], turn]) + base,
+        predicted=J @ np.linalg.solve(K_start, J.T @ w) + base,
+        base=base,
         torque=K @ dq + (robot.gravity(q0) if gravity else 0.0),
         residual=float(np.abs(balance.residual(dq, w)).max(initial=0.0)),
         iterations=iterations,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.analysis.capacity import ROUNDING, torque_bounds
 from dynamis.robot import Robot
 from dynamis.statics.convention import on_robot
 
@@ -19,7 +20,8 @@ class HoldingTorque:
     """The torques (…, n) that hold a robot still: ``total`` = ``weight`` + ``load``.
 
     ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
-    that the robot exerts. ``limits`` are the efforts of the joints, infinite where none is stated.
+    that the robot exerts. ``limits`` are the efforts of the joints, infinite where none is stated and 0 for a free base,
+    which no motor drives.
     """
 
     names: tuple[str, ...]
@@ -40,7 +42,9 @@ class HoldingTorque:
     @property
     def possible(self) -> Any:
         """Whether every torque is within its limit (…)."""
-        return np.asarray(self.used <= 1.0).all(axis=-1)
+        size = np.abs(self.total)
+        rounding = size <= ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
+        return np.asarray((self.used <= 1.0) | rounding).all(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,13 @@ class VirtualWork:
 
 
 def holding_torque(
-    robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
+    robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment", torque_limits: Any = None
 ) -> HoldingTorque:
     """The torques that hold a robot still against its weight and a wrench, with their parts.
 
     ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` says who
     exerts it: "environment", on the robot (τ = g − Jᵀ w), or "robot", on the environment (τ = g + Jᵀ F)
-    [Tzafestas, slides 3 to 5]. Leading axes broadcast.
+    [Tzafestas, slides 3 to 5]. ``torque_limits`` are the robot's efforts unless given. Leading axes broadcast.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -74,7 +78,7 @@ def holding_torque(
     w = on_robot(robot, wrench, by)
     weight = robot.gravity(q)
     load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
-    return HoldingTorque(robot.coordinate_names, weight, np.asarray(load), robot.limits["effort"])
+    return HoldingTorque(robot.coordinate_names, weight, np.asarray(load), torque_bounds(robot, torque_limits))
 
 
 def virtual_work(

@@ -60,6 +60,12 @@ class Stiffness:
         return int((s > RIGID * max(float(s.max()), 1e-300)).sum())
 
     @property
+    def gives_way(self) -> Array:
+        """Which of the six directions (x, y, z and about them) give way, each pushed alone."""
+        S = np.array([1.0] * 3 + [self.length] * 3)
+        return np.asarray(np.diag(self.compliance) * S**2 > RIGID * max(float(self._scaled[1].max()), 1e-300))
+
+    @property
     def rigid(self) -> Array:
         """Directions (f, μ) in which no wrench has an effect, as columns: the structure carries them."""
         return self._scaled[2][:, self.rank :]
@@ -188,9 +194,8 @@ def stiffness(
         parts = {"joints": J @ np.linalg.solve(K - G, J.T)}
     except np.linalg.LinAlgError:
         raise SingularError("K_q − K_G is singular: the springs are just about to buckle under this load") from None
-    p = robot.pose(at, f.name)[:3, 3]
     if base_compliance is not None:
-        parts["base"] = _carried(_spring(base_compliance, "base_compliance"), p)
+        parts["base"] = base_part(robot, at, f.name, base_compliance)
     for name, given in (link_compliance or {}).items():
         parts[name] = _link_part(robot, at, f.name, name, given)
     return Stiffness(robot, at, f.name, K, G, parts, characteristic_length(robot, f.name))
@@ -212,6 +217,11 @@ def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
     if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max() or np.linalg.eigvalsh(given).min() <= 0.0:
         raise InputError("a matrix of joint stiffness must be symmetric and positive definite: springs push back")
     return np.array(given)
+
+
+def base_part(robot: Robot, q: Array, frame: str, base_compliance: Any) -> Array:
+    """What a spring under the base, at the world's origin, adds to the compliance (6 × 6) at the frame."""
+    return _carried(_spring(base_compliance, "base_compliance"), robot.pose(q, frame)[:3, 3])
 
 
 def _spring(compliance: Any, name: str) -> Array:

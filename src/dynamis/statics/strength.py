@@ -21,6 +21,7 @@ from dynamis.statics.words import push_text, readable, wrench_text
 Array = npt.NDArray[Any]
 
 ZERO = 1e-10  # of the largest singular value, or of the largest limit
+EQUAL = 1e-6  # of the largest limit: a torque that cannot leave its limit by more is held there
 SLACK = 1e-9  # by which a torque at its limit may be off it
 
 
@@ -52,6 +53,14 @@ class ForcePolytope:
     def bounded(self) -> bool:
         return bool(self.unbounded.shape[1] == 0)
 
+    @property
+    def span(self) -> int:
+        """The dimension of the bounded part: less than the directions that are limited where the set is flat."""
+        if self.empty:
+            return 0
+        away = np.linalg.svd(self.vertices - self.vertices[0], compute_uv=False)
+        return int((away > 1e-9 * max(float(np.abs(self.vertices).max(initial=0.0)), 1e-300)).sum())
+
     def contains(self, wrench: Any, slack: float = SLACK) -> bool:
         """Whether the motors can hold a wrench (m)."""
         w = np.asarray(wrench, dtype=float)
@@ -65,7 +74,7 @@ class ForcePolytope:
     def content(self) -> float:
         """The length [N], area [N²] or volume of the bounded part."""
         y = self.vertices @ self.basis
-        if self.empty:
+        if self.span < y.shape[1] or not y.shape[1]:
             return 0.0
         if y.shape[1] == 1:
             return float(np.ptp(y))
@@ -157,7 +166,7 @@ def _corners(A: Array, b: Array) -> Array:
     if room < -SLACK * size:
         return np.zeros((0, r))
     if room <= SLACK * size:
-        return centre[None]  # one point is left, to rounding
+        return _flat_corners(A, b / size, centre / size) * size
     if r == 1:
         y = b / A[:, 0]
         return np.array([[y[A[:, 0] < 0].max()], [y[A[:, 0] > 0].min()]])
@@ -169,6 +178,22 @@ def _corners(A: Array, b: Array) -> Array:
         around = found - found.mean(axis=0)
         found = found[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]
     return found
+
+
+def _flat_corners(A: Array, b: Array, inside: Array) -> Array:
+    """The vertices of a set A y ≤ b without an interior: those within the plane that it fills, or the one point it is."""
+    from scipy.optimize import linprog
+
+    bounds = [(None, None)] * A.shape[1]
+    found = [linprog(row, A_ub=A, b_ub=b + SLACK, bounds=bounds, method="highs") for row in A]
+    room = np.array([limit - x.fun if x.status == 0 else np.inf for limit, x in zip(b, found, strict=True)])
+    held = room <= max(EQUAL, float(room.min()))
+    E, e = A[held], b[held]
+    _, s, Vt = np.linalg.svd(E)
+    N = Vt[int((s > EQUAL * s[0]).sum()) :].T
+    start = inside + np.linalg.lstsq(E, e - E @ inside, rcond=EQUAL)[0]
+    within = _corners(A[~held] @ N, b[~held] - A[~held] @ start) if N.shape[1] else np.zeros((1, 0))
+    return np.asarray(start + within @ N.T) if len(within) else inside[None]
 
 
 def _deepest_point(A: Array, b: Array) -> tuple[Array, float]:

@@ -26,7 +26,10 @@ def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) 
         raise InputError("there is no force to draw: " + found.sentences[0])
     figure = new_figure(7.4, 6.8)
     who = "that the environment may exert" if found.by == "environment" else "that the robot can exert"
-    names = [f"force along {name} [N]" for name in found.task.names]
+    names = [
+        f"force along {name} [N]" if straight else f"moment about {name.removeprefix('r')} [N m]"
+        for name, straight in zip(found.task.names, found.task.linear, strict=True)
+    ]
     if m == 2:
         axes = figure.add_subplot()
         _polygon(axes, found)
@@ -45,8 +48,11 @@ def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) 
 
 def _polygon(axes: Any, found: ForcePolytope) -> None:
     corners = found.vertices
-    if not found.bounded or len(corners) < 3:
+    if not found.bounded:
         _band(axes, found)
+        return
+    if found.span < 2:
+        _segment(axes, found)
         return
     closed = np.vstack([corners, corners[:1]])
     axes.fill(*closed.T, color=FORCE, alpha=0.18)
@@ -75,11 +81,19 @@ def _limit_names(axes: Any, found: ForcePolytope) -> None:
                   rotation_mode="anchor")  # fmt: skip
 
 
+def _segment(axes: Any, found: ForcePolytope) -> None:
+    """A set without an area: a piece of a line, or a point."""
+    axes.plot(*found.vertices.T, "o-", color=FORCE, linewidth=2.2, markersize=6)
+    axes.plot(0.0, 0.0, "+", color=INK, markersize=14, markeredgewidth=2)
+    size = max(float(np.abs(found.vertices).max()), 1e-9)
+    square_limits(axes, [1.2 * size * np.array([[-1.0, -1.0], [1.0, 1.0]])], 0.0)
+
+
 def _band(axes: Any, found: ForcePolytope) -> None:
     """Bounded across, without end along what the structure carries."""
     size = max(float(np.abs(found.vertices).max()), 1.0)
     far = 4.0 * size
-    along = found.unbounded[:, 0] if not found.bounded else np.zeros(2)
+    along = found.unbounded[:, 0]
     ends = found.vertices
     corners = np.array([ends[0] - far * along, ends[0] + far * along, ends[-1] + far * along, ends[-1] - far * along])
     axes.fill(*corners.T, color=FORCE, alpha=0.18)
@@ -93,10 +107,13 @@ def _band(axes: Any, found: ForcePolytope) -> None:
 
 
 def _polyhedron(axes: Any, found: ForcePolytope) -> None:
-    if not found.bounded or len(found.vertices) < 4:
-        raise InputError("; ".join(found.sentences) or "the set of forces is flat; choose two rows, such as 'xz'")
+    if not found.bounded:
+        raise InputError(
+            "; ".join(found.sentences) + ": this cannot be drawn in three directions; choose two with rows=, on the command "
+            "line --rows, such as xz"
+        )
     art = importlib.import_module("mpl_toolkits.mplot3d.art3d")  # a part of matplotlib that has no types
-    faces = _faces(found)
+    faces = _faces(found) if found.span == 3 else [found.vertices]
     skin = art.Poly3DCollection(faces, facecolor=FORCE, alpha=0.16, edgecolor="none")
     axes.add_collection3d(skin)
     edges = {
@@ -113,6 +130,9 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
         axes.plot(*np.array([0.0 * end, end]).T, color=GOOD, linewidth=2.0)
         axes.text(*(1.2 * end), "down", color=GOOD, fontsize=9, ha="center")
     low, high = found.vertices.min(axis=0), found.vertices.max(axis=0)
+    if found.span < 3:
+        size = max(float(np.abs(found.vertices).max()), 1e-9)
+        low, high = np.full(3, -size), np.full(3, size)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
     axes.set_aspect("equal")
     axes.locator_params(nbins=5)

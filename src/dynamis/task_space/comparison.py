@@ -192,10 +192,13 @@ def _simulated(
 
     times = np.linspace(0.0, motion.duration, motion.cycles * POINTS + 1)
     # the quintics' third derivatives jump at the ends of cycles: no step may be so long as to miss them
-    return simulate(
+    made = simulate(
         robot, times, q, v, controller=controller, friction="none", rtol=rtol, atol=1e-3 * rtol, step=motion.period / 20.0,
         seconds=seconds, progress=tell,
     )  # fmt: skip
+    if made.status.startswith("interrupted"):
+        raise KeyboardInterrupt  # the other laws are to stop too
+    return made
 
 
 def _run(name: str, made: Trajectory, robot: Robot, task: Task, motion: Circle | Line, desired: Any) -> LawRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, SingularityWarning
 from dynamis.robot import Robot
 from dynamis.task_space.instant import of_task
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
-from dynamis.task_space.redundancy import Law, law_named
+from dynamis.task_space.operational import checked_instant
+from dynamis.task_space.redundancy import LAWS, Law, law_named
+from dynamis.task_space.resolve import resolve
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 Motion = Callable[[float], tuple[Any, Any, Any]]
+FALLBACK = 0.01  # λ of a law of one's own at a singular state
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,8 @@ class Feedback:
     """Equation (11) as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
 
     ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is one of
-    `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares.
+    `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a singular
+    state a `SingularityWarning` says so, and the torque is that of `resolve`, or, for a function of one's own, a damped one.
     """
 
     def __init__(
@@ -82,6 +87,8 @@ class Feedback:
             raise InputError("motion takes a function of t that returns (x_d, ẋ_d, ẍ_d), such as Circle().from_start(x)")
         chosen, preferences, gains = law_named(law), checked_preferences(null_space), Gains.of(task, K_P, K_D)
         self.robot, self.task, self.motion, self.gains = robot, task, motion, gains
+        self._name = next((name for name, known in LAWS.items() if known is chosen), None)
+        self._preferences = preferences
         size = task.size
 
         def torque(robot: Robot, q: Array, v: Array, desired: Array, damping: Array) -> Array:
@@ -97,4 +104,21 @@ class Feedback:
         desired = np.concatenate([np.asarray(part, dtype=float) for part in self.motion(t)])
         if desired.shape != (3 * self.task.size,):
             raise InputError(f"motion(t) must return x_d, ẋ_d and ẍ_d of {self.task.size} numbers each")
-        return self.kernel(np.asarray(q, dtype=float), np.asarray(v, dtype=float), desired, self._damping)
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        tau = self.kernel(q, v, desired, self._damping)
+        if np.isfinite(tau).all() or q.ndim != 1 or not all(np.isfinite(x).all() for x in (q, v, desired)):
+            return tau
+        return self._at_singularity(q, v, desired)
+
+    def _at_singularity(self, q: Array, v: Array, desired: Array) -> Array:
+        """What can be moved is moved, with a warning; where the coordinates themselves are singular, an error says so."""
+        checked_instant(self.robot, q, v, self.task)
+        if self._name is None:
+            warnings.warn(
+                f"the task is singular at this state: the law is damped with λ = {FALLBACK:g} there. Choose it by name: "
+                "regularisation=…",
+                SingularityWarning, stacklevel=3,
+            )  # fmt: skip
+            return self.kernel(q, v, desired, np.array([FALLBACK]))
+        command = commanded_acceleration(self.robot, q, v, self.task, np.split(desired, 3), self.gains.K_P, self.gains.K_D)
+        return resolve(self.robot, q, v, self.task, command, self._name, null_space=self._preferences).tau

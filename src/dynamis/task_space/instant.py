@@ -12,10 +12,14 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.robot import Robot
-from dynamis.scalar import solve_positive
+from dynamis.scalar import maximum, minimum, solve_positive, where
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
+
+ROUNDING = 1e-13  # of its diagonal entry: a pivot below it is what rounding, and the condition of M, have left
+NO_ROW = 1e-26  # of the largest diagonal entry: below it a row of J is rounding itself
+HELD = 1e-15  # of the largest diagonal entry: a λ² above it is felt
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +110,57 @@ def of_task(value: Any, size: int, name: str = "acceleration") -> Array:
 
 
 def solved(G: Array, b: Array, damping: Any = 0.0) -> Array:
-    """(G + λ² 1)⁻¹ b for a symmetric G ≥ 0, for numbers and symbols."""
-    if not (isinstance(damping, float | int) and damping == 0):
+    """(G + λ² 1)⁻¹ b for a symmetric G ≥ 0, for numbers and symbols; at a singular G numbers raise, symbols are not finite."""
+    lost = singular(G, damping)
+    if not _is_none(damping):
         G = G + damping * damping * np.eye(len(G))
+    if object in (G.dtype, b.dtype):
+        return solve_positive(G, b) / where(lost, 0.0, 1.0)
     try:
+        if lost:
+            raise SingularError("a pivot is nothing but rounding")
         return solve_positive(G, b)
     except SingularError:
         raise SingularError(
             "the task is singular at this state: some direction of it cannot be moved; give damping=…, or use "
             "operational_space or resolve, which find out what is left and say so"
         ) from None
+
+
+def singular(G: Array, damping: Any = 0.0) -> Any:
+    """Whether a pivot of G + λ² 1 is rounding, for numbers and symbols: no digit of the inverse is right then.
+
+    A pivot's error is that of its diagonal entry over the least of the pivots before it. A damping that is felt holds them all.
+    """
+    diagonal = list(np.diag(G))
+    largest = diagonal[0]
+    for entry in diagonal[1:]:
+        largest = maximum(largest, entry)
+    rounding, no_row = ROUNDING, NO_ROW * largest
+    if not _is_none(damping):
+        square = damping * damping
+        held = square > HELD * largest
+        rounding, no_row = where(held, 0.0, rounding), where(held, 0.0, no_row)
+        G, diagonal = G + square * np.eye(len(G)), [entry + square for entry in diagonal]
+    safe: Any = 1.0
+    least: Any = 1.0
+    for pivot, entry in reversed(list(zip(_pivots(G), diagonal, strict=True))):
+        safe = where(pivot > no_row, where(pivot * least > rounding * entry, safe, 0.0), 0.0)  # 0 for NaN too
+        least = minimum(least, pivot / where(entry > 0.0, entry, 1.0))
+    return safe < 0.5
+
+
+def _is_none(x: Any) -> bool:
+    return isinstance(x, float | int) and x == 0
+
+
+def _pivots(G: Array) -> list[Any]:
+    """D of G = Lᵀ D L, in the order of `solve_positive`, whose expressions they share."""
+    work = np.array(G)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for k in reversed(range(1, len(work))):
+            row = work[k, :k]
+            if all(_is_none(x) for x in row):
+                continue
+            work[:k, :k] = work[:k, :k] - np.outer(row / work[k, k], row)
+    return list(np.diag(work))

@@ -28,8 +28,9 @@ Array = npt.NDArray[Any]
 class TaskKernels:
     """A robot and a task, compiled: every function takes batches, whose leading axes broadcast.
 
-    States where the task is singular give what is not finite, with a `SingularityWarning` that counts them; a ``damping`` λ > 0
-    keeps all finite: one number, or one for each state (…). Arrays on a GPU stay there, where nothing is counted.
+    States where the task is singular, to rounding in double precision, give what is not finite, with a `SingularityWarning`
+    that counts them; a ``damping`` λ > 0 keeps all finite: one number, or one for each state (…). Arrays on a GPU stay there,
+    where nothing is counted.
     """
 
     inertia_kernel: Kernel

@@ -63,7 +63,8 @@ def limited_torque(
     """The torque that executes ẍ at the least cost ½ (τ − τ₀)ᵀ W (τ − τ₀) within limits.
 
     ``torque_limits`` is "model" (the robot's own), None, or a number, n of them, or (lower, upper); ``acceleration_limits``
-    likewise, None unless given. ``law``, ``weight`` and ``null_space`` are as for `resolve`.
+    likewise, None unless given; for two joints a pair is one of lists. ``law``, ``weight`` and ``null_space`` are as for
+    `resolve`.
 
     Where the limits leave no such torque, torque limits are kept, accelerations exceed theirs as little as possible, then the
     task is missed by as little as possible, in this order; ``status`` says by how much.
@@ -179,6 +180,11 @@ def _bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
     if given is None:
         return np.full(n, -np.inf), np.full(n, np.inf)
     pair = given if isinstance(given, tuple) and len(given) == 2 else None
+    if n == 2 and pair is not None and not any(map(np.ndim, pair)):
+        raise InputError(
+            f"{name}={given!r} may be a limit for each of the 2 joints, or (lower, upper) for both: write "
+            f"[{pair[0]!r}, {pair[1]!r}] for the one, ([{pair[0]!r}] * 2, [{pair[1]!r}] * 2) for the other"
+        )
     try:
         if pair is None:
             high = np.broadcast_to(np.asarray(given, dtype=float), (n,))

@@ -7,7 +7,7 @@ F_k = Λ_k|p (ẍ_k − J̇_k v + J_k M⁻¹ (n − τ_p)) with τ_p the torque 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.scalar import solve_positive
-from dynamis.task_space.instant import of_task, solved
+from dynamis.scalar import solve_positive, where
+from dynamis.task_space.instant import of_task, singular, solved
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.resolve import task_vector
@@ -25,7 +25,7 @@ from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 Levels = Sequence[tuple[Task, Any]]  # (task, ẍ), the most important first
-Invert = Callable[[int, Array, Array], Array]  # level, J_k, J_k|p → Λ_k|p
+Invert = Callable[[int, Array, Array], tuple[Array, Array]]  # level, J_k, J_k|p → Λ_k|p of the force, and of the null space
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +48,15 @@ class Prioritised:
 
 
 def prioritised_torque(robot: Robot, q: Any, v: Any, levels: Levels, *, damping: Any = 0.0, preferred: Any = None) -> Array:
-    """τ of tasks in the order of their importance, for numbers and symbols, with a fixed damping of each Λ_k|p."""
+    """τ of tasks in the order of their importance, for numbers and symbols, with a fixed damping of each Λ_k|p.
+
+    The damping acts on the forces; null spaces are built without it, except where a task is singular.
+    """
     M, n = robot.mass_matrix(q), robot.bias(q, v)
 
-    def invert(_k: int, _J: Array, J_p: Array) -> Array:
-        return solved(J_p @ solve_positive(M, J_p.T), np.eye(len(J_p)), damping)
+    def invert(_k: int, _J: Array, J_p: Array) -> tuple[Array, Array]:
+        G, one = J_p @ solve_positive(M, J_p.T), np.eye(len(J_p))
+        return solved(G, one, damping), solved(G, one, where(singular(G), damping, 0.0))
 
     parts = [(task.jacobian(robot, q), of_task(a, task.size) - task.bias(robot, q, v)) for task, a in levels]
     return _recursion(M, n, parts, invert, preferred)
@@ -64,9 +68,9 @@ def _recursion(M: Array, n: Array, parts: Sequence[tuple[Array, Array]], invert:
     N: Array = np.eye(len(n))
     for k, (J, r) in enumerate(parts):
         J_p = J @ N
-        Lambda = invert(k, J, J_p)
+        Lambda, exact = invert(k, J, J_p)
         tau = tau + J_p.T @ (Lambda @ (r + J @ solve_positive(M, n - tau)))
-        N = N - solve_positive(M, J_p.T) @ (Lambda @ J_p)
+        N = N - solve_positive(M, J_p.T) @ (exact @ J_p)
     return tau if preferred is None else tau + N.T @ np.asarray(preferred)
 
 
@@ -76,7 +80,7 @@ def prioritised(
     """The torque for tasks in the order of their importance, with a report of each.
 
     A direction of a task that those above it have used up, or that is singular, is left out (or damped, with ``damping``); its
-    level says so.
+    level says so. A damped task falls short of ẍ, but those below it still leave alone what it can move.
 
     >>> import dynamis as dy, numpy as np
     >>> robot, ts = dy.load("panda"), dy.task_space
@@ -95,12 +99,13 @@ def prioritised(
     L = np.linalg.cholesky(M)
     decisions: list[Decision] = []
 
-    def invert(k: int, J: Array, J_p: Array) -> Array:
+    def invert(k: int, J: Array, J_p: Array) -> tuple[Array, Array]:
         # a task that is used up altogether has nothing but rounding left: measured by what it was before
         scale = float(np.linalg.norm(np.linalg.solve(L, J.T), 2))
         B = np.linalg.solve(L, J_p.T).T
-        decisions.append(decide(B, levels[k][0].names, damping, False, tolerance, scale=scale, warn=False))
-        return decisions[-1].inverse(B)
+        found = decide(B, levels[k][0].names, damping, False, tolerance, scale=scale, warn=False)
+        decisions.append(found)
+        return found.inverse(B), replace(found, damping=0.0).inverse(B)
 
     tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
     parts = [(at.J, x - at.drift) for at, x in zip(instants, wanted, strict=True)]

@@ -98,8 +98,9 @@ class Orientation(Task):
     """The orientation of a frame.
 
     ``coordinates``: "geometric" has the angular velocity in world axes as its rate, so it has no singularity, and its value is
-    the rotation vector from ``reference`` (3 × 3, none unless given); "rotation_vector" has that vector's own rate, singular a
-    whole turn away; "rpy", "zyx", "xyz", "zyz" and "zxz" are angles. ``rows`` chooses some of the three.
+    the rotation vector from ``reference`` (3 × 3, none unless given); "rotation_vector" has that vector's own rate, and jumps
+    to its opposite half a turn away; "rpy", "zyx", "xyz", "zyz" and "zxz" are angles. ``rows`` chooses some of the three, but
+    not of "geometric": its rate belongs to no coordinate, so that one row's error needs the other two.
     """
 
     frame: str | None = None
@@ -111,6 +112,11 @@ class Orientation(Task):
         if self.coordinates not in COORDINATES:
             raise InputError(f"coordinates={self.coordinates!r} is not known; choose {', '.join(map(repr, COORDINATES))}")
         object.__setattr__(self, "rows", _checked_rows(self.rows, "Orientation"))
+        if self.coordinates == "geometric" and len(self.rows) < 3:
+            raise InputError(
+                "Orientation(rows=…) does not go with 'geometric': a component of the angular velocity is no coordinate's "
+                "rate; choose coordinates='rotation_vector' or 'rpy', such as Orientation(coordinates='rpy', rows=(2,))"
+            )
         if self.reference is None:
             return
         if self.coordinates in EULER:
@@ -154,7 +160,7 @@ class Orientation(Task):
         difference = np.asarray(desired) - np.asarray(value)
         if self.coordinates in EULER:
             return np.array([atan2(sin(x), cos(x)) for x in difference])
-        if self.coordinates == "rotation_vector" or len(self.rows) < 3:
+        if self.coordinates == "rotation_vector":
             return difference
         # the reference drops out: R_d Rᵀ = exp(x_d) exp(x)ᵀ, in the order of the rows
         back = list(np.argsort(self.rows))

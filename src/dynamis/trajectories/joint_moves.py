@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.trajectories.given import limits, numbers
+from dynamis.trajectories.given import limits, numbers, positive
 from dynamis.trajectories.motion import Along, Polynomials, standing
 from dynamis.trajectories.profiles import double_s, lasting, polynomial, trapezoidal
 
@@ -46,7 +46,8 @@ def joint_move(
     way = np.abs(end - start)
     path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
     if not way.any():
-        return Along(path, standing(np.array(0.0)), "nowhere to go")
+        rest = 0.0 if duration is None else positive(duration, "duration")
+        return Along(path, standing(np.array(0.0), rest), "nowhere to go")
     names = ("velocity", "acceleration", "jerk")
     bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
     # the joint that would be last there sets the pace

@@ -21,6 +21,7 @@ from dynamis.scalar import Node, maximum, minimum, where
 
 Array = npt.NDArray[Any]
 State = tuple[Any, Any, Any]
+SHORT = 1e-6  # of a duration: pieces whose spans the rounding of times would change too much
 
 
 class Motion(ABC):
@@ -149,8 +150,16 @@ class Polynomials(Motion):
 
     def stretched(self, factor: float) -> Polynomials:
         """The same positions, ``factor`` times slower."""
-        powers = np.arange(self.coefficients.shape[1]).reshape(-1, *(1,) * len(self.shape))
-        return Polynomials(self.times * factor, self.coefficients / factor**powers, self.status, self.measured)
+        spans = np.diff(self.times) * factor
+        times = self.times * factor
+        gentler = np.ones(len(spans))  # velocities change alike in pieces that last longer for the rounding of times
+        for k in np.flatnonzero((spans > 0.0) & (spans < SHORT * times[-1])):
+            times[k + 1 :] = np.maximum(times[k + 1 :], not_before(times[k], spans[k]))
+            gentler[k] = spans[k] / (times[k + 1] - times[k])
+        axes = (1,) * len(self.shape)
+        powers = np.arange(self.coefficients.shape[1]).reshape(-1, *axes)
+        slower = gentler.reshape(-1, 1, *axes) ** np.maximum(powers - 1, 0) / factor**powers
+        return Polynomials(times, self.coefficients * slower, self.status, self.measured)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,9 +191,15 @@ class Along(Motion):
         return q, q1 * s1, q1 * s2 + q2 * (s1 * s1)
 
 
-def standing(q: Array) -> Polynomials:
-    """No motion at all, of no duration."""
-    return Polynomials(np.zeros(2), np.array(q, dtype=float)[None, None])
+def standing(q: Array, duration: float = 0.0) -> Polynomials:
+    """No motion at all, of no duration unless one is given."""
+    return Polynomials(np.array([0.0, duration]), np.array(q, dtype=float)[None, None])
+
+
+def not_before(start: float, span: float) -> float:
+    """The first time that is a whole span after a start, in spite of rounding."""
+    end = start + span
+    return end if end - start >= span else float(np.nextafter(end, np.inf))
 
 
 def checked_time(t: Any) -> Any:

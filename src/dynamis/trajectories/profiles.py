@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.trajectories.given import number, numbers, positive
-from dynamis.trajectories.motion import Polynomials, standing
+from dynamis.trajectories.motion import SHORT, Polynomials, not_before, standing
 
 Array = npt.NDArray[Any]
 Ramp = list[tuple[float, float, float]]  # pieces: duration, acceleration at the start, jerk
@@ -159,7 +159,7 @@ def lasting(profile: Polynomials, duration: float, moving_ends: bool = False) ->
     least = profile.duration * (1.0 - NOTHING)
     if least > T:
         raise InputError(f"the limits allow no less than {profile.duration:.6g} s; a duration of {T:g} s is too short")
-    return profile.stretched(T / profile.duration) if profile.duration else profile
+    return profile.stretched(T / profile.duration) if profile.duration else standing(profile.at(0.0)[0], T)
 
 
 def _by_limits(
@@ -213,15 +213,34 @@ def _time(ramp: Ramp) -> float:
 
 
 def _built(start: float, end: float, up: Ramp, cruise: float, down: Ramp, v0: float) -> Polynomials:
-    """The pieces one after another as polynomials, in the direction from start to end."""
-    pieces = [*up, (cruise, 0.0, 0.0), *down]
-    shortest = NOTHING * _time(pieces)
+    """The pieces one after another as polynomials, in the direction from start to end.
+
+    A piece may be shorter than the rounding of its times. It then lasts until the next time there is, and is gentler.
+    """
+    pieces = _without_rounding([*up, (cruise, 0.0, 0.0), *down], v0)
+    short = SHORT * _time(pieces)
     sign = -1.0 if end < start else 1.0
     times, rows, position, velocity = [0.0], [], 0.0, v0
     for T, a, j in pieces:
-        if shortest < T:
-            rows.append([start + sign * position, sign * velocity, sign * a / 2.0, sign * j / 6.0])
-            times.append(times[-1] + T)
-            position += T * (velocity + T * (a / 2.0 + T * j / 6.0))
-            velocity += T * (a + T * j / 2.0)
-    return Polynomials(np.array(times), np.array(rows))
+        times.append(not_before(times[-1], T) if short > T else times[-1] + T)
+        span = times[-1] - times[-2]
+        gentler = min(1.0, T / span)
+        c = [velocity, gentler * a / 2.0, gentler**2 * j / 6.0]
+        rows.append([start + sign * position, *(sign * x for x in c)])
+        position += span * (c[0] + span * (c[1] + span * c[2]))
+        velocity += T * (a + T * j / 2.0)
+    if not rows:  # there already, at the velocity wanted
+        return Polynomials(np.zeros(2), np.array([[start, sign * v0]]))
+    made = Polynomials(np.array(times), np.array(rows))
+    if len(rows) > 1:
+        made.coefficients[-1, 0] = 0.0
+        made.coefficients[-1, 0] = end - made.at(made.duration)[0]
+    return made
+
+
+def _without_rounding(pieces: Ramp, v0: float) -> Ramp:
+    """Without the pieces that rounding leaves: those next to nothing in time, in velocity and in acceleration."""
+    changes = np.array([[T, T * (a + T * j / 2.0), T * j] for T, a, j in pieces])
+    most = np.array([changes[:, 0].sum(), max(v0, (v0 + np.cumsum(changes[:, 1])).max()), max(abs(a) for _, a, _ in pieces)])
+    kept = (np.abs(changes) > NOTHING * most).any(axis=1) & (changes[:, 0] > 0.0)
+    return [piece for piece, keep in zip(pieces, kept, strict=True) if keep]
