@@ -183,3 +183,12 @@ def test_a_question_that_cannot_be_answered_ends_with_status_2_and_a_sentence(ar
     result = command(*arguments)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_one_angle_of_an_orientation_is_a_task_by_the_letter_of_its_axis():
+    result = command(
+        "planar_3r", *SETTINGS, "--task", "orientation", "--rows", "z", "--along", "z", "--motion", "line", "--cycles", 1,
+        "--law", "driven-acceleration", "--null-damping", 3, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["laws"][0]["largest_error"] < 1e-5

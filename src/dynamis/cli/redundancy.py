@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dynamis.task_space.tasks import Task
 
 AXES = "xyz"
+ABOUT = {"roll": "x", "pitch": "y", "yaw": "z"}  # the axis of each angle
 
 
 @click.command()
@@ -133,7 +134,7 @@ def _along(text: str | None, task: Task, count: int) -> tuple[int, ...]:
         if task.size < count:
             raise InputError("a circle needs two components of the task: choose more --rows, or --motion line")
         return tuple(range(count))
-    letters = [name.removeprefix("r") for name in task.names[:3]]
+    letters = [ABOUT.get(name, name.removeprefix("r")) for name in task.names[:3]]
     found = _letters(text, "--along", "".join(letters))
     if len(found) != count:
         raise InputError(
