@@ -640,14 +640,7 @@ class Robot:
         vectors = [[q[s] if arg == "q" else others[s, k] for k, (arg, _) in enumerate(kernel.arguments)] for s in range(states)]
         identifier = f"dynamis_{name}"
         texts = c_text.render(kernel.code, identifier, precision, f"{name} of {self.name}", vectors)
-        paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            for path, text in zip(paths, texts, strict=True):
-                path.write_text(text, encoding="ascii")
-        except OSError as error:
-            raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
-        return paths
+        return c_text.write_pair(folder, identifier, texts)
 
     # how all of the above is evaluated
 

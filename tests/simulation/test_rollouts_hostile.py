@@ -196,3 +196,13 @@ def test_hard_stops_in_rollouts_are_refused_in_words():
 def test_parameters_that_do_not_go_with_the_states_are_refused_by_name():
     with pytest.raises(InputError, match="goal"):
         rollouts(PENDULUM, 0.01, np.zeros((3, 1)), controller=keyword_only, parameters={"goal": np.zeros((4, 1))})
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.PerformanceWarning")
+def test_a_motion_that_diverges_does_not_take_the_others_along_where_the_controller_is_called():
+    def runaway(_robot, _t, q, v):
+        return 1e6 * q + 1e5 * v if q[0] > 0.5 else 0.0 * q
+
+    made = rollouts(ARM, 0.6, [[0.0, 0.0], [1.0, 1.0]], controller=runaway)
+    assert made.finite.tolist() == [True, False]
+    assert "1 of 2 grew beyond all bounds (number 1" in made.status

@@ -5,7 +5,10 @@ Every identifier is generated; names of robots and joints never reach the text e
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +16,24 @@ import numpy.typing as npt
 
 from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import Code
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
 
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
+
+
+def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
+    """The header and the source as files of this name in a folder, which is made if need be."""
+    paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
+    return paths
 
 
 def render(code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]]) -> tuple[str, str]:

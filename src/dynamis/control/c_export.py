@@ -60,14 +60,7 @@ def write_c(
     label = name or "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
     texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}",
                           _test_states(robot, law, kernel, states, duration))  # fmt: skip
-    paths = [Path(folder) / f"{label}{suffix}" for suffix in (".h", ".c")]
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for path, text in zip(paths, texts, strict=True):
-            path.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
-    return paths
+    return c_text.write_pair(folder, label, texts)
 
 
 def _checked(law: Any) -> Controller | DynamicController:

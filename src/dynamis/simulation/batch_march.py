@@ -12,7 +12,7 @@ import numpy as np
 from dynamis.compiler.cuda_march import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
-from dynamis.errors import InputError
+from dynamis.errors import InputError, SingularError
 from dynamis.inputs import broadcast_batch
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
@@ -88,7 +88,14 @@ class BatchMarch:
             for k in range(self.steps):
                 rows = self.rows if self.noise is None else self.disturbed(k)
                 row = np.broadcast_to(rows[0], (*batch, rows[0].shape[-1])).reshape(count, -1)[i]
-                y = self.loop.step(self.loop.robot, self.loop.parted(row), k * self.h, y, self.h)
+                try:
+                    y = self.loop.step(self.loop.robot, self.loop.parted(row), k * self.h, y, self.h)
+                except SingularError:
+                    y = np.full(size, np.nan)
+                if not np.isfinite(y).all():
+                    # grown beyond all numbers: the others go on, as they do when compiled
+                    states[k // self.every + 1 :, i] = np.nan
+                    break
                 if (k + 1) % self.every == 0:
                     states[(k + 1) // self.every, i] = y
             self.progress((i + 1) / count)
