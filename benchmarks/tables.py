@@ -21,6 +21,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
         "task-space": _task_space,
+        "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
     for robot, why in section.get("robots_left_out", {}).items():
@@ -193,6 +194,16 @@ def _task_space(console: Console, section: Row) -> None:
             row["robot"], names[row["function"]], shown(row, "ours", f"{row['ns']['ours']:.0f}"),
             shown(row, "pinocchio", theirs), shown(row, "", gain), off, end_section=row["function"] == "law",
         )  # fmt: skip
+    console.print(table)
+
+
+def _identification(console: Console, section: Row) -> None:
+    title = f"A log of {section['file_gb']:.1f} GB to parameters and standard errors, all cores, microseconds a sample"
+    table = empty_table(title, "robot", "rows", "samples", "ours", "Pinocchio's regressor, looped", "times", "memory", names=2)
+    for row in section["rows"]:
+        theirs = row["why"] if row["rival_us"] is None else f"{row['rival_us']:.2f}"
+        gain = "–" if row["times_faster"] is None else _ratio(row["times_faster"])
+        table.add_row(row["robot"], row["way"], f"{row['samples']:.0e}", f"{row['us']:.3f}", theirs, gain, f"{row['peak_mb']:.0f} MB")
     console.print(table)
 
 

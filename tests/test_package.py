@@ -32,6 +32,7 @@ LAYERS = [
     "kinematics",
     "trajectories",
     "control",
+    "identification",
     "cli",
 ]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
-    from dynamis import control, statics, task_space, trajectories
+    from dynamis import control, identification, statics, task_space, trajectories
     from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         SingularError,
         SingularityWarning,
     )
+    from dynamis.identification.identify import identify
     from dynamis.kinematics.all_solutions import all_solutions
     from dynamis.kinematics.solve import inverse_kinematics
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
@@ -93,6 +94,7 @@ _HOMES = {
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
         "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError", "SingularityWarning",
     ),
+    "dynamis.identification.identify": ("identify",),
     "dynamis.kinematics.all_solutions": ("all_solutions",),
     "dynamis.kinematics.solve": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
@@ -127,6 +129,7 @@ _HOMES = {
 }  # fmt: skip
 _MODULES = {  # that are used by their own name
     "control": "dynamis.control",
+    "identification": "dynamis.identification",
     "loops": "dynamis.simulation.loops",
     "statics": "dynamis.statics",
     "task_space": "dynamis.task_space",
@@ -199,6 +202,8 @@ __all__ = [
     "evaluate",
     "exp",
     "floor",
+    "identification",
+    "identify",
     "inverse_kinematics",
     "joint_stops",
     "load",

@@ -12,6 +12,9 @@ from dynamis.cli.bounds import bounds
 from dynamis.cli.check_answer import check_answer
 from dynamis.cli.control import control
 from dynamis.cli.derive import derive
+from dynamis.cli.excite import excite
+from dynamis.cli.identify import identify
+from dynamis.cli.payload import payload
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.redundancy import redundancy
 from dynamis.cli.simulate import simulate, study
@@ -33,7 +36,9 @@ def cli() -> None:
     """
 
 
-for _command in (derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control):
+for _command in (
+    derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control, excite, identify, payload,
+):  # fmt: skip
     cli.add_command(_command)
 
 

@@ -1,0 +1,100 @@
+"""Identification: from a robot's log to a better model file.
+
+In reading order: `logs` (what was measured, read and examined), `signals` and `transmission` (clocks, filters, derivatives,
+gears), `samples` (what a robot did), `linear_model` (which parameters are looked for), `base_parameters` and `identifiability`
+(which can be told apart), `equations` and `decimation` (rows of y = X β), `estimators` (how β is found), `evidence` (logs of any
+length), `judgement` (what to make of it), `full_parameters` and `write_back` (a model file again); `identify` goes the whole
+road. Beside it: `excitation` (motions that tell much), `payload`, `static_poses`, `drive_gains`.
+"""
+
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.drive_gains import DriveGains, estimate_drive_gains
+from dynamis.identification.equations import Equations, equations
+from dynamis.identification.estimators.consistent import PhysicallyConsistent
+from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.instrumental import InstrumentalVariables
+from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.output_error import OutputError
+from dynamis.identification.estimators.recursive import RecursiveLeastSquares
+from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.robust import RobustLeastSquares
+from dynamis.identification.estimators.total import TotalLeastSquares
+from dynamis.identification.evidence.evidence import Evidence, merge
+from dynamis.identification.evidence.long_logs import LongLog, evidence_of_logs
+from dynamis.identification.evidence.stream import Stream, evidence
+from dynamis.identification.excitation import Excitation, design_excitation
+from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.identification import Identification
+from dynamis.identification.identify import identify
+from dynamis.identification.judgement.essential import essential_parameters
+from dynamis.identification.judgement.statistics import statistics
+from dynamis.identification.judgement.validation import cross_validate, held_out
+from dynamis.identification.judgement.verdict import verdict
+from dynamis.identification.linear_model import Column, LinearModel
+from dynamis.identification.logs import Log, Mapping, examine, examine_torques, log_chunks, read_log, refuse
+from dynamis.identification.payload import PayloadEstimate, identify_payload
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals import derivatives, prepare, suggest_cutoff
+from dynamis.identification.simulated_loop import SimulatedInstruments, SimulatedLoop
+from dynamis.identification.static_poses import identify_static, identify_static_payload
+from dynamis.identification.transmission import Transmission
+from dynamis.identification.write_back import with_parameters, write_identified
+
+__all__ = [
+    "BaseParameters",
+    "Column",
+    "Decimation",
+    "DriveGains",
+    "Equations",
+    "Estimator",
+    "Evidence",
+    "Excitation",
+    "Identification",
+    "InstrumentalVariables",
+    "LeastSquares",
+    "LinearModel",
+    "Log",
+    "LongLog",
+    "Mapping",
+    "OutputError",
+    "PayloadEstimate",
+    "PhysicallyConsistent",
+    "RecursiveLeastSquares",
+    "Ridge",
+    "RobustLeastSquares",
+    "Samples",
+    "SimulatedInstruments",
+    "SimulatedLoop",
+    "Stream",
+    "TotalLeastSquares",
+    "Transmission",
+    "WeightedLeastSquares",
+    "base_parameters",
+    "cross_validate",
+    "derivatives",
+    "design_excitation",
+    "equations",
+    "essential_parameters",
+    "estimate_drive_gains",
+    "evidence",
+    "evidence_of_logs",
+    "examine",
+    "examine_torques",
+    "full_parameters",
+    "held_out",
+    "identify",
+    "identify_payload",
+    "identify_static",
+    "identify_static_payload",
+    "log_chunks",
+    "merge",
+    "prepare",
+    "read_log",
+    "refuse",
+    "statistics",
+    "suggest_cutoff",
+    "verdict",
+    "with_parameters",
+    "write_identified",
+]

@@ -1,0 +1,190 @@
+"""Base parameters, found with numbers: the fewest sums of parameters that torques depend on.
+
+Where columns of the regressor are linear combinations of others at every state,
+
+    Y_d = Σ_s β_ds Y_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d disappears.
+
+Columns are taken from the base to the tip, and within a link so that what can move to the carrying link does
+[Gautier & Khalil 1990]; each either adds a direction or is a combination of those before. That depends on the geometry
+alone: whether a log shows all of them is another question, asked by the estimators.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import DynamisError, printable
+from dynamis.identification.linear_model import LinearModel
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+# within a link: what stays first, what moves to the carrying link (for a joint about z) last
+ORDER = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
+DEPENDENT = 1e-5  # of a column's length: what is left of it beside the others. Files write right angles as 1.5708
+LEAST_GAP = 1e3  # between singular values that count and those that are rounding
+READABLE = 1e-9
+NOTHING = 1e-12  # of the largest column: what is no more than rounding
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """The parameters that can be told apart: π_base = B π, and Y π = Y[:, independent] π_base.
+
+    ``gap`` is the ratio of the smallest singular value that counts to the largest that does not. ``unidentifiable`` says of
+    every parameter that has no place of its own why.
+    """
+
+    model: LinearModel
+    independent: Array
+    dependent: Array
+    B: Array
+    gap: float
+
+    @property
+    def rank(self) -> int:
+        return len(self.independent)
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """The parameter each base parameter is named after."""
+        return tuple(self.model.names[k] for k in self.independent)
+
+    @functools.cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Each base parameter as a sum of parameters, such as ``"forearm.mx + 0.39 wrist.m"``."""
+        return tuple(_sum(self.model.names, k, self.B[row]) for row, k in enumerate(self.independent))
+
+    @functools.cached_property
+    def unidentifiable(self) -> dict[str, str]:
+        from dynamis.identification.identifiability import reasons
+
+        return reasons(self)
+
+    @functools.cached_property
+    def prior(self) -> Array:
+        """The base parameters of the robot as it was given."""
+        return self.values(self.model.prior)
+
+    def values(self, parameters: Any) -> Array:
+        """B π."""
+        return self.B @ np.asarray(parameters, float)
+
+    def regressor(self, q: Any, v: Any, a: Any, past: Any = None) -> Array:
+        """The independent columns, (…, n, rank)."""
+        return np.asarray(self._kernel(q, v, a, self.model.checked_past(past)))
+
+    @functools.cached_property
+    def _kernel(self) -> Kernel:
+        def columns(robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
+            return self.model.rows(robot, q, v, a, past)[:, self.independent]
+
+        return self.model.robot.compile(columns, past=self.model.past_size)
+
+    @functools.cached_property
+    def pattern(self) -> Array:
+        """(n, rank): whether a base parameter can show in a joint's torque at all."""
+        return self.model.pattern[:, self.independent]
+
+    def __repr__(self) -> str:
+        whose = printable(self.model.robot.name)
+        return f"<BaseParameters of {whose}: {self.rank} of {len(self.model.names)} parameters, gap {self.gap:.1e}>"
+
+
+def base_parameters(
+    model: LinearModel | Robot, *, among: Sequence[str] | None = None, tolerance: float = DEPENDENT
+) -> BaseParameters:
+    """The base parameters of a model; of a robot, those of its links without friction and rotors.
+
+    ``among`` names the parameters that are looked for, if not all: the others are taken for zero. A column counts as a
+    combination of others if what is left of it is below ``tolerance`` of it; Y π = Y[:, independent] π_base then holds to that.
+
+    >>> import dynamis as dy
+    >>> dy.identification.base_parameters(dy.load("ur5e")).rank
+    36
+    """
+    if isinstance(model, Robot):
+        model = LinearModel(model, friction=(), rotor=False)
+    W = _at_random_states(model)
+    wanted = set(range(len(model.names))) if among is None else {model.index(name) for name in among}
+    order = [k for k in _order(model) if k in wanted]
+    norms = np.linalg.norm(W, axis=0)
+    norms[norms < NOTHING * norms.max()] = 0.0
+    W[:, norms == 0.0] = 0.0
+    independent, beta = _by_elimination(W / np.where(norms > 0.0, norms, 1.0), order, tolerance)
+    dependent = np.array(sorted(wanted - set(independent)), int)
+    # combinations of columns of length one, back to those of the columns themselves
+    scaled = beta * norms[None, :] / norms[independent][:, None]
+    scaled[np.abs(beta) < READABLE] = 0.0
+    places = np.argsort(independent)
+    B = scaled[places]
+    singular = np.linalg.svd((W / np.where(norms > 0.0, norms, 1.0))[:, order], compute_uv=False)
+    rank = len(independent)
+    gap = float(singular[rank - 1] / max(singular[rank], np.finfo(float).tiny)) if 0 < rank < len(singular) else np.inf
+    if gap < LEAST_GAP:
+        raise DynamisError(
+            f"robot {printable(model.robot.name)}: whether {rank} or {rank + 1} parameters can be told apart is not clear, singular "
+            f"values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero do this: make "
+            "them zero in the file"
+        )
+    return BaseParameters(model, np.array(independent, int)[places], dependent, B, gap)
+
+
+def _at_random_states(model: LinearModel) -> Array:
+    """Regressors at states enough, q anywhere, as limits are not part of the geometry."""
+    robot, p = model.robot, len(model.names)
+    rng = np.random.default_rng(2)
+    count = max(20, 4 * p // robot.n + 10)
+    q = robot.random(rng, size=count)
+    for coordinate in robot.model.coordinates:
+        if coordinate.q_index is not None:
+            q[:, coordinate.q_index] = rng.uniform(-np.pi, np.pi, count) if coordinate.revolute else rng.uniform(-1.0, 1.0, count)
+    v, a = rng.normal(size=(2, count, robot.n)) * np.array([2.0, 5.0])[:, None, None]
+    return model.regressor(q, v, a, rng.uniform(-1.0, 1.0, (count, model.past_size))).reshape(-1, p)
+
+
+def _order(model: LinearModel) -> list[int]:
+    inertial = [s.start + k for _, s in model.bodies for k in ORDER]
+    return inertial + list(range(len(inertial), len(model.names)))
+
+
+def _by_elimination(W: Array, order: list[int], tolerance: float) -> tuple[list[int], Array]:
+    """The columns that add a direction, taken in order, and every column as a combination of them."""
+    independent: list[int] = []
+    Q, R = np.zeros(W.shape), np.zeros((W.shape[1], W.shape[1]))
+    coordinates: dict[int, Array] = {}
+    for d in order:
+        column, r = W[:, d], len(independent)
+        along = Q[:, :r].T @ column
+        rest = column - Q[:, :r] @ along
+        again = Q[:, :r].T @ rest  # once more, for what rounding left of the first time
+        along, rest = along + again, rest - Q[:, :r] @ again
+        length = float(np.linalg.norm(rest))
+        if length > tolerance:
+            Q[:, r], R[:r, r], R[r, r] = rest / length, along, length
+            independent.append(d)
+        else:
+            coordinates[d] = along
+    rank = len(independent)
+    beta = np.zeros((rank, W.shape[1]))
+    beta[np.arange(rank), independent] = 1.0
+    for d, along in coordinates.items():
+        full = np.zeros(rank)
+        full[: len(along)] = along
+        beta[:, d] = np.linalg.solve(R[:rank, :rank], full) if rank else full
+    return independent, beta
+
+
+def _sum(names: tuple[str, ...], first: int, row: Array) -> str:
+    text = names[first]
+    for k in np.flatnonzero(row):
+        if k != first:
+            size = f"{abs(row[k]):.4g}"
+            text += f" {'+' if row[k] > 0 else '−'} {'' if size == '1' else size + ' '}{names[k]}"
+    return text

@@ -1,0 +1,37 @@
+"""Estimators by name, as the command line and `identify` take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dynamis.errors import unknown_name
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.estimators.consistent import PhysicallyConsistent
+from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.robust import RobustLeastSquares
+from dynamis.identification.estimators.total import TotalLeastSquares
+
+ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
+    "ordinary": lambda _: LeastSquares(),
+    "weighted": lambda _: WeightedLeastSquares(),
+    "robust": lambda _: RobustLeastSquares(),
+    "total": lambda _: TotalLeastSquares(),
+    "ridge": lambda base: Ridge(prior=base.prior),
+    "consistent": lambda base: PhysicallyConsistent(base),
+}
+
+
+def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
+    """The estimator of this name; one that is given stays."""
+    if isinstance(name, Estimator):
+        return name
+    if name not in ESTIMATORS:
+        raise unknown_name("estimator", name, ESTIMATORS)
+    return ESTIMATORS[name](base)
+
+
+def label(estimator: str | Estimator) -> str:
+    """What a table calls it."""
+    return estimator if isinstance(estimator, str) else type(estimator).__name__

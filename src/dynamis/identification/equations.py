@@ -1,0 +1,104 @@
+"""The equations of a log, y = X β: one row for each joint and instant, with what each row belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.presliding import Past
+from dynamis.identification.samples import Samples, as_runs
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """X (rows, parameters) and y (rows,); each row's ``joint``, time ``t`` and ``run``; ``v`` is the joint's velocity there.
+
+    ``names`` are those of the parameters, ``joints`` those of the joints.
+    """
+
+    X: Array
+    y: Array
+    joint: Array
+    t: Array
+    run: Array
+    v: Array
+    names: tuple[str, ...]
+    joints: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def select(self, rows: Any) -> Equations:
+        """Only these rows: a mask, or their numbers."""
+        picked = {f.name: getattr(self, f.name)[rows] for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)}
+        return replace(self, **picked)
+
+    def blocks(self, seconds: float) -> Array:
+        """The number of the block of time each row lies in; runs are counted apart, one after the other."""
+        if not seconds > 0.0:
+            raise InputError(f"blocks last longer than nothing, got {seconds!r} s")
+        number = np.zeros(len(self), int)
+        next_block = 0
+        for run in np.unique(self.run):
+            rows = self.run == run
+            start = self.t[rows].min()
+            # a hair is added so that rounding of times cannot put a row before its block
+            number[rows] = next_block + np.floor((self.t[rows] - start) / seconds + 1e-9).astype(int)
+            next_block = int(number[rows].max()) + 1
+        return number
+
+
+def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:
+    """The rows of one run or several: filtered where the samples ask for it, without the rows that do not count.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> base = dy.identification.base_parameters(robot)
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 50, 6))
+    >>> rows = dy.identification.equations(base, dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
+    >>> rows.X.shape
+    (300, 36)
+    """
+    parts = [rows_of(base, run) for run in as_runs(samples)]
+    joints = base.model.robot.coordinate_names
+    stacked = {key: np.concatenate([part[key] for part in parts]) for key in ("X", "y", "joint", "t", "v")}
+    run = np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
+    return Equations(**stacked, run=run, names=base.names, joints=joints)
+
+
+def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
+    """The rows of one run."""
+    robot = base.model.robot
+    if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
+        raise InputError(
+            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {robot.name!r} has {robot.nq} and {robot.n}"
+        )
+    filtered = Decimation(run.period, run.parallel, run.every)
+    if filtered.rows(len(run)) == 0:
+        raise InputError(
+            f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its cut-off"
+        )
+    past = Past(base.model).advance(run.q)
+    centres = filtered.centres(len(run))
+    Y = filtered.of(base.regressor(run.q, run.v, run.a, past))
+    tau = run.tau[centres] if run.smooth_torque else filtered.of(run.tau)
+    use, v, t = (x[centres] for x in (run.use, run.v, run.t))
+    counted = use.reshape(-1)
+    joint = np.broadcast_to(np.arange(robot.n), tau.shape).reshape(-1)
+    times = np.broadcast_to(t[:, None], tau.shape).reshape(-1)
+    return {
+        "X": Y.reshape(-1, base.rank)[counted],
+        "y": tau.reshape(-1)[counted],
+        "joint": joint[counted],
+        "t": times[counted],
+        "v": v.reshape(-1)[counted],
+    }

@@ -1,0 +1,265 @@
+"""Parameters seen from a prior: coordinates in which each link's inertia is a fraction of what it is believed to be.
+
+With the believed pseudo-inertia J₀ = L Lᵀ of a link,
+
+    J = L (1 + X) Lᵀ,      x = packed(X),
+
+so the link is a real body where 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ) and
+2 (tr X − log det(1 + X)) the entropic one. Friction and the like are divided by a typical size. All x together are one vector,
+and the parameters are affine in it: π = π₀ + C x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import regressor
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.identification.estimators.convex import Rows
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.pseudo_inertia import (
+    is_consistent,
+    packed,
+    parameters_of,
+    pseudo_inertia,
+    smallest_eigenvalue,
+    unpacked,
+    upper_factor,
+    well_inside,
+)
+
+Array = npt.NDArray[Any]
+
+NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia")
+TYPICAL = {"rotor": 0.1, "inertia": 1e-4}  # kg m², where nothing is known; for all else 1
+ROOM = 1e-4  # of the believed inertia: a link with less of it in some direction is called flat
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """A link's ten places among the parameters, and the factor L of its believed pseudo-inertia."""
+
+    name: str
+    place: slice
+    L: Array
+
+
+class BodySpace:
+    """The parameters of a model as π = π₀ + C x, and what physics allows of them.
+
+    ``prior`` (p,) is the model's own unless given, whole or by name. ``masses`` and ``com`` bound links by name: (least, most)
+    in kg, and ((x, y, z) least, (x, y, z) most) in m in the link's frame; ``total_mass`` is that of all links that move.
+    ``bounds`` are those of friction and the like by parameter name; dry and viscous friction and rotors are never negative.
+    """
+
+    def __init__(
+        self,
+        model: LinearModel,
+        prior: Any = None,
+        *,
+        masses: Mapping[str, tuple[float, float]] | None = None,
+        com: Mapping[str, tuple[Any, Any]] | None = None,
+        total_mass: float | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        self.model, self.prior = model, checked_prior(model, prior)
+        p = len(model.names)
+        self.spun = _rotors_on_links(model)
+        believed = np.linalg.solve(self.spun, self.prior)
+        self.origin, C, self.wish = believed.copy(), np.zeros((p, p)), np.zeros(p)
+        self.links: list[Whitened] = []
+        heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
+        stand_in = 0.1 * float(np.median(heavy)) if heavy else 1.0
+        for name, place in model.bodies:
+            self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in)
+            L = upper_factor(pseudo_inertia(self.origin[place]))
+            C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
+            inverse = np.linalg.inv(L)
+            self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
+            self.links.append(Whitened(name, place, L))
+        self.others = np.flatnonzero(~model.is_inertial)
+        sizes = [abs(believed[k]) or TYPICAL.get(model.kind[k], 1.0) for k in self.others]
+        C[self.others, self.others] = sizes
+        self.C = C
+        self.lower, self.upper = self._scalar_bounds(bounds)
+        self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}
+        self.com = {self._link(name): _pair(value, f"com of {printable(name)}", 3) for name, value in (com or {}).items()}
+        if total_mass is not None and not total_mass > 0.0:
+            raise InputError(f"total_mass is above zero, got {total_mass!r}")
+        self.total_mass = total_mass
+
+    def parameters(self, x: Array) -> Array:
+        """π of the coordinates x."""
+        return np.asarray(self.spun @ (self.origin + self.C @ x))
+
+    def coordinates(self, parameters: Any) -> Array:
+        """The coordinates x of π."""
+        own = np.linalg.solve(self.spun, np.asarray(parameters, dtype=float))
+        return np.linalg.solve(self.C, own - self.origin)
+
+    def matrices(self, x: Array) -> Array:
+        """1 + X of each link (links, 4, 4): positive semi-definite where it is a real body."""
+        return np.eye(4) + unpacked(np.stack([x[link.place] for link in self.links]))
+
+    def inside(self) -> Array:
+        """An x with real bodies, and friction and the like strictly within their bounds; others may bind."""
+        x, k = np.zeros(len(self.origin)), self.others
+        size = np.diagonal(self.C)[k]
+        low, high = (self.lower[k] - self.origin[k]) / size, (self.upper[k] - self.origin[k]) / size
+        room = np.minimum(0.1, 0.5 * (high - low))
+        x[k] = np.clip(self.wish[k], low + room, high - room)
+        return x
+
+    def penalty(self, x: Array, metric: str) -> float:
+        """The squared distance from the prior."""
+        off = x - self.wish
+        if metric == "euclidean":
+            return float(off @ off)
+        values = np.linalg.eigvalsh(self.matrices(x))
+        if values.min() <= 0.0:
+            return float("inf")
+        return float(2.0 * (values - np.log(values) - 1.0).sum() + (off[self.others] ** 2).sum())
+
+    def curvature(self, x: Array, metric: str) -> Array:
+        """K (p, p) with KᵀK half the second derivative of the penalty."""
+        K = np.eye(len(x))
+        if metric == "entropic":
+            for link, matrix in zip(self.links, self.matrices(x), strict=True):
+                inverse = np.linalg.inv(upper_factor(matrix))
+                K[link.place, link.place] = packed(inverse @ unpacked(np.eye(10)) @ inverse.T).T
+        return K
+
+    def rows(self) -> Rows:
+        """Every bound that is a number: of friction and the like, of masses, centres of mass and their sum."""
+        A, lower, upper, names = [], [], [], []
+
+        def add(row: Array, low: float, high: float, name: str) -> None:
+            at = float(row @ self.origin)
+            A.append(row @ self.C)
+            lower.append(low - at)
+            upper.append(high - at)
+            names.append(name)
+
+        unit = np.eye(len(self.origin))
+        for k in self.others:
+            if np.isfinite(self.lower[k]) or np.isfinite(self.upper[k]):
+                add(unit[k], self.lower[k], self.upper[k], self.model.names[k])
+        for link, (low, high) in self.masses.items():
+            add(unit[self.links[link].place.start], float(low), float(high), f"the mass of {printable(self.links[link].name)}")
+        for link, (low, high) in self.com.items():
+            m = self.links[link].place.start
+            for axis in range(3):  # c_least m ≤ h ≤ c_most m
+                name = f"the centre of mass of {printable(self.links[link].name)} along {'xyz'[axis]}"
+                add(unit[m + 1 + axis] - low[axis] * unit[m], 0.0, np.inf, name)
+                add(unit[m + 1 + axis] - high[axis] * unit[m], -np.inf, 0.0, name)
+        if self.total_mass is not None:
+            every = unit[[link.place.start for link in self.links]].sum(axis=0)
+            add(every, self.total_mass, self.total_mass, "the total mass")
+        return Rows(np.array(A).reshape(-1, len(self.origin)), np.array(lower), np.array(upper), tuple(names))
+
+    def is_consistent(self, parameters: Array, tolerance: float = 1e-12) -> bool:
+        """Whether every link is a real body and no friction or rotor negative."""
+        own = np.linalg.solve(self.spun, parameters)
+        bodies = all(is_consistent(pi[link.place], tolerance) for link in self.links for pi in (own, parameters))
+        never = [k for k in self.others if self.lower[k] >= 0.0]
+        return bodies and bool((parameters[never] >= 0.0).all())
+
+    def impossible_links(self, parameters: Array) -> list[str]:
+        """The links no real body could be, the worst first."""
+        own = np.linalg.solve(self.spun, parameters)
+        wrong = [(smallest_eigenvalue(own[link.place]), link.name) for link in self.links if not is_consistent(own[link.place])]
+        return [name for _, name in sorted(wrong)]
+
+    def active(self, x: Array) -> tuple[list[str], Array]:
+        """What binds at x, in words, and the rows N (k, p) along which x may not move: N dx = 0."""
+        words, normals = [], []
+        for link, matrix in zip(self.links, self.matrices(x), strict=True):
+            values, vectors = np.linalg.eigh(matrix)
+            flat = vectors[:, values < ROOM]
+            if flat.shape[1]:
+                words.append(
+                    f"{printable(link.name)} is at the edge of what a real body can be: flat in {_counted(flat.shape[1])}"
+                )
+            for i in range(flat.shape[1]):
+                for j in range(i + 1):
+                    normal = np.zeros(len(x))
+                    normal[link.place] = packed(0.5 * (np.outer(flat[:, i], flat[:, j]) + np.outer(flat[:, j], flat[:, i])))
+                    normals.append(normal)
+        rows = self.rows()
+        for a, low, high, name in zip(rows.A, rows.lower, rows.upper, rows.names, strict=True):
+            size = float(np.linalg.norm(a))
+            at = a @ x
+            end = low if at - low < ROOM * size else high if high - at < ROOM * size else None
+            if end is not None:
+                normals.append(a)
+                words.append(f"{name} is {'as given' if low == high else 'at its least' if end == low else 'at its most'}")
+        return list(dict.fromkeys(words)), np.array(normals).reshape(-1, len(x))
+
+    def _scalar_bounds(self, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
+        model, p = self.model, len(self.prior)
+        lower, upper = np.full(p, -np.inf), np.full(p, np.inf)
+        for k in self.others:
+            # what two joints have in common through a motor may have either sign
+            if model.kind[k] in NOT_NEGATIVE and "+" not in model.owner[k]:
+                lower[k] = 0.0
+        for name, value in (bounds or {}).items():
+            at = model.index(name)
+            if model.is_inertial[at]:
+                raise InputError(f"{printable(name)} is bounded by masses= and com=; bounds= is for friction and the like")
+            lower[at], upper[at] = _pair(value, f"bounds of {printable(name)}")
+        return lower, upper
+
+    def _link(self, name: str) -> int:
+        names = [link.name for link in self.links]
+        if name not in names:
+            raise unknown_name("link that moves", name, names)
+        return names.index(name)
+
+
+def checked_prior(model: LinearModel, prior: Any) -> Array:
+    """The model's prior, or the given one: all parameters, or some by name."""
+    if isinstance(prior, Mapping):
+        values = model.prior.copy()
+        for name, value in prior.items():
+            values[model.index(name)] = value
+    else:
+        values = np.array(model.prior if prior is None else prior, dtype=float)
+    if values.shape != model.prior.shape or not np.isfinite(values).all():
+        raise InputError(f"prior= takes {len(model.prior)} finite numbers, one for each of model.names, or some by name")
+    return values
+
+
+def _rotors_on_links(model: LinearModel) -> Array:
+    """The matrix that adds to links, given without them, the discs of the rotors they carry."""
+    T = np.eye(len(model.names))
+    links = [i for i, _ in regressor.links(model.robot.model)]
+    for _, rotor in regressor.rotors(model.robot.model):
+        place = model.bodies[links.index(rotor.parent)][1]
+        T[place, model.index(f"{rotor.name}.inertia")] = regressor.disc(rotor.motion.axis).parameters
+    return T
+
+
+def _as_body(J: Array) -> Array:
+    """The nearest positive semi-definite matrix."""
+    values, vectors = np.linalg.eigh(J)
+    return J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
+    try:
+        low, high = (np.array(end, dtype=float) for end in value)
+    except (TypeError, ValueError):
+        low = high = np.array(np.nan)
+    shape = () if size is None else (size,)
+    if low.shape != shape or high.shape != shape or not (low <= high).all():
+        raise InputError(f"{what}: give (least, most){'' if size is None else ', three numbers each'}, got {value!r}")
+    return low, high
+
+
+def _counted(directions: int) -> str:
+    return "one direction" if directions == 1 else f"{directions} directions"

@@ -1,0 +1,90 @@
+"""A quadratic over the cone of real bodies, written for Clarabel: rows, triangles of matrices, exponential cones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import clarabel
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from dynamis.identification.estimators.convex import ONE, Programme, Solution
+from dynamis.identification.pseudo_inertia import unpacked
+
+Array = npt.NDArray[Any]
+
+GOAL = 1e-10
+_SMALL = [(i, j) for j in range(4) for i in range(j + 1)]
+_LARGE = [(i, j) for j in range(8) for i in range(j + 1)]
+_WORDS = {
+    "Solved": "solved",
+    "AlmostSolved": "solved, to less than the usual accuracy",
+    "PrimalInfeasible": "no real bodies are within the bounds",
+    "AlmostPrimalInfeasible": "no real bodies seem to be within the bounds",
+}
+
+
+def solve(programme: Programme) -> Solution:
+    """The minimum: A w + s = b with s in the cones."""
+    n, log_det, bodies = len(programme.q), programme.log_det, programme.bodies
+    extra = 14 * len(bodies) if log_det else 0
+    A, b, cones = _rows(programme, extra)
+    for k, (start, M) in enumerate(bodies):
+        if log_det:
+            rows, right = _log_det_rows(start, M, k, n + extra)
+            cones += [clarabel.PSDTriangleConeT(8), *(clarabel.ExponentialConeT() for _ in range(4))]
+        else:
+            rows, right = -M, start - programme.least * ONE
+            cones.append(clarabel.PSDTriangleConeT(4))
+        A.append(rows)
+        b.append(right)
+    costs = np.append(programme.q, np.tile([*np.zeros(10), *np.full(4, -log_det)], extra // 14))
+    quadratic = sparse.block_diag([sparse.csc_matrix(np.triu(programme.P)), sparse.csc_matrix((extra, extra))], format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = GOAL
+    columns = sparse.csc_matrix(np.vstack(A))
+    found = clarabel.DefaultSolver(quadratic, costs, columns, np.concatenate(b), cones, settings).solve()
+    status = str(found.status)
+    words = _WORDS.get(status, f"Clarabel stopped: {status}")
+    return Solution(np.array(found.x)[:n], words, status in ("Solved", "AlmostSolved"), "PrimalInfeasible" in status)
+
+
+def _rows(programme: Programme, extra: int) -> tuple[list[Array], list[Array], list[Any]]:
+    rows = programme.rows
+    # of length one, so that tolerances mean the same for all
+    size = np.linalg.norm(rows.A, axis=1)
+    A = np.hstack([rows.A / size[:, None], np.zeros((len(size), extra))])
+    lower, upper = rows.lower / size, rows.upper / size
+    equal = rows.lower == rows.upper
+    above, below = np.isfinite(upper) & ~equal, np.isfinite(lower) & ~equal
+    cones: list[Any] = []
+    if above.any() or below.any():
+        cones.append(clarabel.NonnegativeConeT(int(above.sum() + below.sum())))
+    if equal.any():
+        cones.append(clarabel.ZeroConeT(int(equal.sum())))
+    return [A[above], -A[below], A[equal]], [upper[above], -lower[below], lower[equal]], cones
+
+
+def _log_det_rows(start: Array, M: Array, k: int, columns: int) -> tuple[Array, Array]:
+    """log det B ≥ Σ t_i by a lower triangular Z: [[B, Z], [Zᵀ, diag Z]] ⪰ 0 and t_i ≤ log Z_ii."""
+    n = M.shape[1]
+    first = n + 14 * k  # ten of Z, then four t
+    A, b = np.zeros((36 + 12, columns)), np.zeros(36 + 12)
+    B0, BM = unpacked(start), unpacked(M.T)
+    place = {(j, i): first + number for number, (i, j) in enumerate(_SMALL)}
+    for number, (i, j) in enumerate(_LARGE):
+        stretch = 1.0 if i == j else np.sqrt(2.0)
+        if j < 4:
+            A[number, :n], b[number] = -stretch * BM[:, i, j], stretch * B0[i, j]
+        elif i < 4 and (i, j - 4) in place:
+            A[number, place[i, j - 4]] = -stretch
+        elif i == j:
+            A[number, place[i - 4, i - 4]] = -1.0
+    for i in range(4):  # (t, 1, Z_ii) with exp(t) ≤ Z_ii
+        at = 36 + 3 * i
+        A[at, first + 10 + i] = -1.0
+        b[at + 1] = 1.0
+        A[at + 2, place[i, i]] = -1.0
+    return A, b

@@ -1,0 +1,138 @@
+"""Ordinary least squares, and weighted by each joint's noise.
+
+Both need the data only as triangular factors: for each joint the R of [X, y] = Q R holds everything that least squares and
+its statistics ask for, however long the log was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+
+if TYPE_CHECKING:
+    from dynamis.identification.evidence.evidence import Evidence
+
+Array = npt.NDArray[Any]
+CLEAR = 1e4  # condition numbers whose square is still far from rounding
+
+
+class _FromFactors(Estimator):
+    """An estimator that asks for nothing but each joint's triangular factor of [X, y]."""
+
+    def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
+        rows, given, labels = checked_rows(X, y, joint, names)
+        factors, counts = [], []
+        for k in range(int(labels.max()) + 1):
+            mine = labels == k
+            factors.append(np.linalg.qr(np.column_stack([rows[mine], given[mine]]), mode="r"))
+            counts.append(int(mine.sum()))
+        return self._fit_factors(factors, np.array(counts), names)
+
+    def fit_evidence(self, evidence: Evidence) -> Self:
+        """From what a long log was reduced to, instead of its rows."""
+        self._fit_factors(evidence.factors(), evidence.counts, evidence.names)
+        if not evidence.exact and self.condition_ > CLEAR:
+            raise InputError(
+                f"the parameters are hard to tell apart (condition number {self.condition_:.1e}), too hard for sums of products: make "
+                "the evidence with exact=True"
+            )
+        return self
+
+    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
+        raise NotImplementedError
+
+    def _learn(self, factors: Sequence[Array], counts: Array, weights: Array, names: Sequence[str] | None) -> Array:
+        """β of rows weighted joint by joint; sets what is the same for all, and gives each joint's sum of squares."""
+        r = factors[0].shape[1] - 1
+        if counts.sum() <= r:
+            raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or look for fewer")
+        whole = np.linalg.qr(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]), mode="r")
+        R, z = whole[:r, :r], whole[:r, r]
+        self.condition_ = check_rank(R, names)
+        self.coef_ = np.linalg.solve(R, z)
+        self.n_features_in_, self.dof_ = r, int(counts.sum()) - r
+        self._root = np.linalg.inv(R)
+        self._spread = self._root @ self._root.T
+        ends = np.append(self.coef_, -1.0)
+        return np.array([float(np.sum((F @ ends) ** 2)) for F in factors])
+
+    def _leverages(self, factors: Sequence[Array], weights: Array) -> Array:
+        """How many parameters each joint's rows determine: together all of them."""
+        return np.array([np.sum((w * F[:, :-1] @ self._root) ** 2) for w, F in zip(weights, factors, strict=True)])
+
+
+class LeastSquares(_FromFactors):
+    """Ordinary least squares: min |y − X β|², every row alike.
+
+    The covariance takes the noise of all rows for the same, σ² (XᵀX)⁻¹, unless ``per_joint``: then rows of different joints
+    have their own noise in it, (XᵀX)⁻¹ Σ σ_j² X_jᵀX_j (XᵀX)⁻¹.
+
+    >>> import dynamis as dy, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> fit = dy.identification.LeastSquares().fit(X, X @ [1.0, 2.0] + 0.01 * rng.normal(size=100))
+    >>> np.round(fit.coef_, 2)
+    array([1., 2.])
+    """
+
+    def __init__(self, per_joint: bool = True) -> None:
+        self.per_joint = per_joint
+
+    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
+        squares = self._learn(factors, counts, np.ones(len(factors)), names)
+        grams = [F[:, :-1].T @ F[:, :-1] for F in factors]
+        self.noise_ = np.sqrt(self._variances(grams, counts, squares))
+        if self.per_joint:
+            inner = sum((s**2 * G for s, G in zip(self.noise_, grams, strict=True)), np.zeros(1))
+            self.covariance_ = self._spread @ inner @ self._spread
+        else:
+            self.covariance_ = float(squares.sum()) / self.dof_ * self._spread
+        return self
+
+
+    def _variances(self, grams: Sequence[Array], counts: Array, squares: Array) -> Array:
+        """σ_j² from the sums of squared residuals. Noise of one joint goes into the residuals of all, through the parameters:
+        E |e_j|² = (n_j − 2 tr H_jj) σ_j² + Σ_k tr(H_jk H_kj) σ_k²."""
+        spread = [self._spread @ G for G in grams]
+        mixed = np.array([[np.sum(a * b.T) for b in spread] for a in spread])
+        mixed[np.diag_indices_from(mixed)] += counts - 2.0 * np.array([np.trace(a) for a in spread])
+        plain = squares / np.maximum(counts * (1.0 - self.n_features_in_ / counts.sum()), 1.0)
+        solved = np.linalg.lstsq(mixed, squares)[0]
+        return np.where(solved > 0.0, solved, plain)
+
+
+class WeightedLeastSquares(_FromFactors):
+    """Least squares with each joint's rows divided by its noise, which is estimated along with the parameters.
+
+    Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is found
+    from the residuals and the fit repeated until it stands, ``iterations`` times at most.
+    """
+
+    def __init__(self, iterations: int = 20, tolerance: float = 1e-10) -> None:
+        self.iterations, self.tolerance = iterations, tolerance
+
+    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
+        weights = np.ones(len(factors))
+        # noise cannot be told from rounding below this
+        sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
+        floor = 1e-14 * np.maximum(sizes, 1e-6 * sizes.max()) + 1e-300
+        for _ in range(max(1, self.iterations)):
+            squares = self._learn(factors, counts, weights, names)
+            noise = np.maximum(self._noise(factors, counts, weights, squares), floor)
+            change = float(np.max(np.abs(noise * weights - 1.0)))
+            self.noise_, weights = noise, 1.0 / noise
+            if change < self.tolerance:
+                break
+        squares = self._learn(factors, counts, weights, names)
+        self.noise_ = np.maximum(self._noise(factors, counts, weights, squares), floor)
+        self.covariance_ = self._spread
+        return self
+
+    def _noise(self, factors: Sequence[Array], counts: Array, weights: Array, squares: Array) -> Array:
+        return np.sqrt(squares / np.maximum(counts - self._leverages(factors, weights), 1.0))

@@ -1,0 +1,112 @@
+"""All that least squares asks of a log, in constant memory: for each joint a triangular matrix.
+
+The rows of joint j go through Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept, for any weighting of
+joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in blocks whose length
+is fixed: cut a log wherever you like, and every bit is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from dynamis.errors import InputError
+
+Array = npt.NDArray[Any]
+CLEAR = 1e-6
+TALL = 8  # rows for a column, from which products are worth it
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """For each joint: the columns that can show in its torque, R of [X, y] over them, and the rows it stands for.
+
+    ``names`` are those of the parameters. ``exact`` says that every row went through reflections; otherwise whole blocks went
+    through products, where parameters are known to the square of the condition number times rounding. `merge` puts evidence
+    together; estimators take it with ``fit_evidence``.
+    """
+
+    names: tuple[str, ...]
+    joints: tuple[str, ...]
+    columns: tuple[Array, ...]
+    R: tuple[Array, ...]
+    counts: Array
+    samples: int = 0
+    exact: bool = True
+
+    def factors(self) -> list[Array]:
+        """R of [X, y] over all columns, joint by joint."""
+        full = []
+        for columns, R in zip(self.columns, self.R, strict=True):
+            wide = np.zeros((len(R), len(self.names) + 1))
+            wide[:, np.append(columns, len(self.names))] = R
+            full.append(wide)
+        return full
+
+    def stacked(self, weights: Any = None) -> tuple[Array, Array, float]:
+        """(R, z, rest) of all joints with these weights: |W (y − X β)|² = |z − R β|² + rest²."""
+        scale = np.ones(len(self.R)) if weights is None else np.asarray(weights, float)
+        whole = np.linalg.qr(np.vstack([w * F for w, F in zip(scale, self.factors(), strict=True)]), mode="r")
+        r = len(self.names)
+        return whole[:r, :r], whole[:r, r], float(abs(whole[r, r])) if len(whole) > r else 0.0
+
+    def __repr__(self) -> str:
+        return f"<Evidence about {len(self.names)} parameters: {self.samples} samples, {int(self.counts.sum())} rows>"
+
+
+def merge(parts: Iterable[Evidence]) -> Evidence:
+    """What several logs say together, in their order."""
+    found = list(parts)
+    if not found:
+        raise InputError("there is no evidence to put together")
+    first = found[0]
+    for other in found[1:]:
+        if other.names != first.names or any(not np.array_equal(a, b) for a, b in zip(first.columns, other.columns, strict=True)):
+            raise InputError("evidence about different parameters cannot be put together: use one model for all logs")
+    R = tuple(by_reflections(np.vstack([part.R[j] for part in found])) for j in range(len(first.R)))
+    counts = np.sum([part.counts for part in found], axis=0)
+    return replace(
+        first, R=R, counts=counts, samples=sum(part.samples for part in found), exact=all(part.exact for part in found)
+    )
+
+
+def nothing(names: Sequence[str], joints: Sequence[str], pattern: Array) -> Evidence:
+    """Of no rows at all."""
+    columns = tuple(np.flatnonzero(row) for row in pattern)
+    R = tuple(np.zeros((0, len(c) + 1)) for c in columns)
+    return Evidence(tuple(names), tuple(joints), columns, R, np.zeros(len(columns), int))
+
+
+def by_reflections(A: Array) -> Array:
+    """R of A = Q R, to the last bit that A's own rounding allows."""
+    R, *_ = scipy.linalg.lapack.dgeqrf(A)
+    return np.asarray(np.triu(R[: min(A.shape)]))
+
+
+def by_products(A: Array, gram: Array) -> Array:
+    """The same from AᵀA, several times faster; the last column is y. Directions that AᵀA does not show are left out.
+
+    What rounding does to AᵀA is small beside its largest entries, so it matters only where all evidence together is weak in a
+    direction, by the square of the condition number: that is looked at when parameters are estimated.
+    """
+    r = len(gram) - 1
+    scale = np.sqrt(np.diag(gram)[:r])
+    scale[scale == 0.0] = 1.0
+    U, pivots, rank, _ = scipy.linalg.lapack.dpstrf(gram[:r, :r] / np.outer(scale, scale))
+    order = pivots - 1
+    U = np.triu(U)[:rank]
+    z = scipy.linalg.solve_triangular(U[:, :rank], (gram[:r, r] / scale)[order[:rank]], trans="T", check_finite=False)
+    beta = np.zeros(r)
+    beta[order[:rank]] = scipy.linalg.solve_triangular(U[:, :rank], z, check_finite=False) / scale[order[:rank]]
+    whole = np.zeros((rank + 1, r + 1))
+    whole[:rank, order], whole[:rank, r] = U * scale[order], z
+    rest = gram[r, r] - z @ z
+    # a small difference of squares would be rounding: then from the rows
+    clear = rest > CLEAR * gram[r, r]
+    whole[rank, r] = np.sqrt(rest) if clear else np.linalg.norm(A[:, r] - A[:, :r] @ beta)
+    return whole

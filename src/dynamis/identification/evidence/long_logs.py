@@ -1,0 +1,186 @@
+"""Logs too long for memory, and folders of logs: read in stretches, prepared in windows, reduced to evidence on the way.
+
+A window is prepared together with a margin on either side, as wide as its filter remembers, and then loses it: inside, it is
+what the whole log would have given. Windows stand at fixed places in the log, so the size of the stretches changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.evidence.evidence import Evidence, merge
+from dynamis.identification.evidence.stream import Stream
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.log import Log, joined
+from dynamis.identification.logs.reading import log_chunks
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals.filters import margin
+from dynamis.identification.signals.measured import Measured
+from dynamis.identification.signals.prepare import prepare
+from dynamis.robot import Robot
+
+WINDOW = 131_072  # samples
+UNEVEN = 0.5  # of a period: stamps farther from an even clock than this are a gap
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class LongLog:
+    """How long logs are read: the ``mapping`` of their columns, and what `prepare` is told.
+
+    ``cutoff`` is needed unless velocities and accelerations are ``logged``: a window cannot look for one that fits all others.
+    """
+
+    mapping: Any = None
+    cutoff: float | None = None
+    logged: Sequence[str] = ()
+    parallel: float | None = None
+    every: int = 1
+    smooth_torque: bool = False
+    slow: Any = None
+    transmission: Any = None
+    exact: bool = False
+    size: int = 65_536
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def samples(self, path: PathLike, robot: Robot) -> Iterator[Samples]:
+        """The prepared samples of a log of one uninterrupted run, window by window."""
+        if self.cutoff is None and set(self.logged) != {"v", "a"}:
+            raise InputError("a long log needs cutoff= in Hz, or logged=('v', 'a') where velocities and accelerations are in it")
+        chunks = log_chunks(path, robot, self.mapping, self.size)
+        for log, before, after, period in _windows(chunks, self._margin):
+            if self.cutoff is None:
+                yield self._as_logged(log, robot, period)
+                continue
+            ready = prepare(
+                log, robot, cutoff=self.cutoff, logged=self.logged, parallel=self.parallel, every=self.every, slow=self.slow,
+                smooth_torque=self.smooth_torque, transmission=self.transmission, trim=0.0, outliers=False,
+                period=period, **self.options,
+            )  # fmt: skip
+            if len(ready) != 1 or len(ready[0]) != len(log):
+                raise InputError(f"{printable(str(path))}: a long log must be one run without gaps; cut it into files at its gaps")
+            yield ready[0][before : len(log) - after]
+
+    def _as_logged(self, log: Log, robot: Robot, period: float) -> Samples:
+        """Nothing is to be derived, so nothing needs a margin."""
+        raw = Measured.of(log, robot, self.transmission, None)
+        if raw.v is None or raw.a is None:
+            raise InputError(f"{printable(raw.source)} holds no velocities or no accelerations: give cutoff= in Hz to derive them")
+        q, v, a, tau = (raw.at_joints(name, getattr(raw, name)) for name in ("q", "v", "a", "tau"))
+        use = None if self.slow is None else np.abs(v) >= self.slow
+        return Samples.of(
+            q, v, a, tau, t=raw.t, use=use, period=period, parallel=self.parallel, every=self.every,
+            smooth_torque=self.smooth_torque, source=raw.source,
+        )  # fmt: skip
+
+    def _margin(self, period: float) -> int:
+        return 0 if self.cutoff is None else 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
+
+    def evidence(self, base: BaseParameters, path: PathLike, progress: Callable[[int], None] | None = None) -> Evidence:
+        """What a log says, in memory that does not grow with it."""
+        stream = Stream(base, self.exact)
+        done = 0
+        for piece in self.samples(path, base.model.robot):
+            stream.push(piece)
+            done += len(piece)
+            if progress is not None:
+                progress(done)
+        return stream.finish()
+
+
+def evidence_of_logs(
+    base: BaseParameters,
+    paths: Iterable[PathLike],
+    reading: LongLog | None = None,
+    *,
+    scheduler: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evidence:
+    """What several logs say together; with a Dask ``scheduler``'s address its workers read them.
+
+    Logs are put together in the order of ``paths``, whoever was first: the result does not depend on the workers.
+    """
+    reading, files = reading or LongLog(), [Path(path) for path in paths]
+    if not files:
+        raise InputError("there are no logs")
+    found: list[Evidence] = []
+    with _workers(scheduler) as executor:
+        if executor is None:
+            results: Iterator[Evidence] = (reading.evidence(base, path) for path in files)
+        else:
+            robot = base.model.robot
+            settings = base.model.settings
+            futures = [executor.submit(_remote, robot.description, settings, base.independent, reading, str(path)) for path in files]
+            results = (future.result() for future in futures)
+        for part in results:
+            found.append(part)
+            if progress is not None:
+                progress(len(found), len(files))
+    return merge(found)
+
+
+def _remote(description: Any, settings: dict[str, Any], independent: Any, reading: LongLog, path: str) -> Evidence:
+    base = base_parameters(LinearModel(Robot(description), **settings))
+    if not np.array_equal(base.independent, independent):
+        raise InputError("a worker finds other base parameters: it runs another version")
+    return reading.evidence(base, path)
+
+
+@contextlib.contextmanager
+def _workers(scheduler: str | None) -> Iterator[Executor | None]:
+    if scheduler is None:
+        yield None
+        return
+    from dynamis.simulation.sweeps.workers import dask_crew
+
+    with dask_crew(scheduler) as crew:
+        yield crew.executor
+
+
+def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterator[tuple[Log, int, int, float]]:
+    """(log, before, after, period): stretches at fixed places with what lies around them, on an even clock."""
+    held: list[Log] = []
+    count, start, period, wide, zero = 0, 0, 0.0, 0, 0.0
+    for chunk in chunks:
+        held.append(chunk)
+        count += len(chunk)
+        if not period and count > 1:
+            whole = joined(held)
+            period, zero = float(np.median(np.diff(whole.t[:1000]))), float(whole.t[0])
+            if not period > 0.0:
+                raise InputError(f"{whole.where(1)}: times do not increase")
+            wide = margin_of(period)
+        while period and count >= min(start, wide) + WINDOW + wide:
+            whole = joined(held)
+            before = min(start, wide)
+            yield _even(whole[: before + WINDOW + wide], zero, period, start - before), before, wide, period
+            start += WINDOW
+            keep = min(start, wide)
+            held = [whole[before + WINDOW - keep :]]
+            count = len(held[0])
+    whole = joined(held)
+    before = min(start, wide)
+    if len(whole) > before:
+        yield _even(whole, zero, period, start - before), before, 0, period
+
+
+def _even(log: Log, zero: float, period: float, first: int) -> Log:
+    """The same samples at times without jitter; an error names the first gap."""
+    even = zero + period * (first + np.arange(len(log)))
+    steps = np.diff(log.t)
+    gaps = np.flatnonzero(np.abs(steps - period) > UNEVEN * period)
+    if len(gaps):
+        at = int(gaps[0]) + 1
+        raise InputError(f"{log.where(at)}: {steps[at - 1]:.6g} s after the sample before, where others are {period:.6g} s apart; "
+                         "cut the log there")  # fmt: skip
+    return replace(log, t=even)

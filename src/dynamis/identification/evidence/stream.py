@@ -1,0 +1,177 @@
+"""A log of any length reduced to evidence as it comes: chunks of any size go in, blocks of one size are worked off."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import thread_count
+from dynamis.compiler.threads import share
+from dynamis.errors import InputError
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.evidence.evidence import TALL, Evidence, by_products, by_reflections, merge, nothing
+from dynamis.identification.presliding import Past
+from dynamis.identification.samples import Samples, as_runs
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+BLOCK = 4096  # rows, of which one triangle is made
+TOGETHER = 16  # triangles that are made one
+TILE = 1024  # samples whose regressor is looked at while it is in the cache
+
+
+class Stream:
+    """Evidence that grows: `push` samples of one uninterrupted run, then `finish`.
+
+    The samples' own filter (``parallel``, ``every``) is applied. Whatever the sizes of the pieces pushed, the result is the same.
+    ``exact`` takes reflections for all rows instead of products for whole blocks: several times slower, and needed only for
+    parameters that are very hard to tell apart.
+    """
+
+    def __init__(self, base: BaseParameters, exact: bool = False) -> None:
+        self.base, self.exact = base, exact
+        names, joints = base.names, base.model.robot.coordinate_names
+        self._nothing = nothing(names, joints, base.pattern)
+        self._parts: list[Evidence] = []
+        self._waiting: list[tuple[Samples, Array]] = []
+        self._count = 0
+        self._filter: Decimation | None = None
+        self._rooms: dict[int, tuple[Array, Array]] = {}
+
+    def push(self, samples: Samples) -> None:
+        """More of the same run."""
+        own = Decimation(samples.period, samples.parallel, samples.every)
+        if self._filter is None:
+            self._filter = own
+            self._smooth_torque, self._past = samples.smooth_torque, Past(self.base.model)
+        elif own != self._filter or samples.smooth_torque != self._smooth_torque:
+            raise InputError("the pieces of a run must have one period and one filter; finish one run before the next begins")
+        self._waiting.append((samples, self._past.advance(samples.q)))
+        self._count += len(samples)
+        threads = thread_count()
+        while self._count >= self._needed(threads * BLOCK):
+            self._work_off([BLOCK] * threads)
+
+    def finish(self) -> Evidence:
+        """What the run says, with all that was still waiting."""
+        if self._filter is not None:
+            left = self._filter.rows(self._count)
+            if left:
+                self._work_off([min(BLOCK, left - start) for start in range(0, left, BLOCK)])
+        self._waiting, self._count, self._filter = [], 0, None
+        self._parts = [merge([self._nothing, *self._parts])]
+        return self._parts[0]
+
+    def _needed(self, rows: int) -> int:
+        assert self._filter is not None
+        return (rows - 1) * self._filter.every + len(self._filter.taps)
+
+    def _work_off(self, sizes: Sequence[int]) -> None:
+        """Blocks of so many rows, in threads; then their samples are dropped, but for those the next row needs."""
+        assert self._filter is not None
+        run, past = _joined([piece for piece, _ in self._waiting]), np.concatenate([past for _, past in self._waiting])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        parts: list[Evidence | None] = [None] * len(sizes)
+        threads = thread_count()
+
+        def reduce_block(k: int) -> None:
+            low = int(starts[k]) * self._filter.every  # type: ignore[union-attr]
+            piece = slice(low, low + self._needed(sizes[k]))
+            parts[k] = self._evidence(run[piece], past[piece], k % threads)
+
+        for group in range(0, len(sizes), threads):
+            share(reduce_block, range(group, min(group + threads, len(sizes))))
+        used = int(starts[-1]) * self._filter.every
+        for part in parts:
+            assert part is not None
+            self._parts.append(part)
+            if len(self._parts) == TOGETHER:
+                self._parts = [merge(self._parts)]
+        self._waiting, self._count = [(run[used:], past[used:])], len(run) - used
+
+    def _evidence(self, run: Samples, past: Array, place: int) -> Evidence:
+        """One block. The entries of all joints stand side by side, each joint's torque behind its columns."""
+        assert self._filter is not None
+        filtered, columns = self._filter, self._nothing.columns
+        rows, step = filtered.rows(len(run)), max(1, TILE // filtered.every)
+        widths = [len(c) + 1 for c in columns]
+        edges = np.concatenate([[0], np.cumsum(widths)])
+        entries, work = self._memory(place, int(edges[-1]), (step - 1) * filtered.every + len(filtered.taps))
+        centres = filtered.centres(len(run))
+        use = run.use[centres]
+        products = [bool(use[:, j].all()) and not self.exact and rows == BLOCK > TALL * w for j, w in enumerate(widths)]
+        grams = [np.zeros((w, w)) for w in widths]
+        for low in range(0, rows, step):  # while a tile is in the cache
+            high = min(low + step, rows)
+            piece = slice(low * filtered.every, (high - 1) * filtered.every + len(filtered.taps))
+            tile = work[: piece.stop - piece.start]
+            arguments = run.q[piece], run.v[piece], run.a[piece], past[piece], run.tau[piece]
+            _entry_function(self.base)(*arguments, out=tile)
+            entries[low:high] = filtered.of(tile)
+            if run.smooth_torque:
+                entries[low:high, edges[1:] - 1] = run.tau[centres[low:high]]
+        for low in range(0, rows, TILE):
+            for j in np.flatnonzero(products):
+                T = entries[low : min(low + TILE, rows), edges[j] : edges[j + 1]]
+                grams[j] += T.T @ T
+        triangles, counts = [], []
+        for j, gram in enumerate(grams):
+            A = entries[:rows, edges[j] : edges[j + 1]]
+            triangles.append(by_products(A, gram) if products[j] else by_reflections(A[use[:, j]]))
+            counts.append(int(use[:, j].sum()))
+        return replace(
+            self._nothing, R=tuple(triangles), counts=np.array(counts), samples=rows * filtered.every, exact=not any(products)
+        )
+
+    def _memory(self, place: int, width: int, longest: int) -> tuple[Array, Array]:
+        """Room for a block and a tile, one for each thread, used again and again: fresh memory is slow to touch."""
+        if place not in self._rooms or len(self._rooms[place][1]) < longest:
+            self._rooms[place] = np.empty((BLOCK, width)), np.empty((longest, width))
+        return self._rooms[place]
+
+
+def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> Evidence:
+    """The evidence of one run or of several, each finished before the next.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> base = dy.identification.base_parameters(robot)
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 5000, 6))
+    >>> found = dy.identification.evidence(base, dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
+    >>> fit = dy.identification.LeastSquares().fit_evidence(found)
+    >>> bool(np.allclose(fit.coef_, base.prior))
+    True
+    """
+    runs = as_runs(samples) if isinstance(samples, Samples | list | tuple) else samples
+    parts = []
+    for run in runs:
+        stream = Stream(base, exact)
+        stream.push(run)
+        parts.append(stream.finish())
+    return merge(parts)
+
+
+@functools.lru_cache(maxsize=8)
+def _entry_function(base: BaseParameters) -> Any:
+    """The entries of the regressor that can differ from zero and the torque, joint by joint, as one compiled vector."""
+    pattern = base.pattern
+
+    def shown(robot: Robot, q: Array, v: Array, a: Array, past: Array, tau: Array) -> Array:
+        Y = base.model.rows(robot, q, v, a, past)[:, base.independent]
+        return np.concatenate([np.append(Y[j, columns], tau[j]) for j, columns in enumerate(pattern)])
+
+    return base.model.robot.compile(shown, past=base.model.past_size).ufunc()
+
+
+def _joined(pieces: Sequence[Samples]) -> Samples:
+    if len(pieces) == 1:
+        return pieces[0]
+    fields = ("t", "q", "v", "a", "tau", "use")
+    joined = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields}
+    return replace(pieces[0], **joined)

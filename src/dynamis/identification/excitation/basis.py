@@ -1,0 +1,94 @@
+"""What motions are made of: functions of time that they are linear in, q(t) = q₀ + Φ(t) c."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.trajectories.given import positive
+from dynamis.trajectories.motion import Motion
+
+Array = npt.NDArray[Any]
+SHORTEST, LONGEST = 1e-3, 1e6  # s
+
+
+def checked_duration(duration: Any) -> float:
+    """Seconds that a motion of a robot can take."""
+    found = positive(duration, "duration")
+    if not SHORTEST <= found <= LONGEST:
+        raise InputError(f"duration must be from {SHORTEST:g} to {LONGEST:g} s, got {found:g}")
+    return found
+
+
+class Basis(ABC):
+    """Functions of time from 0 to ``duration``; each joint has one coefficient for each: c is (size, n)."""
+
+    kind: str
+    duration: float
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many functions there are."""
+
+    @property
+    @abstractmethod
+    def finest(self) -> int:
+        """How often the quickest of them swings from start to end: what a grid must resolve."""
+
+    @abstractmethod
+    def derivative(self, t: Any, order: int = 0) -> Array:
+        """(N, size): the functions at N times, differentiated so many times."""
+
+    @abstractmethod
+    def bound(self, c: Array, order: int) -> Array:
+        """(n,): what |dᵏ(Φ c)/dtᵏ|, k at least 1, does not exceed at any time."""
+
+    @abstractmethod
+    def motion(self, q0: Array, c: Array, status: str = "") -> Motion:
+        """q₀ + Φ c as a motion, which controllers can follow."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers it is made from."""
+
+    def matrices(self, t: Any) -> tuple[Array, Array, Array]:
+        """Φ, Φ' and Φ'' at the times: states are products with them."""
+        phi, phi_dot, phi_ddot = (self.derivative(t, order) for order in range(3))
+        return phi, phi_dot, phi_ddot
+
+    def grid(self, count: int) -> Array:
+        """So many times in the middles of equal parts: the ends, where all is at rest, say nothing."""
+        return (np.arange(count) + 0.5) * (self.duration / count)
+
+
+class Shifted(Basis):
+    """Another basis and a constant, the first function: where the motion starts is free too."""
+
+    def __init__(self, inner: Basis) -> None:
+        self.inner, self.kind, self.duration = inner, inner.kind, inner.duration
+
+    @property
+    def size(self) -> int:
+        return 1 + self.inner.size
+
+    @property
+    def finest(self) -> int:
+        return self.inner.finest
+
+    def derivative(self, t: Any, order: int = 0) -> Array:
+        functions = self.inner.derivative(t, order)
+        return np.concatenate([np.full((len(functions), 1), float(order == 0)), functions], axis=1)
+
+    def bound(self, c: Array, order: int) -> Array:
+        return self.inner.bound(c[1:], order)
+
+    def motion(self, q0: Array, c: Array, status: str = "") -> Motion:
+        return self.inner.motion(q0 + c[0], c[1:], status)
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.inner.as_dict()

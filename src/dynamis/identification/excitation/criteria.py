@@ -1,0 +1,116 @@
+"""How much a motion will tell about the parameters, as one number to be made small.
+
+All of them are functions of the information matrix M = mean of Yᵀ Σ⁻¹ Y over the motion, Σ the variance of each joint's
+torque; and all come with their gradient ∂F/∂M. Lengths of columns are compared in two ways: "condition" divides each column
+by its own length, as a solver does; the others divide by lengths that are given once, so that larger motions count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import unknown_name
+
+Array = npt.NDArray[Any]
+Valued = tuple[float, Array]
+LEAST = 1e-15  # of the largest eigenvalue: smaller ones are rounding
+NOTHING = 1e-200  # a column of a motion that is none
+EXACT = 1e6  # sharpness at which the smooth maximum is the maximum
+
+
+def condition(M: Array, _lengths: Array, sharpness: float = EXACT) -> Valued:
+    """log of the condition number of the regressor, each column divided by its length."""
+    d = np.sqrt(np.maximum(np.diag(M), NOTHING))
+    C = M / np.outer(d, d)
+    value, A = _spread(C, sharpness)
+    # C = D⁻¹ M D⁻¹ with D² the diagonal of M
+    gradient = A / np.outer(d, d)
+    gradient[np.diag_indices_from(gradient)] -= np.einsum("ij,ji->i", A, C) / d**2
+    return value, gradient
+
+
+def plain_condition(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
+    """log of the condition number, each column divided by the length given."""
+    value, A = _spread(M / np.outer(lengths, lengths), sharpness)
+    return value, A / np.outer(lengths, lengths)
+
+
+def d_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
+    """−½ log det M / r: the log of the mean standard deviation, the volume of the confidence ellipsoid."""
+    values, vectors = _eigen(M / np.outer(lengths, lengths))
+    r = len(M)
+    A = (vectors * (-0.5 / r / values)) @ vectors.T
+    return float(-0.5 * np.log(values).sum() / r), A / np.outer(lengths, lengths)
+
+
+def a_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
+    """½ log of the mean variance of the parameters, each in units of its column's length."""
+    values, vectors = _eigen(M / np.outer(lengths, lengths))
+    total = (1.0 / values).sum()
+    A = (vectors * (-0.5 / total / values**2)) @ vectors.T
+    return float(0.5 * np.log(total / len(M))), A / np.outer(lengths, lengths)
+
+
+def smallest(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
+    """−log of the smallest singular value: the combination of parameters that is known worst (E-optimal)."""
+    values, vectors = _eigen(M / np.outer(lengths, lengths))
+    value, slopes = _largest(-np.log(values), sharpness)
+    A = (vectors * (-0.5 * slopes / values)) @ vectors.T
+    return 0.5 * value, A / np.outer(lengths, lengths)
+
+
+def combined(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
+    """The log of the condition number and D-optimality together: well balanced, and much of it."""
+    parts = condition(M, lengths, sharpness), d_optimal(M, lengths)
+    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+
+
+CRITERIA: dict[str, Callable[..., Valued]] = {
+    "condition": condition,
+    "plain-condition": plain_condition,
+    "d-optimal": d_optimal,
+    "a-optimal": a_optimal,
+    "e-optimal": smallest,
+    "combined": combined,
+}
+
+
+def criterion_of(name: str) -> Callable[..., Valued]:
+    """The criterion of a name."""
+    if name not in CRITERIA:
+        raise unknown_name("criterion", name, CRITERIA)
+    return CRITERIA[name]
+
+
+def condition_number(X: Array) -> float:
+    """Of a matrix whose columns are divided by their lengths; infinite where one is zero or depends on others."""
+    lengths = np.linalg.norm(X, axis=0)
+    if not lengths.all():
+        return float("inf")
+    singular = np.linalg.svd(X / lengths, compute_uv=False)
+    return float(singular[0] / singular[-1]) if singular[-1] > 1e-14 * singular[0] else float("inf")
+
+
+def _eigen(M: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eigh(M)
+    return np.maximum(values, LEAST * max(values[-1], np.finfo(float).tiny)), vectors
+
+
+def _largest(x: Array, sharpness: float) -> Valued:
+    """A smooth maximum, log Σ exp(s x) / s, with its slopes: singular values that meet would otherwise make corners."""
+    top = x.max()
+    weights = np.exp(sharpness * (x - top))
+    total = weights.sum()
+    return float(top + np.log(total) / sharpness), weights / total
+
+
+def _spread(C: Array, sharpness: float) -> Valued:
+    """½ log of the ratio of the largest to the smallest eigenvalue."""
+    values, vectors = _eigen(C)
+    logs = np.log(values)
+    (high, up), (low, down) = _largest(logs, sharpness), _largest(-logs, sharpness)
+    return 0.5 * (high + low), (vectors * (0.5 * (up - down) / values)) @ vectors.T

@@ -1,0 +1,228 @@
+"""Design of exciting motions: those that tell most about a robot's parameters, within everything it must not do.
+
+[Swevers et al. 1997; Gautier & Khalil 1992]: of a family of smooth motions the one whose regressor is best conditioned, or
+most informative. Gradients are exact, by one backward sweep through the compiled regressor for each sample.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.excitation import criteria
+from dynamis.identification.excitation.aggregation import Aggregated
+from dynamis.identification.excitation.basis import Basis, Shifted
+from dynamis.identification.excitation.checking import Checker, Extent
+from dynamis.identification.excitation.excitation import Excitation, Use
+from dynamis.identification.excitation.fourier import Fourier
+from dynamis.identification.excitation.information import Information, Regressor
+from dynamis.identification.excitation.limits import Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.regions import Region
+from dynamis.identification.excitation.search import Progress, Search
+from dynamis.identification.excitation.splines import Splines
+from dynamis.identification.excitation.start import check_start, find_start, middle
+from dynamis.identification.linear_model import LinearModel
+from dynamis.robot import Robot
+from dynamis.trajectories.given import number, positive
+from dynamis.trajectories.joint_moves import check_plain
+
+Array = npt.NDArray[Any]
+POINTS_A_SWING, FEWEST_POINTS = 40, 80
+LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would make its coefficients look small
+
+
+def design_excitation(
+    robot: Robot | LinearModel | BaseParameters,
+    *,
+    duration: float = 10.0,
+    kind: str = "fourier",
+    harmonics: int = 5,
+    periodic: bool = False,
+    criterion: str = "condition",
+    noise: Any = None,
+    start: Any = None,
+    position: Any = None,
+    velocity: Any = None,
+    acceleration: Any = None,
+    effort: Any = None,
+    torque: bool = True,
+    regions: Sequence[Region] = (),
+    constraints: Sequence[Callable[..., Any]] = (),
+    margin: float = 0.05,
+    seconds: float = 60.0,
+    restarts: int = 4,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Excitation:
+    """A motion from rest to rest that excites the parameters of a model best, and is inside its limits at every time.
+
+    ``robot`` may be a robot (for all that `LinearModel` looks for), a `LinearModel`, or its `BaseParameters`. ``kind`` is
+    "fourier" (the same ``harmonics`` of 1/duration for all joints; ``periodic`` ones do not stop between periods) or "spline"
+    (twice as many control points as harmonics). ``criterion``: "condition", "plain-condition", "d-optimal", "a-optimal",
+    "e-optimal" or "combined"; ``noise`` (n) weighs the joints by the standard deviations of their torques.
+
+    The robot's own limits of position, velocity and torque hold, less ``margin`` (a fraction); ``position=(lower, upper)``,
+    ``velocity``, ``acceleration`` and ``effort`` make them narrower. ``torque=False`` leaves torques out. ``regions`` (`Box`,
+    `HalfSpace`, `Sphere`, `above`) say where frames may be. ``constraints`` are functions g(robot, q, v, a) ≤ 0, for one state
+    and traceable. ``start`` fixes where it starts and ends; otherwise that is chosen too.
+
+    It takes up to ``seconds``, or as long as ``restarts`` searches take; Ctrl-C ends it with the best so far. The same seed
+    gives the same motion, unless time ran out.
+
+    >>> import dynamis as dy
+    >>> found = design_excitation(dy.load("planar_2r_melchiorri"), duration=5.0, restarts=1)
+    >>> found.condition < found.condition_before
+    True
+    """
+    began = time.monotonic()
+    base = _base(robot)
+    arm = base.model.robot
+    check_plain(arm)
+    seconds, margin, restarts, seed = _checked(seconds, margin, restarts, seed)
+    inner = _basis(kind, duration, harmonics, periodic)
+    criteria.criterion_of(criterion)
+    basis: Basis = inner if start is not None else Shifted(inner)
+    rng = np.random.default_rng(seed)
+    wanted = middle(arm, start)
+    given = {"position": position, "velocity": velocity, "acceleration": acceleration}
+    rows = _rows(arm, wanted, margin, given, effort, torque, regions, constraints)
+    if start is not None:
+        check_start(rows, wanted, "start=")
+    q0 = wanted if start is not None else find_start(rows, wanted, rng)
+
+    regressor = Regressor(base, noise)
+    count = max(FEWEST_POINTS, POINTS_A_SWING * basis.finest)
+    limits, checker = Aggregated(basis, rows, count), Checker(basis, rows)
+    information = Information(regressor, basis, criterion, count)
+    size = _sizes(limits)
+    search = Search(basis, information, limits, checker, q0, size, began + seconds, restarts, progress)
+    information.lengths = _lengths(search, rng)
+    search.run(rng)
+    c = search.best
+    assert c is not None
+    before, after = (_condition(information, q0, x) for x in (search.first, c))
+    uses = tuple(use for extent in checker.extents(q0, c) for use in _uses(extent))
+    if start is None:
+        q0, c = q0 + c[0], c[1:]  # the constant function is where it starts
+    if progress is not None:
+        progress(1.0, f"condition {after:.4g}")
+    return Excitation(
+        inner, q0, c, arm.coordinate_names, criterion, after, before, base.rank, uses,
+        tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm,
+    )  # fmt: skip
+
+
+def _base(robot: Robot | LinearModel | BaseParameters) -> BaseParameters:
+    if isinstance(robot, BaseParameters):
+        return robot
+    if isinstance(robot, Robot):
+        check_plain(robot)
+        robot = LinearModel(robot)
+    if not isinstance(robot, LinearModel):
+        raise InputError(f"a robot, a LinearModel or its BaseParameters can be excited, got {type(robot).__name__}")
+    return base_parameters(robot)
+
+
+def _checked(seconds: Any, margin: Any, restarts: Any, seed: Any) -> tuple[float, float, int, int]:
+    seconds, margin = positive(seconds, "seconds"), number(margin, "margin")
+    if not 0.0 <= margin < 1.0:
+        raise InputError(f"margin is a fraction from 0 to 1, such as 0.05, got {margin:g}")
+    try:
+        restarts, seed = operator.index(restarts), operator.index(seed)
+    except TypeError:
+        raise InputError("restarts= and seed= take whole numbers") from None
+    if restarts < 1 or seed < 0:
+        raise InputError(f"restarts must be at least 1 and the seed not below 0, got {restarts} and {seed}")
+    return seconds, margin, restarts, seed
+
+
+def _basis(kind: str, duration: float, harmonics: int, periodic: bool) -> Basis:
+    if kind == "fourier":
+        return Fourier(duration, harmonics, periodic=periodic)
+    if kind != "spline":
+        raise InputError(f"kind={kind!r} is not known; choose 'fourier' or 'spline'")
+    if periodic:
+        raise InputError("splines start and stop: periodic=True goes with kind='fourier'")
+    if not isinstance(harmonics, int | np.integer):
+        raise InputError(f"harmonics must be a whole number, got {harmonics!r}")
+    return Splines(duration, 2 * harmonics)
+
+
+def _rows(
+    arm: Robot, wanted: Array, margin: float, given: dict[str, Any], effort: Any, torque: bool, regions: Sequence[Region],
+    constraints: Sequence[Callable[..., Any]],
+) -> list[Rows]:  # fmt: skip
+    """All limits; positions are always the first."""
+    regions = _several(regions, "regions", hasattr(regions, "measures"))
+    constraints = _several(constraints, "constraints", callable(constraints))
+    for region in regions:
+        if not hasattr(region, "measures"):
+            raise InputError(f"regions= takes Box, HalfSpace or Sphere, got {type(region).__name__}")
+    for g in constraints:
+        if not callable(g):
+            raise InputError(f"constraints= takes functions g(robot, q, v, a), got {type(g).__name__}")
+    if effort is not None and not torque:
+        raise InputError("effort= limits torques, torque=False leaves them out: give one of both")
+    found = [
+        *joint_rows(arm, wanted, margin, given),
+        torque_rows(arm, margin, effort) if torque else None,
+        region_rows(arm, regions),
+        user_rows(arm, constraints),
+    ]
+    return [x for x in found if x is not None and (np.isfinite(x.lower) | np.isfinite(x.upper)).any()]
+
+
+def _several(given: Any, name: str, one: bool) -> list[Any]:
+    """A list, also of what is only one."""
+    try:
+        return [given] if one else list(given)
+    except TypeError:
+        raise InputError(f"{name}= takes a list, got {type(given).__name__}") from None
+
+
+def _sizes(limits: Aggregated) -> Array:
+    """(size, n): how large a coefficient alone could be within the limits of positions, velocities and accelerations."""
+    size = np.full((limits.phi[0].shape[1], len(limits.rows[0].names)), LARGEST_STEP)
+    for rows in limits.rows:
+        if rows.order is not None:
+            peaks = np.maximum(np.abs(limits.phi[rows.order]).max(axis=0), 1e-12)
+            half = np.minimum(0.5 * (rows.upper - rows.lower), 1e6 * LARGEST_STEP)
+            size = np.minimum(size, half / peaks[:, None])
+    return size
+
+
+def _lengths(search: Search, rng: np.random.Generator) -> Array:
+    """What columns are compared with: their lengths along a few random motions."""
+    matrices = [search.information.matrix(search.q0, search.random(rng)) for _ in range(4)]
+    squares = np.mean([np.diag(M) for M in matrices], axis=0)
+    if not squares.all():
+        name = search.information.regressor.base.names[int(np.argmin(squares))]
+        raise InputError(
+            f"parameter {printable(name)} never shows in a torque within these limits: widen them, or leave it out"
+        )
+    return np.asarray(np.sqrt(squares))
+
+
+def _condition(information: Information, q0: Array, c: Array | None) -> float:
+    if c is None:
+        return float("inf")
+    return criteria.condition_number(information.regressor.stacked(*information.states(q0, c)))
+
+
+def _uses(extent: Extent) -> list[Use]:
+    rows, found = extent.rows, []
+    for k, name in enumerate(rows.names):
+        share, limit = float(extent.used[k]), float(rows.limit[k])
+        if np.isfinite(rows.lower[k]) or np.isfinite(rows.upper[k]):
+            found.append(Use(
+                rows.kind, name, float(extent.lowest[k]), float(extent.highest[k]), float(rows.lower[k]), float(rows.upper[k]),
+                share if np.isfinite(share) else None, limit if np.isfinite(limit) else None,
+            ))  # fmt: skip
+    return found

@@ -1,0 +1,159 @@
+"""An exciting motion: what it is, how well it excites, and how much of the limits it uses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.excitation.basis import Basis
+from dynamis.identification.samples import Samples
+from dynamis.robot import Robot
+from dynamis.trajectories.given import positive
+from dynamis.trajectories.motion import Motion, State
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Use:
+    """How far one number goes: of a joint, a frame or a constraint. Bounds hold the margin; ``limit`` does not.
+
+    ``share`` is the part of the limit that is used, 1 for all of it; None where nothing says what all of it is.
+    """
+
+    kind: str
+    name: str
+    lowest: float
+    highest: float
+    lower: float
+    upper: float
+    share: float | None
+    limit: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Excitation:
+    """A motion for identification: q(t) = q₀ + Φ(t) c, inside its limits at every time.
+
+    ``condition`` is the condition number of the regressor along it, columns divided by their lengths; ``condition_before``
+    that of the best random motion it was developed from. ``history`` is the criterion (its exponential where
+    it is a logarithm), iteration by iteration. ``uses`` says
+    of every limit how far the motion goes. The robot may be missing after `load`; then there are no torques.
+    """
+
+    basis: Basis
+    q0: Array
+    coefficients: Array
+    joint_names: tuple[str, ...]
+    criterion: str
+    condition: float
+    condition_before: float
+    parameters: int
+    uses: tuple[Use, ...] = ()
+    history: tuple[float, ...] = ()
+    margin: float = 0.0
+    seed: int = 0
+    status: str = ""
+    robot_name: str = ""
+    robot: Robot | None = None
+
+    @property
+    def duration(self) -> float:
+        return self.basis.duration
+
+    @property
+    def kind(self) -> str:
+        """ "fourier" or "spline"."""
+        return self.basis.kind
+
+    @property
+    def start(self) -> Array:
+        """Where it starts."""
+        return np.asarray(self.q0 + (self.basis.derivative([0.0]) @ self.coefficients)[0])
+
+    @cached_property
+    def motion(self) -> Motion:
+        """As controllers and `dynamis.simulate` follow it."""
+        return self.basis.motion(self.q0, self.coefficients, self.status)
+
+    def at(self, t: Any) -> State:
+        """(q, v, a) at a time or at many; at rest before the start and after the end."""
+        return self.motion.at(t)
+
+    def sample(self, rate: float = 1000.0, *, repeats: int = 1) -> tuple[Array, Array, Array, Array]:
+        """(t, q, v, a) at so many times a second, from start to end; one after the other where it is repeated."""
+        rate = positive(rate, "rate")
+        if not isinstance(repeats, int) or repeats < 1:
+            raise InputError(f"repeats must be a whole number above zero, got {repeats!r}")
+        if repeats > 1 and np.abs(np.subtract(*self.at(np.array([0.0, self.duration]))[0])).max() > 1e-9:
+            raise InputError("this motion does not end where it starts: it cannot be repeated")
+        count = int(np.ceil(self.duration * repeats * rate - 1e-9))
+        t = np.arange(count + 1) / rate
+        turn = np.minimum(np.floor(t / self.duration), repeats - 1)
+        return (t, *self.at(t - turn * self.duration))
+
+    def samples(self, rate: float = 1000.0, *, repeats: int = 1) -> Samples:
+        """Sampled, with the torques the robot needs for it as far as it is known."""
+        t, q, v, a = self.sample(rate, repeats=repeats)
+        tau = self._believed("torques").inverse_dynamics(q, v, a)
+        return Samples.of(q, v, a, tau, t=t, period=1.0 / rate, source=f"excitation of {self.robot_name}")
+
+    def _believed(self, what: str) -> Robot:
+        if self.robot is None:
+            raise InputError(f"{what} need the robot: Excitation.load(path, robot=dynamis.load({self.robot_name!r}))")
+        return self.robot
+
+    @cached_property
+    def used(self) -> dict[str, dict[str, float]]:
+        """{kind: {name: per cent}} of the limits that have a whole."""
+        table: dict[str, dict[str, float]] = {}
+        for use in self.uses:
+            if use.share is not None:
+                table.setdefault(use.kind, {})[use.name] = 100.0 * use.share
+        return table
+
+    def write(self, path: str | os.PathLike[str], *, rate: float = 1000.0, repeats: int = 1) -> Path:
+        """Write it: .csv or .npz with t, q, v, a at a rate, .json or .toml with its coefficients (.npz has them too)."""
+        from dynamis.identification.excitation.files import write
+
+        return write(self, path, rate, repeats)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], robot: Robot | None = None) -> Excitation:
+        """Read what `write` wrote to a .json, .toml or .npz file."""
+        from dynamis.identification.excitation.files import read
+
+        return read(path, robot)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Positions, velocities and torques as parts of their limits, and how the criterion fell."""
+        from dynamis.identification.excitation.plots import plot
+
+        return plot(self, path)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the robot, in plain numbers."""
+        uses = [{key: _plain(x) for key, x in vars(use).items()} for use in self.uses]
+        return {
+            "format": "dynamis excitation 1", "robot": self.robot_name, "joints": list(self.joint_names),
+            "criterion": self.criterion, "condition": _plain(self.condition),
+            "condition_before": _plain(self.condition_before), "parameters": self.parameters, "margin": self.margin,
+            "seed": self.seed, "status": self.status, "basis": self.basis.as_dict(), "q0": self.q0.tolist(),
+            "coefficients": self.coefficients.tolist(), "history": [_plain(x) for x in self.history], "uses": uses,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        what = f"{self.kind}, {self.duration:g} s, condition {self.condition:.4g}"
+        return f"<Excitation of {printable(self.robot_name)}: {what}; {self.status}>"
+
+
+def _plain(x: Any) -> Any:
+    """None for what JSON has no number for."""
+    return None if isinstance(x, float) and not np.isfinite(x) else x

@@ -1,0 +1,158 @@
+"""What a motion has to stay within: rows of numbers that a state has, each between two bounds.
+
+Positions, velocities and accelerations are the state itself; torques come from the robot as it is believed to be; places of
+frames and the user's own functions are traced. All have gradients, and all are between bounds that hold the margin already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.excitation.regions import Region
+from dynamis.identification.excitation.tracing import Traced
+from dynamis.robot import Robot
+from dynamis.trajectories.given import limits as given_limits
+
+Array = npt.NDArray[Any]
+KINDS = ("position", "velocity", "acceleration")
+UNLIMITED = np.pi  # rad or m to both sides of the start, for joints that turn without end
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """m numbers of a state with their bounds (m,). ``order`` is 0, 1, 2 where they are q, v or a, None where traced.
+
+    ``limit`` (m,) is what one hundred per cent means: half the range, or the bound without margin; nan where neither is known.
+    ``centre`` is what shares are counted from; ``aside`` is what the bounds leave for dry friction.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    limit: Array
+    centre: Array
+    order: int | None = None
+    traced: Traced | None = None
+    aside: Any = 0.0
+
+    @property
+    def scale(self) -> Array:
+        """(m,): by which violations are made comparable."""
+        return np.where(np.isfinite(self.limit) & (self.limit > 0.0), self.limit, 1.0)
+
+    def values(self, q: Array, v: Array, a: Array) -> Array:
+        """(…, m)."""
+        if self.order is not None:
+            return (q, v, a)[self.order]
+        assert self.traced is not None
+        return self.traced(q, v, a)
+
+    def excess(self, values: Array) -> Array:
+        """(…, m): how far outside, in units of the scale; below zero inside."""
+        return np.asarray(np.maximum(values - self.upper, self.lower - values) / self.scale)
+
+
+def joint_rows(robot: Robot, start: Array, margin: float, given: dict[str, Any]) -> list[Rows]:
+    """Position, velocity and acceleration limits: the robot's, unless others are given."""
+    names, own = robot.coordinate_names, robot.limits
+    low, high = _range(robot, given.get("position"), start)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    kept = (1.0 - margin) * half
+    made = [Rows("position", names, middle - kept, middle + kept, half, middle, order=0)]
+    for order, kind in ((1, "velocity"), (2, "acceleration")):
+        bound = np.full(robot.n, np.inf) if kind == "acceleration" else np.where(own[kind] > 0.0, own[kind], np.inf)
+        if given.get(kind) is not None:
+            bound = np.minimum(bound, given_limits(given[kind], robot.n, kind))
+        top = (1.0 - margin) * bound
+        made.append(Rows(kind, names, -top, top, bound, np.zeros(robot.n), order=order))
+    return made
+
+
+def torque_rows(robot: Robot, margin: float, effort: Any = None) -> Rows | None:
+    """Torques of the believed robot; None where no joint has a limit.
+
+    Dry friction is counted at its full size on both sides: which way it points while a joint turns back is not known.
+    """
+    bound = np.where(robot.limits["effort"] > 0.0, robot.limits["effort"], np.inf)
+    if effort is not None:
+        bound = np.minimum(bound, given_limits(effort, robot.n, "effort"))
+    if not np.isfinite(bound).any():
+        return None
+    model = robot.model
+    dry = np.array(np.abs(model.coulomb) + np.abs(model.coulomb_bias), float)
+    frictionless = robot
+    if dry.any():
+        joints = {c.joint for c, size in zip(model.coordinates, dry, strict=True) if size}
+        frictionless = robot.replace(friction={name: {"coulomb": 0.0, "coulomb_bias": 0.0} for name in joints})
+    top = (1.0 - margin) * bound - dry
+    if not (top > 0.0).all():
+        k = int(np.argmin(top))
+        raise InputError(
+            f"joint {printable(robot.coordinate_names[k])}: dry friction of {dry[k]:.4g} leaves nothing of its torque limit "
+            f"{bound[k]:.4g}; raise effort=, or design with torque=False"
+        )
+
+    def torques(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+        return robot.inverse_dynamics(q, v, a)
+
+    traced = Traced(frictionless, torques, "excitation_torque")
+    return Rows("torque", robot.coordinate_names, -top, top, bound, np.zeros(robot.n), traced=traced, aside=dry)
+
+
+def region_rows(robot: Robot, regions: Sequence[Region]) -> Rows | None:
+    """Places of frames; the user's own bounds, without margin."""
+    if not regions:
+        return None
+    frames = [robot.model.frame(region.frame).name for region in regions]
+
+    def places(robot: Robot, q: Array, v: Array, a: Array) -> Array:  # noqa: ARG001 - every traced function has a state
+        return np.concatenate([r.measures(robot.pose(q, f)[:3, 3]) for r, f in zip(regions, frames, strict=True)])
+
+    lower, upper = (np.concatenate([region.bounds()[k] for region in regions]) for k in (0, 1))
+    names = tuple(f"{label} of {frame}" for region, frame in zip(regions, frames, strict=True) for label in region.labels())
+    closed = np.isfinite(lower) & np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        half, middle = np.where(closed, 0.5 * (upper - lower), np.nan), np.where(closed, 0.5 * (upper + lower), np.nan)
+    return Rows("place", names, lower, upper, half, middle, traced=Traced(robot, places, "excitation_places"))
+
+
+def user_rows(robot: Robot, functions: Sequence[Callable[..., Any]]) -> Rows | None:
+    """g(robot, q, v, a) ≤ 0, written for one state and traceable, each giving one number or several."""
+    if not functions:
+        return None
+
+    def together(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+        return np.concatenate([np.ravel(np.asarray(g(robot, q, v, a))) for g in functions])
+
+    traced = Traced(robot, together, "excitation_constraints")
+    sizes = [int(np.prod(Traced(robot, g, "constraint").shape)) for g in functions]
+    labels = [getattr(g, "__name__", "constraint") for g in functions]
+    names = tuple(f"{x}[{k}]" if size > 1 else x for x, size in zip(labels, sizes, strict=True) for k in range(size))
+    none = np.full(len(names), np.nan)
+    return Rows("constraint", names, np.full(len(names), -np.inf), np.zeros(len(names)), none, none, traced=traced)
+
+
+def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array]:
+    low, high = robot.limits["lower"], robot.limits["upper"]
+    if given is not None:
+        try:
+            pair = [np.broadcast_to(np.array(x, dtype=float), (robot.n,)) for x in given]
+            lower, upper = pair
+        except (TypeError, ValueError):
+            raise InputError(f"position= takes (lower, upper), each one number or {robot.n}") from None
+        low, high = np.maximum(low, lower), np.minimum(high, upper)
+    # a joint that turns without end still comes back
+    low, high = np.where(np.isfinite(low), low, start - UNLIMITED), np.where(np.isfinite(high), high, start + UNLIMITED)
+    if not (low < high).all():
+        k = int(np.argmin(high - low))
+        raise InputError(
+            f"joint {printable(robot.coordinate_names[k])} has no room: positions from {low[k]:.4g} to {high[k]:.4g}"
+        )
+    return low, high

@@ -1,0 +1,173 @@
+"""The search for a good motion: many random ones, and the best of them improved by sequential quadratic programming."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.identification.excitation.aggregation import Aggregated
+from dynamis.identification.excitation.basis import Basis
+from dynamis.identification.excitation.checking import Checker
+from dynamis.identification.excitation.information import Information
+
+Array = npt.NDArray[Any]
+Progress = Callable[[float, str], None]
+# sharpness of the limits, of the criterion, and most iterations: corners are rounded at first
+STAGES = ((40.0, 4.0, 60), (150.0, 16.0, 60), (500.0, 64.0, 60))
+TRIED_FOR_A_START = 12
+NEARLY_INSIDE = 1e-3
+ENOUGH = 1e-5  # of the criterion's logarithm: smaller steps are not worth a second
+
+
+class OutOfTimeError(Exception):
+    """The seconds are over."""
+
+
+@dataclass(eq=False)
+class Search:
+    """Motions about q₀, which is inside the limits. The best so far is always one that is inside for certain."""
+
+    basis: Basis
+    information: Information
+    limits: Aggregated
+    checker: Checker
+    q0: Array
+    size: Array  # (size, n): what coefficients are compared with
+    deadline: float
+    restarts: int
+    progress: Progress | None = None
+    best: Array | None = None
+    value: float = np.inf
+    first: Array | None = None
+    history: list[float] = field(default_factory=list)
+    status: str = ""
+    _last: Array | None = None
+    _noted: tuple[float, Array | None] = (np.inf, None)
+    _done: int = 0
+    _stage: int = 0
+    _began: float = 0.0
+
+    def run(self, rng: np.random.Generator) -> None:
+        """Search until all restarts are done, time is over, or Ctrl-C."""
+        self._began = time.monotonic()
+        tried: list[tuple[float, Array]] = []
+        try:
+            for _ in range(TRIED_FOR_A_START * self.restarts):
+                c = self.random(rng)
+                tried.append((self.information.measure(self.q0, c), c))
+                self._look_at_the_clock()
+            tried.sort(key=lambda x: x[0])
+            self._noted = tried[0]
+            for _, c in tried[: self.restarts]:
+                self._improve(c)
+                self._done += 1
+            self.status = f"the best of {self.restarts} {'search' if self.restarts == 1 else 'searches'}"
+        except OutOfTimeError:
+            self.status = "stopped when its time was over"
+        except KeyboardInterrupt:
+            self.status = "interrupted: the best so far"
+        if not tried:
+            c = self.random(rng)
+            tried.append((self.information.measure(self.q0, c), c))
+        self.first = min(tried, key=lambda x: x[0])[1]
+        for kept in (self.first, self._noted[1], self._last):
+            if kept is not None:
+                self._keep(kept)
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A random motion that uses what the joints' own limits allow, and is made smaller until all limits hold."""
+        c = rng.normal(size=self.size.shape) * self.size
+        state = [phi @ c for phi in self.limits.phi]
+        factor = np.full(len(self.q0), 1.0)
+        for rows in self.limits.rows:
+            if rows.order is not None:
+                room = np.minimum(rows.upper - self.q0, self.q0 - rows.lower) if rows.order == 0 else rows.upper
+                factor = np.minimum(factor, room / np.maximum(np.abs(state[rows.order]).max(axis=0), 1e-300))
+        c = c * factor * rng.uniform(0.6, 1.0, len(self.q0))
+        while self.limits.worst(self.q0, c) > 0.0 and np.abs(c).max() > 1e-12:
+            c = 0.85 * c
+        return c
+
+    def _improve(self, c: Array) -> None:
+        for stage, (limit_sharpness, sharpness, iterations) in enumerate(STAGES):
+            self._stage = stage
+            if stage:
+                self._narrow(c)
+            c = self._minimise(c, limit_sharpness, sharpness, iterations)
+            self._keep(c)
+        self.limits.extra = [np.zeros_like(x) for x in self.limits.extra]
+
+    def _narrow(self, c: Array) -> None:
+        """By what lies between the points of the grid."""
+        state = self.limits.states(self.q0, c)
+        for k, (rows, extent) in enumerate(zip(self.limits.rows, self.checker.extents(self.q0, c), strict=True)):
+            seen = rows.excess(rows.values(*state)).max(axis=0)
+            hidden = np.where(np.isfinite(seen), extent.excess - np.where(np.isfinite(seen), seen, 0.0), 0.0)
+            self.limits.extra[k] = np.clip(hidden, 0.0, 0.05)
+
+    def _minimise(self, c: Array, limit_sharpness: float, sharpness: float, iterations: int) -> Array:
+        from scipy.optimize import minimize
+
+        # where limits of torques or places leave little room, motions are small: variables should not be
+        unit = self.size * min(1.0, max(3.0 * float(np.sqrt(np.mean((c / self.size) ** 2))), 1e-9))
+
+        def coefficients(x: Array) -> Array:
+            return np.asarray(x.reshape(unit.shape) * unit)
+
+        def objective(x: Array) -> tuple[float, Array]:
+            self._look_at_the_clock()
+            value, slope = self.information.value_and_gradient(self.q0, coefficients(x), sharpness)
+            return value, (slope * unit).ravel()
+
+        memory: dict[bytes, tuple[Array, Array]] = {}
+
+        def limits(x: Array) -> tuple[Array, Array]:
+            key = x.tobytes()
+            if key not in memory:
+                memory.clear()
+                g, jacobian = self.limits.values_and_jacobian(self.q0, coefficients(x), limit_sharpness)
+                memory[key] = -g, -(jacobian * unit).reshape(len(g), -1)
+            return memory[key]
+
+        def told(x: Array) -> None:
+            self._note(coefficients(x))
+
+        inequality = {"type": "ineq", "fun": lambda x: limits(x)[0], "jac": lambda x: limits(x)[1]}
+        found = minimize(objective, (c / unit).ravel(), jac=True, method="SLSQP", constraints=[inequality], callback=told,
+                         options={"maxiter": iterations, "ftol": ENOUGH})  # fmt: skip
+        return coefficients(found.x)
+
+    def _keep(self, c: Array) -> None:
+        """If it is better than the best, once it is inside for certain."""
+        if not np.isfinite(c).all():
+            return
+        inside, factor = self.checker.inside(self.q0, c)
+        if factor == 0.0 and self.best is not None:
+            return
+        value = self.information.measure(self.q0, inside)
+        if self.best is None or value < self.value:
+            self.best, self.value = inside, value
+
+    def _note(self, c: Array) -> None:
+        """An iteration: remembered if it is the best that is inside, but for what lies between the points of the grid."""
+        self._last = c
+        if self.limits.worst(self.q0, c) <= NEARLY_INSIDE:
+            value = self.information.measure(self.q0, c)
+            if value < self._noted[0]:
+                self._noted = value, c
+        self.history.append(self._noted[0])
+        if self.progress is not None:
+            # of the time, or of the searches, whichever ends first
+            share = (time.monotonic() - self._began) / max(self.deadline - self._began, 1e-9)
+            done = (self._done + self._stage / len(STAGES)) / self.restarts
+            text = f"search {self._done + 1} of {self.restarts}, best {np.exp(self._noted[0]):.4g}"
+            self.progress(min(1.0, max(share, done)), text)
+
+    def _look_at_the_clock(self) -> None:
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError

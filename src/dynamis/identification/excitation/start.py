@@ -1,0 +1,110 @@
+"""Where a motion starts: a configuration at rest that is inside all limits, given or looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.excitation.limits import Rows
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+TRIED = 4000
+IMPROVED = 8
+CLEAR = 1e-9  # of a limit's scale: at rest nearer to it, nothing can move
+COMFORTABLE = 0.02
+
+
+def middle(robot: Robot, given: Any = None) -> Array:
+    """The middle of the ranges, zero for joints that turn without end; or the start that was given."""
+    if given is not None:
+        try:
+            start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
+        except (TypeError, ValueError):
+            raise InputError(f"start= takes {robot.n} joint positions, got {given!r}") from None
+        if not np.isfinite(start).all():
+            raise InputError("start= holds a number that is not finite")
+        return start
+    low, high = robot.limits["lower"], robot.limits["upper"]
+    ended = np.isfinite(low) & np.isfinite(high)
+    one = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+    return np.where(ended, 0.5 * (np.where(ended, low, 0.0) + np.where(ended, high, 0.0)), one)
+
+
+def check_start(rows: Sequence[Rows], q: Array, named: str) -> None:
+    """Refuse a start that is outside a limit, or on it, where nothing could move."""
+    worst, kind, row, value = _worst(rows, q)
+    if worst > -CLEAR:
+        bounds = f"{kind.lower[row]:.6g} to {kind.upper[row]:.6g}"
+        raise InputError(
+            f"{named} is outside its limits at rest: {kind.kind} of {printable(kind.names[row])} is {value:.6g}, "
+            f"allowed is {bounds} (margin included); start elsewhere, or widen that limit"
+        )
+
+
+def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator) -> Array:
+    """The wanted configuration if it is well inside, else the one of many that is farthest inside."""
+    if _worst(rows, wanted)[0] < -COMFORTABLE:
+        return wanted
+    position = rows[0]
+    q = np.vstack([wanted[None], rng.uniform(position.lower, position.upper, (TRIED, len(wanted)))])
+    still = np.zeros_like(q)
+    excess = np.max([x.excess(x.values(q, still, still)).max(axis=1) for x in rows], axis=0)
+    order = np.argsort(excess, kind="stable")[:IMPROVED]
+    found = min((_improved(rows, q[k]) for k in order), key=lambda x: _worst(rows, x)[0])
+    worst, kind, row, value = _worst(rows, found)
+    if worst > -CLEAR:
+        raise InputError(
+            f"no configuration was found at rest inside all limits: the nearest of {TRIED} still has {kind.kind} of "
+            f"{printable(kind.names[row])} at {value:.6g}, allowed is {kind.lower[row]:.6g} to {kind.upper[row]:.6g}; "
+            "widen that limit, or give start="
+        )
+    return found
+
+
+def _worst(rows: Sequence[Rows], q: Array) -> tuple[float, Rows, int, float]:
+    """The largest excess at rest, with the kind of limit, its row, and the value there."""
+    still = np.zeros_like(q)
+    found = []
+    for kind in rows:
+        values = kind.values(q, still, still)
+        excess = kind.excess(values)
+        row = int(np.argmax(excess))
+        found.append((float(excess[row]), kind, row, float(values[row])))
+    return max(found, key=lambda x: x[0])
+
+
+def _improved(rows: Sequence[Rows], q: Array) -> Array:
+    """Farther inside, by descent of the smooth maximum of all excesses."""
+    from scipy.optimize import minimize
+
+    position = rows[0]
+
+    def smooth_worst(x: Array) -> tuple[float, Array]:
+        parts = [_excess_and_slopes(kind, x) for kind in rows if kind.order in (0, None)]  # at rest the others are zero
+        excess, slopes = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        top = excess.max()
+        weights = np.exp(60.0 * (excess - top))
+        return float(top + np.log(weights.sum()) / 60.0), weights / weights.sum() @ slopes
+
+    bounds = list(zip(position.lower, position.upper, strict=True))
+    return np.asarray(minimize(smooth_worst, q, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x)
+
+
+def _excess_and_slopes(kind: Rows, q: Array) -> tuple[Array, Array]:
+    """(2m,) and (2m, n): of both bounds, without those that are infinite."""
+    still, m = np.zeros_like(q), len(kind.names)
+    values = kind.values(q, still, still)
+    if kind.traced is None:
+        J = np.eye(m)
+    else:
+        rest = np.tile(still, (m, 1))
+        J = kind.traced.pull(np.tile(q, (m, 1)), rest, rest, np.eye(m))[0]
+    excess = np.concatenate([(values - kind.upper) / kind.scale, (kind.lower - values) / kind.scale])
+    slopes = np.concatenate([J, -J]) / np.tile(kind.scale, 2)[:, None]
+    bounded = np.isfinite(excess)
+    return excess[bounded], slopes[bounded]

@@ -1,0 +1,146 @@
+"""All parameters behind given base parameters: of the many robots with the same torques, the one nearest to what is believed.
+
+    min  |x − x_prior|²    subject to   B π(x) = π_base exactly,   every link a real body, friction and rotors not negative
+
+with x from `BodySpace`: distances are fractions of each link's believed inertia. Base parameters of plain least squares may
+belong to no robot that can exist; then that is said, with the links, and the nearest ones that do can be had.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution, minimise
+from dynamis.identification.estimators.linear_matrix_inequalities import fit_bodies, is_allowed
+
+Array = npt.NDArray[Any]
+
+BARELY = 1e-10  # of the believed inertia: what is enough for an exact answer
+LOYAL = 1e-8  # the weight of the prior beside base parameters that cannot be met
+
+
+def full_parameters(
+    base: BaseParameters,
+    coef: Any,
+    *,
+    prior: Any = None,
+    consistent: bool = True,
+    infeasible: str = "raise",
+    covariance: Any = None,
+) -> Array:
+    """π (p,) with B π = coef, nearest to the prior.
+
+    With ``consistent`` every link is a real body, and friction and rotors are not negative. Where no such robot has these base
+    parameters, ``infeasible="raise"`` says which links cannot be, and "nearest" gives a robot that can exist with base
+    parameters as near as possible, in standard errors if their ``covariance`` is given, else as fractions of their size.
+
+    >>> import dynamis as dy, numpy as np
+    >>> base = dy.identification.base_parameters(dy.load("ur5e"))
+    >>> pi = full_parameters(base, base.prior)
+    >>> bool(np.abs(base.values(pi) - base.prior).max() < 1e-10)
+    True
+    """
+    if infeasible not in ("raise", "nearest"):
+        raise InputError(f"infeasible={infeasible!r} is not known; choose 'raise' or 'nearest'")
+    wanted = np.asarray(coef, dtype=float)
+    if wanted.shape != (base.rank,) or not np.isfinite(wanted).all():
+        raise InputError(f"coef takes {base.rank} finite numbers, one for each of base.names; got the shape {wanted.shape}")
+    space = BodySpace(base.model, prior)
+    S = base.B @ space.spun @ space.C
+    inverse, free = _split(S)
+    on = inverse @ (wanted - base.values(space.parameters(np.zeros(S.shape[1]))))
+    x = on + free @ (free.T @ space.wish)  # nearest, whatever it is
+    if consistent and not is_allowed(space, space.rows(), x, least=-1e-14):
+        found = _inside(space, on, free)
+        if found.solved:
+            x = found.x
+        elif infeasible == "raise":
+            raise InputError(_complaint(space, on, free))
+        else:
+            return nearest_feasible(base, wanted, space, covariance)
+    return _exactly(base, space, wanted, x, inverse)
+
+
+def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covariance: Any = None) -> Array:
+    """π of a robot that can exist, with base parameters as near to the given ones as possible."""
+    if covariance is not None:
+        R = np.linalg.cholesky(np.linalg.inv(np.asarray(covariance, dtype=float))).T
+    else:
+        R = np.diag(1.0 / np.maximum(np.abs(coef), 1e-3 * np.abs(coef).max()))
+    D = R @ base.B @ space.spun
+    found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, LOYAL, "euclidean")
+    pi = space.parameters(found.x)
+    k = space.others
+    pi[k] = np.clip(pi[k], space.lower[k], space.upper[k])
+    return pi
+
+
+def _split(S: Array) -> tuple[Array, Array]:
+    """(S⁺, a basis of the directions S does not see)."""
+    U, sigma, Vt = np.linalg.svd(S)
+    rank = int((sigma > 1e-12 * sigma[0]).sum())
+    return (Vt[:rank].T / sigma[:rank]) @ U[:, :rank].T, Vt[rank:].T
+
+
+def _inside(space: BodySpace, on: Array, free: Array) -> Solution:
+    """The nearest x = on + free u among robots that can exist."""
+    rows = space.rows().moved(on, free)
+    felt = np.linalg.norm(rows.A, axis=1) > 1e-10
+    # what the base parameters fix alone is as it is
+    fixed = (rows.lower[~felt] > 1e-12) | (rows.upper[~felt] < -1e-12)
+    kept = Rows(rows.A[felt], rows.lower[felt], rows.upper[felt], tuple(n for n, f in zip(rows.names, felt, strict=True) if f))
+    bodies = [(ONE + on[link.place], free[link.place]) for link in space.links]
+    n = free.shape[1]
+    found = minimise(Programme(np.eye(n), -free.T @ (space.wish - on), bodies, kept, least=BARELY))
+    x = on + free @ found.x if found.x.shape == (n,) and np.isfinite(found.x).all() else on
+    inside = found.solved and not fixed.any() and is_allowed(space, space.rows(), x, least=-1e-9)
+    return Solution(x, found.status, inside, not inside)
+
+
+def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, inverse: Array) -> Array:
+    """π of x with rounding taken out of B π."""
+    pi = space.parameters(x)
+    for _ in range(2):
+        pi = pi + space.spun @ (space.C @ (inverse @ (wanted - base.values(pi))))
+    k = [j for j in space.others if np.isfinite(space.lower[j])]
+    size = np.abs(space.C[k, k])
+    pi[k] = np.where(np.abs(pi[k] - space.lower[k]) < 1e-12 * size, space.lower[k], pi[k])
+    return pi
+
+
+def _complaint(space: BodySpace, on: Array, free: Array) -> str:
+    """Which links and numbers would have to give way, as few of them as possible."""
+    rows = space.rows().moved(on, free)
+    links, n = space.links, free.shape[1]
+    k = len(links) + len(rows.names)
+    give = np.eye(k)
+    bodies = [(ONE + on[link.place], np.hstack([free[link.place], np.outer(ONE, give[j])])) for j, link in enumerate(links)]
+    # each body and each bound may have more than it has, at a price that is the same for all: few then do
+    size = np.linalg.norm(space.rows().A, axis=1)
+    eased = Rows(
+        np.vstack([np.hstack([rows.A / size[:, None], give[len(links) :]]), np.hstack([np.zeros((k, n)), give])]),
+        np.append(rows.lower / size, np.zeros(k)),
+        np.full(len(rows.names) + k, np.inf),
+        (*rows.names, *("",) * k),
+    )
+    price = np.append(np.zeros(n), np.ones(k))
+    paid = minimise(Programme(np.diag(np.append(np.full(n, 1e-9), np.full(k, 1e-9))), price, bodies, eased, least=0.0)).x[n:]
+    worst = paid.max(initial=0.0)
+    wrong = [printable(link.name) for link, more in zip(links, paid, strict=False) if more > 1e-3 * worst]
+    below = [printable(name) for name, more in zip(rows.names, paid[len(links) :], strict=True) if more > 1e-3 * worst]
+    said = [f"{_listed(wrong)} would be no real {'body' if len(wrong) == 1 else 'bodies'}"] if wrong else []
+    said += [f"{_listed(below)} would be negative"] if below else []
+    return (
+        f"no robot that can exist has these base parameters: {' and '.join(said)}. Fit with PhysicallyConsistent, "
+        "or take the nearest that can with infeasible='nearest'"
+    )
+
+
+def _listed(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]

@@ -1,0 +1,147 @@
+"""The whole road: logs to samples to equations to parameters, judged, and back to a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.choices import chosen, label
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.equations import Equations, equations
+from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.identification import Identification
+from dynamis.identification.judgement.statistics import judge_fit
+from dynamis.identification.judgement.validation import Validation, cross_validate, held_out
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.examine import examine
+from dynamis.identification.logs.examine_torques import examine_torques
+from dynamis.identification.logs.finding import Finding, refuse
+from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.reading import read_log
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals.prepare import prepare
+from dynamis.robot import Robot, load
+
+COMPARED = ("ordinary", "weighted", "ridge", "consistent")
+Source = Log | Samples | str | os.PathLike[str]
+Progress = Callable[[float, str], None]
+
+
+def identify(
+    robot: Robot | LinearModel | str | os.PathLike[str],
+    logs: Source | Sequence[Source],
+    *,
+    validate: Source | Sequence[Source] | None = None,
+    mapping: Any = None,
+    signals: Mapping[str, Any] | None = None,
+    estimator: str | Estimator = "consistent",
+    compare: Sequence[str | Estimator] = COMPARED,
+    folds: int = 5,
+    block_seconds: float | None = None,
+    examined: bool = True,
+    progress: Progress | None = None,
+) -> Identification:
+    """Parameters of a robot from logs of it, with what can be said about them.
+
+    ``robot`` is what is believed before, or a `LinearModel` that says which parameters are looked for. ``logs`` are files,
+    `Log`s or `Samples`; ``mapping`` says what the columns of files are, and ``signals`` holds the arguments of `prepare`.
+    ``estimator`` is "ordinary", "weighted", "robust", "total", "ridge", "consistent" or an estimator; those in ``compare`` are
+    tried as well. Each is fitted without a part of the motion, ``folds`` times in blocks of ``block_seconds``, and judged by how
+    it predicts that part; or fitted to all ``logs`` and judged by the logs in ``validate``. With ``examined=False`` nothing
+    is refused for looking wrong.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("planar_2r_melchiorri")
+    >>> t = np.arange(2000)[:, None] * 0.005
+    >>> w, phase = np.array([1.3, 2.1]), np.array([0.0, 1.0])
+    >>> q, v, a = np.sin(w * t + phase), w * np.cos(w * t + phase), -(w**2) * np.sin(w * t + phase)
+    >>> noise = np.random.default_rng(0).normal(size=q.shape)
+    >>> run = dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a) + noise, period=0.005)
+    >>> found = dy.identify(dy.identification.LinearModel(robot, rotor=False), run, compare=())
+    >>> found.verdict.grade
+    'good'
+    """
+    model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
+    tell = progress or (lambda _, __: None)
+    notes: list[str] = []
+    tell(0.0, "reading logs")
+    runs = _samples(logs, model.robot, mapping, signals or {}, examined, notes)
+    tell(0.2, "finding base parameters")
+    base = base_parameters(model)
+    tell(0.3, "making equations")
+    rows = equations(base, runs)
+    main = chosen(estimator, base)
+    tell(0.4, f"fitting ({label(estimator)})")
+    _fit(main, rows)
+    others = {label(other): chosen(other, base) for other in compare if label(other) != label(estimator)}
+    judged: dict[str, Validation] = {}
+    fresh = None
+    if validate is not None:
+        fresh = equations(base, _samples(validate, model.robot, mapping, signals or {}, examined, notes))
+    for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
+        tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
+        try:
+            judged[name] = _judged(each, rows, fresh, runs, folds, block_seconds, base.prior)
+        except InputError as error:
+            if name == label(estimator):
+                raise
+            notes.append(f"{name}: {error}")
+    if folds and fresh is None:
+        _fit(main, rows)  # validation has left it with a part of the rows
+    tell(0.95, "judging")
+    found = Identification(base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None)
+    tell(1.0, "done")
+    return found
+
+
+def _fit(estimator: Estimator, rows: Equations) -> None:
+    estimator.fit(rows.X, rows.y, joint=rows.joint, names=rows.names)
+
+
+def _judged(
+    estimator: Estimator,
+    rows: Equations,
+    fresh: Equations | None,
+    runs: Sequence[Samples],
+    folds: int,
+    block_seconds: float | None,
+    prior: Any,
+) -> Validation:
+    if fresh is not None:
+        return held_out(estimator, rows, fresh, prior=prior)
+    # rows whose filter reaches into a held-out block have seen it
+    reach = max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
+    guard = min(reach, 0.1 * block_seconds) if block_seconds else reach
+    return cross_validate(estimator, rows, folds, block_seconds=block_seconds, guard=guard, prior=prior)
+
+
+def _samples(
+    sources: Source | Sequence[Source], robot: Robot, mapping: Any, signals: Mapping[str, Any], examined: bool, notes: list[str]
+) -> list[Samples]:
+    given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+    if not given:
+        raise InputError("there are no logs to identify from")
+    runs: list[Samples] = []
+    for source in given:
+        if isinstance(source, Samples):
+            runs.append(source)
+            continue
+        log = source if isinstance(source, Log) else read_log(source, robot, mapping)
+        whose = printable(log.source) if log.source else "the log"
+        if examined:
+            _look_at(examine(log, robot), notes)
+        ready = prepare(log, robot, **signals)
+        notes += [f"{whose}: {note}" for note in ready.notes]
+        runs += ready.samples
+    if examined:
+        for run in runs:
+            _look_at(examine_torques(run, robot), notes)
+    return runs
+
+
+def _look_at(findings: Sequence[Finding], notes: list[str]) -> None:
+    refuse(findings)
+    notes += [str(finding) for finding in findings]

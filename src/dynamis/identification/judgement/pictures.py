@@ -1,0 +1,69 @@
+"""The pictures of a report, each with a sentence for those who cannot see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.identification.judgement.inline_svg import inline_svg
+from dynamis.identification.judgement.parameter_plots import plot_excitation, plot_parameters
+from dynamis.identification.judgement.plots import plot_friction, plot_residuals, plot_torques, plot_validation
+from dynamis.identification.judgement.report_contents import ReportFigure
+from dynamis.identification.judgement.statistics import Statistics
+from dynamis.identification.judgement.validation import Validation
+
+if TYPE_CHECKING:
+    from dynamis.identification.equations import Equations
+
+
+def pictures(
+    s: Statistics, rows: Equations, prior: Any, validation: Validation | None, held: Any = None
+) -> dict[str, ReportFigure]:
+    """The figures by name, those that the given things allow."""
+    worst = max(s.joints, key=lambda j: j.percent)
+    outside = int(np.sum((s.interval[:, 0] > prior) | (s.interval[:, 1] < prior)))
+    drawn: dict[str, tuple[str, str, Any]] = {
+        "residuals": (
+            "Distribution and memory of the residuals",
+            f"Histograms of the residuals beside the normal curve, and their autocorrelation; {_coloured(s)} of "
+            f"{len(s.joints)} joints leave the band of white noise.",
+            plot_residuals(s, rows),
+        ),
+        "friction": (
+            "Friction against velocity",
+            "For each joint the friction curve of the model, and dots that add the residual to it.",
+            plot_friction(rows, s.coef),
+        ),
+        "parameters": (
+            "Estimates and intervals beside the prior model",
+            f"Each base parameter with its interval, divided by the larger of estimate and prior; for {outside} of "
+            f"{len(s.names)} the prior lies outside, and {len(s.uncertain)} may be zero.",
+            plot_parameters(s, prior),
+        ),
+        "excitation": (
+            "Excitation",
+            f"Singular values of the scaled equations (condition number {s.excitation.scaled_condition:.3g}), and the weakest "
+            f"parameters; {len(s.excitation.weak)} are hardly told apart from others.",
+            plot_excitation(s.excitation),
+        ),
+    }
+    told = rows.X @ s.coef
+    if validation is not None and len(validation.predicted) == len(rows) and np.isfinite(validation.predicted).all():
+        text = "Measured torque of each joint, the torque predicted for it while it was held out, and the difference."
+        drawn["torques"] = ("Measured and predicted torque", text, plot_torques(rows, validation.predicted, held=held))
+    else:
+        text = f"Measured torque of each joint, that of the fit, and the difference; it is largest for {worst.joint}."
+        drawn["fit"] = ("Measured and fitted torque", text, plot_torques(rows, told, held=held))
+    if validation is not None:
+        overall = f"overall {validation.train:.3g} fitted and {validation.held_out:.3g} held out"
+        text = f"Percent of the torque left unexplained, joint by joint; {overall}."
+        drawn["validation"] = ("What is left unexplained", text, plot_validation(validation))
+    return {
+        name: ReportFigure(title, alt, inline_svg(figure, alt, k))
+        for k, (name, (title, alt, figure)) in enumerate(drawn.items())
+    }
+
+
+def _coloured(s: Statistics) -> int:
+    return sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)

@@ -1,0 +1,47 @@
+"""Names of parameters and lists of things, as a sentence says them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+WORDS = {
+    "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
+    "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "difference of dry friction by direction",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "root friction", "offset": "constant torque",
+    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
+}  # fmt: skip
+
+
+def readable(name: str) -> str:
+    """A parameter in words.
+
+    >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
+    ('first moment along x of forearm', 'dry friction of elbow', 'product of inertia xy of wrist')
+    """
+    owner, _, kind = name.rpartition(".")
+    words = WORDS.get(kind)
+    if words is None and len(kind) == 3 and kind[0] == "I" and set(kind[1:]) <= set("xyz"):
+        words = f"moment of inertia {kind[1:]}" if kind[1] == kind[2] else f"product of inertia {kind[1:]}"
+    return f"{words} of {owner}" if words and owner else name
+
+
+def listed(items: Sequence[str], most: int = 6) -> str:
+    """The items as a sentence lists them, with the number of those beyond the first few.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else list(items))
+
+
+def label(name: str, most: int = 30) -> str:
+    """A name from a file as text in a picture: no formula, no control characters, and short.
+
+    >>> label("a$b$"), label("_hidden"), label("x" * 40)
+    ('a\\\\$b\\\\$', ' _hidden', 'xxxxxxxxxxxxxxx…xxxxxxxxxxxxxx')
+    """
+    short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
+    clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
+    return f" {clean}" if clean.startswith("_") else clean  # legends leave out what starts so

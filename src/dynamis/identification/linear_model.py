@@ -1,0 +1,290 @@
+"""The model to be identified, τ = Y(q, v, a) π: which parameters are looked for, and what they are believed to be.
+
+Ten inertial parameters for each link; then, joint by joint, what it is given of friction, offset, rotor and spring; then
+what motors have in common with two joints; then the user's own columns. The function is written for one state and compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import regressor
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.robot import Robot
+from dynamis.scalar import exp, sign, sqrt, tanh
+from dynamis.spatial import PARAMETER_NAMES
+
+Array = npt.NDArray[Any]
+FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power")
+UNITS = {
+    "viscous": "N·m·s/rad", "coulomb": "N·m", "coulomb_bias": "N·m", "stribeck": "N·m", "quadratic": "N·m·s²/rad²",
+    "power": "N·m·(s/rad)^½", "offset": "N·m", "presliding": "N·m", "rotor": "kg·m²", "stiffness": "N·m/rad", "m": "kg", "mx": "kg·m", "my": "kg·m",
+    "mz": "kg·m",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of one's own: ``function(robot, q, v, a)`` gives one torque for each joint, for a parameter of one.
+
+    It is written for one state and must be traceable (`dynamis.where` instead of `if`).
+    """
+
+    name: str
+    function: Callable[..., Any]
+    prior: float = 0.0
+
+
+class LinearModel:
+    """Which parameters of a robot are looked for.
+
+    ``friction`` names terms for every joint; unless given, those that the robot has, at least the first two: "viscous" v, "coulomb" sign v, "coulomb_bias" (dry friction that differs by
+    direction), "stribeck" (dry friction that falls off over ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With
+    ``smooth`` (rad/s) the sign is tanh(v / smooth), which real drives and filtered velocities are closer to. ``offset`` is a
+    constant torque, such as that of a sensor or a gravity spring. ``presliding`` gives joints a friction that yields before it
+    slides, over so many radians, for all or by joint: what a joint that nearly stands still exerts depends on where it came
+    from [Dahl 1968]. ``couplings`` are pairs of joints where the second's motor
+    turns with both: it adds the motor's inertia and friction to the pair. ``columns`` are the user's own.
+
+    >>> import dynamis as dy
+    >>> model = dy.identification.LinearModel(dy.load("ur5e"))
+    >>> len(model.names), model.names[60:63]
+    (78, ('shoulder_pan_joint.viscous', 'shoulder_pan_joint.coulomb', 'shoulder_pan_joint.rotor'))
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        friction: Sequence[str] | None = None,
+        offset: bool = False,
+        rotor: bool = True,
+        spring: bool | None = None,
+        smooth: float | None = None,
+        stribeck_speed: float | None = None,
+        presliding: float | Mapping[str, float] | None = None,
+        couplings: Sequence[tuple[str, str]] = (),
+        columns: Sequence[Column] = (),
+    ) -> None:
+        if robot.model.symbolic:
+            raise InputError(f"robot {printable(robot.name)} has symbols; identification needs numbers for lengths and priors")
+        if robot.n == 0:
+            raise InputError(f"robot {printable(robot.name)} has no joint that moves: there is nothing to identify")
+        self.robot = robot
+        self.settings = {
+            "friction": friction, "offset": offset, "rotor": rotor, "spring": spring, "smooth": smooth,
+            "stribeck_speed": stribeck_speed, "presliding": presliding, "couplings": couplings, "columns": columns,
+        }  # fmt: skip
+        drives = robot.model
+        if friction is None:
+            friction = ("viscous", "coulomb", "coulomb_bias") if np.any(drives.coulomb_bias) else ("viscous", "coulomb")
+        spring = bool(np.any(drives.stiffness)) if spring is None else spring
+        self.friction = _friction(friction)
+        if "stribeck" in self.friction and stribeck_speed is None:
+            raise InputError("Stribeck friction needs the speed it falls off over: stribeck_speed=0.1, say")
+        for name, speed in (("smooth", smooth), ("stribeck_speed", stribeck_speed)):
+            if speed is not None and not speed > 0.0:
+                raise InputError(f"{name} is a speed above zero, got {speed!r}")
+        self.smooth, self.stribeck_speed = smooth, stribeck_speed
+        self.terms = (*self.friction, *(["offset"] if offset else []), *(["rotor"] if rotor else []), *(["stiffness"] if spring else []))
+        self.couplings = tuple(tuple(_coordinate(robot, joint) for joint in pair) for pair in couplings)
+        for pair in self.couplings:
+            if len(pair) != 2 or pair[0] == pair[1]:
+                raise InputError("couplings= takes pairs of different joints, such as [('wrist_2', 'wrist_3')]")
+        self.columns = tuple(columns)
+        for column in self.columns:
+            if not isinstance(column, Column):
+                raise InputError(f"columns= takes Column('name', function), got {type(column).__name__}")
+        self._joints = _joints(robot)
+        self.presliding = _presliding(robot, presliding, self._joints)
+        self._name_parameters()
+        inertial = 10 * len(self.bodies)
+        self.is_inertial = np.arange(len(self.names)) < inertial
+
+    def _name_parameters(self) -> None:
+        robot, model = self.robot, self.robot.model
+        links, riding = regressor.links(model), regressor.rotors(model)
+        self.bodies = [(body.name, slice(10 * k, 10 * k + 10)) for k, (_, body) in enumerate(links)]
+        labels = [(body.name, name) for _, body in links for name in PARAMETER_NAMES]
+        prior = list(regressor.parameters(model)[: len(labels)])
+        known = {"viscous": model.viscous, "coulomb": model.coulomb, "coulomb_bias": model.coulomb_bias, "rotor": model.rotor,
+                 "stiffness": model.stiffness}  # fmt: skip
+        for k in self._joints:
+            labels += [(robot.coordinate_names[k], term) for term in self.terms]
+            prior += [float(known[term][k]) if term in known else 0.0 for term in self.terms]
+        labels += [(body.name, "inertia") for _, body in riding]
+        prior += list(regressor.parameters(model)[len(robot.parameters) - len(riding) :])
+        for first, second in self.couplings:
+            both = f"{robot.coordinate_names[first]}+{robot.coordinate_names[second]}"
+            labels += [(both, term) for term in self._shared]
+            prior += [0.0] * len(self._shared)
+        labels += [(robot.coordinate_names[k], "presliding") for k in self.presliding]
+        prior += [0.0] * len(self.presliding)
+        labels += [("", column.name) for column in self.columns]
+        prior += [column.prior for column in self.columns]
+        self.owner = tuple(owner for owner, _ in labels)
+        self.kind = tuple(kind for _, kind in labels)
+        self.names = tuple(f"{owner}.{kind}" if owner else kind for owner, kind in labels)
+        self.prior = np.array(prior, float)
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        if twice:
+            raise InputError(f"two parameters are named {printable(twice[0])}; rename the column or the link")
+
+    def index(self, name: str) -> int:
+        """Where a parameter stands."""
+        if name not in self.names:
+            raise unknown_name("parameter", name, self.names)
+        return self.names.index(name)
+
+    def unit(self, index: int) -> str:
+        """The unit of a parameter."""
+        return UNITS.get(self.kind[index], "kg·m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
+
+    @property
+    def _shared(self) -> tuple[str, ...]:
+        """What a motor that turns with two joints has in common with both."""
+        return ("rotor", "viscous", "coulomb", *(["power"] if "power" in self.friction else []))
+
+    def regressor(self, q: Any, v: Any, a: Any, past: Any = None) -> Array:
+        """Y (…, n, parameters); ``past`` is what the model asks to know of the motion before (see `presliding`)."""
+        return np.asarray(self._kernel(q, v, a, self.checked_past(past)))
+
+    @functools.cached_property
+    def _kernel(self) -> Kernel:
+        return self.robot.compile(self.rows, past=self.past_size)
+
+    @property
+    def past_size(self) -> int:
+        """Numbers that say what matters of the motion before; one that is not looked at, where nothing does."""
+        return max(1, len(self.presliding))
+
+    def checked_past(self, past: Any) -> Any:
+        if past is None and self.presliding:
+            raise InputError("presliding friction depends on the motion before: give past=, from presliding_states")
+        return np.zeros(1) if past is None else past
+
+    @functools.cached_property
+    def pattern(self) -> Array:
+        """(n, p): whether a parameter can show in a joint's torque at all."""
+        rng = np.random.default_rng(7)
+        q, (v, a) = self.robot.random(rng, size=64), rng.normal(size=(2, 64, self.robot.n))
+        past = rng.uniform(-1.0, 1.0, (64, self.past_size))
+        shown = np.abs(self.regressor(q, v, a, past)).max(axis=0) > 0.0
+        shown[:, len(self.names) - len(self.columns) :] = True  # what a user's function does elsewhere is not known
+        return shown
+
+    def rows(self, robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
+        """Y of one state: numbers, or nodes of a trace."""
+        own = robot.regressor(q, v, a)
+        riding = len(regressor.rotors(robot.model))
+        blocks = [own[:, : 10 * len(self.bodies)], self._joint_columns(robot, q, v, a)]
+        if riding:
+            blocks.append(own[:, own.shape[1] - riding :])
+        blocks += [self._coupling(robot, pair, v, a) for pair in self.couplings]
+        blocks += [self._on_joint(robot, k, past[number])[:, None] for number, k in enumerate(self.presliding)]
+        blocks += [_given(column, robot, q, v, a) for column in self.columns]
+        return np.hstack(blocks)
+
+    def _joint_columns(self, robot: Robot, q: Array, v: Array, a: Array) -> Array:
+        block = np.zeros((robot.n, len(self.terms) * len(self._joints)), dtype=object if v.dtype == object else float)
+        for number, k in enumerate(self._joints):
+            at = robot.model.coordinates[k].q_index
+            stretch = 0.0 if at is None else q[at] - robot.model.rest[k]
+            for j, term in enumerate(self.terms, len(self.terms) * number):
+                block[k, j] = self._term(term, v[k], a[k], stretch)
+        return block
+
+    def _term(self, term: str, v: Any, a: Any, stretch: Any) -> Any:
+        s = self._direction(v)
+        match term:
+            case "viscous":
+                return v
+            case "coulomb":
+                return s
+            case "coulomb_bias":
+                return s * s
+            case "stribeck":
+                assert self.stribeck_speed is not None
+                return s * exp(-((v / self.stribeck_speed) ** 2))
+            case "quadratic":
+                return v * abs(v)
+            case "power":
+                return s * sqrt(abs(v))
+            case "offset":
+                return 1.0
+            case "rotor":
+                return a
+            case _:
+                return stretch
+
+    def _direction(self, v: Any) -> Any:
+        return sign(v) if self.smooth is None else tanh(v / self.smooth)
+
+    def _coupling(self, robot: Robot, pair: tuple[int, ...], v: Array, a: Array) -> Array:
+        """What the motor of the second joint, which turns with both, exerts on each for the other's motion."""
+        first, second = pair
+        block = np.zeros((robot.n, len(self._shared)), dtype=object if v.dtype == object else float)
+        both = v[first] + v[second]
+        dry = [self._term(term, both, 0.0, 0.0) for term in self._shared[2:]]
+        block[first, :] = [a[second], v[second], *dry]
+        block[second, :] = [a[first], v[first], *dry]
+        return block
+
+    @staticmethod
+    def _on_joint(robot: Robot, k: int, value: Any) -> Array:
+        column = np.zeros(robot.n, dtype=object)
+        column[k] = value
+        return column
+
+    def __repr__(self) -> str:
+        return f"<LinearModel of {printable(self.robot.name)}: {len(self.names)} parameters>"
+
+
+def _friction(friction: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(friction, str):
+        friction = (friction,)
+    for term in friction:
+        if term not in FRICTION:
+            raise unknown_name("friction term", term, FRICTION)
+    return tuple(term for term in FRICTION if term in friction)
+
+
+def _joints(robot: Robot) -> list[int]:
+    """The coordinates with drives of their own: all but those of a free base, which nothing drives."""
+    free = {k for _, body in robot.model.moving if len(body.dof) == 6 for k in body.dof}
+    return [k for k in range(robot.n) if k not in free]
+
+
+def _presliding(robot: Robot, given: float | Mapping[str, float] | None, joints: Sequence[int]) -> dict[int, float]:
+    """Coordinate → the displacement over which its friction yields."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        found = {_coordinate(robot, name): float(value) for name, value in given.items()}
+    else:
+        found = dict.fromkeys(joints, float(given))
+    for k, displacement in found.items():
+        if robot.model.coordinates[k].q_index is None or not displacement > 0.0:
+            name = printable(robot.coordinate_names[k])
+            raise InputError(f"presliding of {name} must be a displacement above zero, of a joint with one variable")
+    return found
+
+
+def _coordinate(robot: Robot, name: str) -> int:
+    if name not in robot.coordinate_names:
+        raise unknown_name("joint", name, robot.coordinate_names)
+    return robot.coordinate_names.index(name)
+
+
+def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    values = np.asarray(column.function(robot, q, v, a))
+    if values.shape != (robot.n,):
+        raise InputError(f"column {printable(column.name)} gives shape {values.shape}; it must give {robot.n} torques")
+    return values[:, None]

@@ -1,0 +1,10 @@
+"""Measured runs of robots: read from files of many formats, and examined before anything is made of them."""
+
+from dynamis.identification.logs.examine import examine
+from dynamis.identification.logs.examine_torques import examine_torques
+from dynamis.identification.logs.finding import Finding, refuse
+from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.mapping import Mapping
+from dynamis.identification.logs.reading import log_chunks, read_log
+
+__all__ = ["Finding", "Log", "Mapping", "examine", "examine_torques", "log_chunks", "read_log", "refuse"]

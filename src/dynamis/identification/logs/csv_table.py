@@ -1,0 +1,184 @@
+"""Tables in text: .csv and its relatives, with commas, semicolons, tabs or spaces between the columns.
+
+Blocks of whole lines go through NumPy's own parser; only a block it refuses is looked at cell by cell, to read empty cells as
+missing numbers or to name the line and the column of what is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.logs.table import Block, Table
+
+Array = npt.NDArray[Any]
+LONGEST_LINE = 1 << 20  # bytes; longer is no table
+BLOCK = 1 << 22  # bytes read at a time
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+COMMENT = b"#"
+MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
+
+
+class CsvTable(Table):
+    """A table in text. Lines that begin with # are comments; the last one before the numbers may hold the names."""
+
+    row_word = "line"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            self._read_head(file)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def _read_head(self, file: BinaryIO) -> None:
+        comment, lines = b"", 0
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise self.wrong("it is UTF-16 text; save it as UTF-8")
+        file.seek(0)
+        file.seek(len(MARK) if file.read(len(MARK)) == MARK else 0)
+        while True:
+            start, line = file.tell(), file.readline(LONGEST_LINE + 1)
+            if not line:
+                raise self.wrong("it holds no line of numbers; write the columns' names, then one line for each instant")
+            if len(line) > LONGEST_LINE:
+                raise self.wrong(f"line {lines + 1} is longer than {LONGEST_LINE} bytes: this is no table of numbers")
+            lines += 1
+            text = line.strip()
+            if text.startswith(COMMENT):
+                comment = text.lstrip(COMMENT)
+            elif text:
+                break
+        head = self._decoded(text, lines)
+        self.delimiter = delimiter_of(head)
+        cells = cells_of(head, self.delimiter)
+        if all(map(_is_number, cells)):
+            # no names above the numbers: a comment may hold them
+            named = cells_of(self._decoded(comment, lines), self.delimiter)
+            self._names = tuple(named if len(named) == len(cells) else (f"column_{k + 1}" for k in range(len(cells))))
+            self._data_at, self._lines_before = start, lines - 1
+        else:
+            if any(DECIMAL_COMMA.fullmatch(x) for x in cells) and self.delimiter != ",":
+                raise self.wrong(f"line {lines} has {self._decimal_comma(cells)}")
+            self._names = tuple(cells)
+            self._data_at, self._lines_before = file.tell(), lines
+        twice = [name for name, times in Counter(self._names).items() if times > 1]
+        if twice:
+            which = ", ".join(map(printable, twice[:6]))
+            raise self.wrong(f"line {lines} names {which} more than once; each column needs a name of its own")
+
+    def _decoded(self, line: bytes, number: int) -> str:
+        try:
+            if b"\0" in line:
+                raise self.wrong(f"line {number} holds zero bytes: this is no text; name the file by its format")
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self.wrong(f"line {number} is not UTF-8 text; save the file as UTF-8") from None
+
+    def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
+        chosen = [self._names.index(name) for name in names]
+        step = min(BLOCK, max(1 << 14, size * 12 * len(self._names)))
+        with self.path.open("rb") as file:
+            file.seek(self._data_at)
+            before, rest = self._lines_before, b""
+            while True:
+                read = file.read(step)
+                text, cut = rest + read, len(rest) + len(read)
+                if read:
+                    cut = text.rfind(b"\n") + 1
+                    if not cut and len(text) > LONGEST_LINE:
+                        raise self.wrong(f"line {before + 1} is longer than {LONGEST_LINE} bytes: this is no table of numbers")
+                text, rest = text[:cut], text[cut:]
+                if text:
+                    values, rows = self._parsed(text, before)
+                    before += text.count(b"\n")
+                    if len(values):
+                        yield Block([values[:, k] for k in chosen], rows)
+                if not read:
+                    return
+
+    def _parsed(self, text: bytes, before: int) -> tuple[Array, Array]:
+        """The numbers of whole lines, and the line of each row; ``before`` lines come earlier in the file."""
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        separator = None if self.delimiter == " " else self.delimiter
+        if text.strip():
+            try:
+                values = np.loadtxt(io.BytesIO(text), delimiter=separator, comments=None, ndmin=2, encoding="utf-8")
+            except ValueError:
+                return self._cell_by_cell(text, before)
+            if values.shape == (lines, len(self._names)):
+                return values, before + 1 + np.arange(lines)
+        return self._cell_by_cell(text, before)
+
+    def _cell_by_cell(self, text: bytes, before: int) -> tuple[Array, Array]:
+        values, rows = [], []
+        for number, line in enumerate(text.split(b"\n"), before + 1):
+            stripped = line.strip(b" \r" if self.delimiter == "\t" else None)
+            if not stripped or stripped.startswith(COMMENT):
+                continue
+            cells = cells_of(self._decoded(stripped, number), self.delimiter)
+            if len(cells) != len(self._names):
+                raise self._ragged(cells, number)
+            values.append([self._number(cell, number, k) for k, cell in enumerate(cells)])
+            rows.append(number)
+        return np.array(values, float).reshape(len(rows), len(self._names)), np.array(rows, int)
+
+    def _ragged(self, cells: list[str], number: int) -> InputError:
+        why = f"line {number} has {len(cells)} cells for {len(self._names)} columns: the file was cut or edited"
+        if self.delimiter == "," and len(cells) == 2 * len(self._names):
+            why = f"line {number} has twice as many numbers as there are columns, as decimal commas give; write 1.5 for 1,5"
+        return self.wrong(why)
+
+    def _number(self, cell: str, line: int, column: int) -> float:
+        try:
+            return float(cell) if cell else np.nan
+        except ValueError:
+            if DECIMAL_COMMA.fullmatch(cell):
+                raise self.wrong(
+                    f"line {line}, column {printable(self._names[column])} has {self._decimal_comma([cell])}"
+                ) from None
+            what = f"line {line}, column {printable(self._names[column])} holds {printable(cell)}, which is no number"
+            raise self.wrong(f"{what}; leave the cell empty where nothing was measured") from None
+
+    @staticmethod
+    def _decimal_comma(cells: list[str]) -> str:
+        found = next(x for x in cells if DECIMAL_COMMA.fullmatch(x))
+        return f"a decimal comma, {printable(found)}; write decimal points, {printable(found.replace(',', '.'))}"
+
+
+def delimiter_of(line: str) -> str:
+    """What stands between the cells of a line: the strongest of ; tab , and spaces that occurs outside quotes.
+
+    >>> delimiter_of('"a,b";c'), delimiter_of("t q1 q2")
+    (';', ' ')
+    """
+    bare = re.sub(r'"[^"]*"', "", line)
+    return next((mark for mark in (";", "\t", ",") if mark in bare), " ")
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a line, without the quotes and spaces around them."""
+    try:
+        cells = next(csv.reader([line.strip() if delimiter == " " else line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        cells = line.split(delimiter)
+    return [cell.strip() for cell in cells if cell or delimiter != " "]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,122 @@
+"""Positions and velocities of a log examined: joints that stand still, limits, degrees, wrapped angles, wrong velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.identification.logs.examine_velocities import velocity_findings
+from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.log import Log
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+DEGREE = np.pi / 180.0
+STILL = 2e-3  # rad or m: a joint that moves less is held
+BEYOND = 0.05  # of the range between limits, and rad or m: how far past a limit a joint may be found
+MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits turns
+FAST = 3.0  # times the velocity limit
+FASTEST = 60.0  # rad/s: no arm is faster; what seems so is in degrees
+
+
+def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
+    """What is wrong with positions and velocities, in the rows that are usable."""
+    rows = np.flatnonzero(usable)
+    yield from _held(log, robot, rows)
+    in_degrees: set[int] = set()
+    if robot.nq == robot.n:
+        yield from _wrapped(log, robot, rows)
+        if log.side == "joint":
+            found = list(_degrees(log, robot, rows))
+            in_degrees = {joint for joint, _ in found}
+            yield from (finding for _, finding in found)
+            if not found:
+                yield from _beyond_limits(log, robot, rows)
+    if log.v is not None:
+        yield from velocity_findings(log, robot, rows, in_degrees)
+
+
+def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+    ranges = np.ptp(log.q[rows], axis=0)
+    still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < STILL]
+    severity = "error" if len(still) == robot.n else "warning"
+    for c in still:
+        assert c.q_index is not None
+        column = log.column("q", c.q_index)
+        text = f"joint {printable(c.name)} does not move: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
+        text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
+        yield Finding(
+            severity, "constant", column, int(rows[0]), text, "move it, or expect nothing about what only its motion shows"
+        )
+
+
+def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+    """An angle that leaves one end of a turn and comes back at the other is no motion."""
+    for joint, c in enumerate(robot.model.coordinates):
+        q = log.q[rows, joint]
+        steps = np.diff(q)
+        for turn, unit in ((2.0 * np.pi, "rad"), (360.0, "degrees")):
+            jumps = np.abs(np.abs(steps) - turn) < 0.05 * turn
+            if c.revolute and jumps.any() and np.abs(steps[~jumps]).max(initial=0.0) < 0.2 * turn:
+                row = int(rows[int(np.argmax(jumps)) + 1])
+                column = log.column("q", joint)
+                text = f"column {printable(column)} jumps by a whole turn ({turn:.6g} {unit}) at {log.where(row)}"
+                more = f", {jumps.sum()} times in all" if jumps.sum() > 1 else ""
+                yield Finding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
+                break
+
+
+def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding]]:
+    """Joints far beyond their limits, or faster than any, that would be within them if the numbers were degrees."""
+    limits = robot.limits
+    q = log.q[rows]
+    speed = _largest_speed(log, rows)
+    largest = np.abs(q).max(axis=0)
+    bounds = np.maximum(np.abs(limits["lower"]), np.abs(limits["upper"]))
+    far = np.where(np.isfinite(bounds), largest > np.maximum(1.5 * bounds, MANY_TURNS), False)
+    fast = np.where(np.isfinite(limits["velocity"]), speed > FAST * limits["velocity"], speed > FASTEST)
+    slack = BEYOND * np.where(np.isfinite(limits["upper"] - limits["lower"]), limits["upper"] - limits["lower"], 1.0)
+    turned = q * DEGREE
+    inside = np.all((turned >= limits["lower"] - slack) & (turned <= limits["upper"] + slack), axis=0)
+    for joint, c in enumerate(robot.model.coordinates):
+        past = fast[joint] and largest[joint] > 2.0 * np.pi
+        if not c.revolute or not (far[joint] or past) or not inside[joint]:
+            continue
+        limit = bounds[joint] if far[joint] else 2.0 * np.pi
+        row = int(rows[int(np.argmax(np.abs(q[:, joint]) > limit))])
+        column = log.column("q", joint)
+        text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
+        why = f", the limits are {limits['lower'][joint]:.4g} and {limits['upper'][joint]:.4g} rad"
+        yield joint, Finding("error", "degrees", column, row, text + why, 'say unit = "deg" in a mapping, or convert it')
+
+
+def _largest_speed(log: Log, rows: Array) -> Array:
+    """The speed each joint reaches over a few samples; noise of single ones does not count."""
+    few = max(1, min(10, len(rows) // 20))
+    q, t = log.q[rows], log.t[rows]
+    time = t[few:] - t[:-few]
+    good = time > 0.0
+    if not good.any():
+        return np.zeros(log.q.shape[1])
+    return np.asarray(np.quantile(np.abs(q[few:] - q[:-few])[good] / time[good, None], 0.99, axis=0))
+
+
+def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+    lower, upper = robot.limits["lower"], robot.limits["upper"]
+    width = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    outside = np.maximum(lower - log.q[rows], log.q[rows] - upper)
+    for joint, c in enumerate(robot.model.coordinates):
+        bad = outside[:, joint] > np.maximum(BEYOND * width[joint], 1e-3)
+        if not bad.any():
+            continue
+        row, column = int(rows[int(np.argmax(bad))]), log.column("q", joint)
+        worst = float(outside[:, joint].max())
+        text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
+        text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
+        severity = "error" if np.isfinite(width[joint]) and worst > max(width[joint], 1.0) else "warning"
+        cure = "check the order of the columns, the unit and the zero of the joint"
+        yield Finding(severity, "beyond limits", column, row, text, cure)

@@ -1,0 +1,93 @@
+"""How much of measured torques a prior model explains, beyond what friction and inertia of the drives explain alone.
+
+The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, where τ̂ is what the model says and s, F_v, F_c, I_a ≥ 0
+are free: friction only ever brakes and inertia only ever resists, so a wrong sign cannot hide in them, and neither a model
+without friction nor a joint that hardly feels anything else is held against the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What was measured, in rows spread over a run."""
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Of each joint (n,): the variance of its torque, the part explained with and without the model, and the scale s.
+
+    ``foretold`` is the variance of the part of τ̂ that friction and inertia of the drive cannot imitate; ``predicted`` (N, n)
+    is τ̂ itself, ``fitted`` (N, n) all that was fitted.
+    """
+
+    variance: Array
+    fraction: Array
+    alone: Array
+    scale: Array
+    foretold: Array
+    predicted: Array
+    fitted: Array
+
+    @property
+    def left(self) -> Array:
+        """(n,) the variance friction leaves to the model."""
+        return self.variance * (1.0 - self.alone)
+
+    @property
+    def gain(self) -> Array:
+        """(n,) the part of that which the model explains."""
+        return np.asarray((self.fraction - self.alone) / np.maximum(1.0 - self.alone, 1e-12))
+
+    @property
+    def model_share(self) -> float:
+        """The part of what friction leaves that the model explains, over all joints."""
+        return float(self.left @ self.gain / max(self.left.sum(), 1e-300))
+
+    @property
+    def speaks(self) -> Array:
+        """(n,) whether the model foretells torques that are worth comparing with what friction leaves."""
+        return np.asarray(self.foretold > 0.3 * self.left)
+
+
+def explained(robot: Robot, motion: Motion) -> Explained:
+    """What the model and free friction explain of the torques of a run."""
+    from scipy.optimize import nnls
+
+    tau = motion.tau - motion.tau.mean(axis=0)
+    predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
+    n, count = robot.n, len(tau)
+    variance = np.maximum((tau**2).mean(axis=0), 1e-300)
+    fraction, alone, scale, foretold = np.zeros((4, n))
+    fitted = np.empty_like(tau)
+    for j in range(n):
+        v = motion.v[:, j]
+        slow = 0.05 * np.sqrt(np.mean(v**2)) + 1e-12
+        F = np.stack([v, np.tanh(v / slow), motion.a[:, j], predicted[:, j]], axis=1)
+        F = F - F.mean(axis=0)
+        size = np.linalg.norm(F, axis=0)
+        size[size <= 1e-9 * np.abs(F).max(initial=1.0)] = np.inf  # what never changes explains nothing
+        Q, R = np.linalg.qr(F / size)
+        b = Q.T @ tau[:, j]
+        x, rest = nnls(R, b)
+        _, rest_alone = nnls(R[:, :3], b)
+        inside = float(b @ b)
+        fraction[j], alone[j] = ((inside - r**2) / (count * variance[j]) for r in (rest, rest_alone))
+        scale[j], fitted[:, j] = x[3] / size[3], F / size @ x + motion.tau[:, j].mean()
+        foretold[j] = 0.0 if np.isinf(size[3]) else float(R[3, 3] * size[3]) ** 2 / count
+    return Explained(variance, fraction, alone, scale, foretold, predicted, fitted)

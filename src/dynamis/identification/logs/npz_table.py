@@ -1,0 +1,150 @@
+"""Tables in NumPy's .npz archives, streamed out of them: no array is ever whole in memory, and no object is unpickled."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.identification.logs.table import NUMBERS, Block, Table, matrix_names
+
+Array = npt.NDArray[Any]
+UNREADABLE = (ValueError, EOFError, TypeError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, SyntaxError)
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+LARGEST_NOTE = 1 << 22  # bytes
+
+
+@dataclass(frozen=True)
+class Member:
+    """An array in an archive: where its numbers begin, and what they are."""
+
+    file: str
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+    offset: int
+
+
+class NpzTable(Table):
+    """The arrays (N,) and (N, k) of an archive that have as many rows as its times, or as most of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with zipfile.ZipFile(path) as archive:
+                named = {info.filename.removesuffix(".npy"): self._member(archive, info) for info in archive.infolist()}
+                true_names = self._names_in_note(archive, named)
+        except UNREADABLE as error:
+            raise self.wrong(f"it is damaged, or no .npz archive ({type(error).__name__}: {error}); write it again") from None
+        arrays = {true_names.get(name, name): m for name, m in named.items() if m is not None and len(m.shape) in (1, 2)}
+        lengths = Counter(m.shape[0] for m in arrays.values())
+        times = [m.shape[0] for name, m in arrays.items() if name.lower() in ("t", "time", "timestamp") and len(m.shape) == 1]
+        self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
+        self._columns = {
+            column: (m, k)
+            for name, m in arrays.items()
+            if m.shape[0] == self._count
+            for k, column in enumerate(matrix_names(name, m.shape))
+        }
+        others = [f"{printable(name)} {m.shape}" for name, m in arrays.items() if m.shape[0] != self._count]
+        self._left_out = (
+            f"arrays of other lengths than {self._count} rows are left out: {', '.join(others[:12])}" if others else ""
+        )
+        if not self._columns:
+            raise self.wrong("it holds no arrays with one row for each instant; save t, q and tau with numpy.savez")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._columns)
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def left_out(self) -> str:
+        return self._left_out
+
+    def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
+        """What an array is, from its header alone; None where it is not numbers."""
+        if not info.filename.endswith(".npy"):
+            return None
+        with archive.open(info) as file:
+            version = np.lib.format.read_magic(file)
+            if version not in HEADERS:
+                raise ValueError(f"{info.filename} has version {version} of the format")
+            shape, fortran, dtype = HEADERS[version](file)
+            offset = file.tell()
+        name = printable(info.filename.removesuffix(".npy"))
+        if dtype.hasobject:
+            what = f"array {name} holds Python objects, which could run anything when read"
+            raise self.wrong(f"{what}; save it as numbers: np.asarray(x, float)")
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize + offset != info.file_size:
+            what = f"array {name} claims the shape {shape}, which its {info.file_size} bytes are not"
+            raise self.wrong(f"{what}: the file is damaged; write it again")
+        return Member(info.filename, shape, fortran, dtype, offset) if dtype.kind in NUMBERS + "M" else None
+
+    @staticmethod
+    def _names_in_note(archive: zipfile.ZipFile, named: dict[str, Member | None]) -> dict[str, str]:
+        """The names of the columns of a simulated motion, of which the archive can hold only those without slashes."""
+        from dynamis.simulation.files import npz_names
+
+        if "note" not in named or archive.getinfo("note.npy").file_size > LARGEST_NOTE:
+            return {}
+        with archive.open("note.npy") as file, contextlib.suppress(ValueError, KeyError, TypeError):
+            columns = json.loads(str(np.lib.format.read_array(file, allow_pickle=False)))["columns"]
+            return dict(zip(npz_names(columns), columns, strict=True))
+        return {}
+
+    def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
+        with contextlib.ExitStack() as stack:
+            archive = stack.enter_context(zipfile.ZipFile(self.path))
+            streams = {m.file: _Streams(stack, archive, m) for m, _ in (self._columns[x] for x in names)}
+            for start in range(0, self._count, size):
+                count = min(size, self._count - start)
+                try:
+                    read = {file: stream.rows(count) for file, stream in streams.items()}
+                except UNREADABLE as error:
+                    why = f"its rows from {start} on are damaged ({type(error).__name__}: {error}); write it again"
+                    raise self.wrong(why) from None
+                columns = [read[m.file][:, k] for m, k in (self._columns[x] for x in names)]
+                yield Block(columns, start + np.arange(count))
+
+
+class _Streams:
+    """The rows of one array in turn. Columns stored one after another are read side by side, each by a stream of its own."""
+
+    def __init__(self, stack: contextlib.ExitStack, archive: zipfile.ZipFile, member: Member) -> None:
+        self.member = member
+        length = member.shape[0]
+        self.width = member.shape[1] if len(member.shape) == 2 else 1
+        self.apart = member.fortran and self.width > 1
+        starts = [k * length for k in range(self.width)] if self.apart else [0]
+        self.files: list[IO[bytes]] = []
+        for start in starts:
+            file = stack.enter_context(archive.open(member.file))
+            file.seek(member.offset + start * member.dtype.itemsize)
+            self.files.append(file)
+
+    def rows(self, count: int) -> Array:
+        """The next rows (count, k)."""
+        each = count if self.apart else count * self.width
+        parts = [self._numbers(file, each) for file in self.files]
+        return np.stack(parts, axis=1) if self.apart else parts[0].reshape(count, self.width)
+
+    def _numbers(self, file: IO[bytes], count: int) -> Array:
+        data = file.read(count * self.member.dtype.itemsize)
+        if len(data) != count * self.member.dtype.itemsize:
+            raise EOFError(f"{self.member.file} ends early")
+        return np.frombuffer(data, self.member.dtype)

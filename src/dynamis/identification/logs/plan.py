@@ -1,0 +1,190 @@
+"""Which columns of which files become which signal: settled once, before any number is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.logs.columns import bare, signal_found, time_found
+from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
+from dynamis.identification.logs.opening import Tables
+from dynamis.identification.logs.table import Table
+from dynamis.identification.logs.units import LENGTHS, SI, factor
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+PathLike = str | os.PathLike[str]
+LETTERS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``signals`` says of each signal which table it is in, which of the columns read there are its, and what they are in SI.
+
+    ``columns`` are those to read of each of the ``tables``; ``time`` is (table, column, unit).
+    """
+
+    tables: list[Table]
+    columns: list[tuple[str, ...]]
+    signals: dict[str, tuple[int, list[int], Array]]
+    time: tuple[int, int, str] | None
+    rate: float | None
+    gains: Array | None
+    names: tuple[str, ...]
+    side: str
+    transmission: dict[str, Array] | None
+    column_names: dict[str, tuple[str, ...]]
+
+    @property
+    def source(self) -> str:
+        return ", ".join(table.path.name for table in self.tables)
+
+
+def planned(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None) -> Plan:
+    """What is to be read for a robot, from a file or by a mapping."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"a log is read for a robot, got {type(robot).__name__}; dynamis.load gives one")
+    main: Path | None = Path(path)
+    if Path(path).suffix == ".toml" and mapping is None:
+        main, mapping = None, path
+    known = mapping if isinstance(mapping, Mapping) else Mapping() if mapping is None else Mapping.read(mapping)
+    return _Planner(robot, known, Tables(Path(path), main, known.topic, robot.coordinate_names)).plan()
+
+
+class _Planner:
+    def __init__(self, robot: Robot, mapping: Mapping, tables: Tables) -> None:
+        self.robot, self.mapping, self.tables = robot, mapping, tables
+        self.whose = f"{printable(mapping.source)}: " if mapping.source else ""
+
+    def plan(self) -> Plan:
+        found = {name: self._mapped(name, s) for name, s in self.mapping.signals.items()} or self._by_names()
+        gains = self._gains(found)
+        for name in ("position", "torque"):
+            if name not in found and not (name == "torque" and gains is not None):
+                raise self._unclear(f"no columns of {name} were recognised")
+        time = None if self.mapping.rate is not None and self.mapping.time is None else self._time(found["position"][0])
+        wanted: dict[int, list[str]] = {}
+        for table, columns, _ in found.values():
+            wanted.setdefault(table, []).extend(columns)
+        if time is not None:
+            wanted.setdefault(time[0], []).append(time[1])
+        # the table of the positions first: places in the log are told by its rows
+        order = [found["position"][0], *(k for k in wanted if k != found["position"][0])]
+        read = [tuple(dict.fromkeys(wanted[k])) for k in order]
+
+        def place(table: int, columns: tuple[str, ...]) -> tuple[int, list[int]]:
+            return order.index(table), [read[order.index(table)].index(c) for c in columns]
+
+        sides = {s.side for s in self.mapping.signals.values() if s.side is not None}
+        transmission = self.mapping.transmission_of(self.robot)
+        return Plan(
+            tables=[self.tables.opened[k] for k in order],
+            columns=read,
+            signals={name: (*place(table, columns), scale) for name, (table, columns, scale) in found.items()},
+            time=None if time is None else (order.index(time[0]), read[order.index(time[0])].index(time[1]), time[2]),
+            rate=self.mapping.rate,
+            gains=gains,
+            names=self.robot.coordinate_names,
+            side=sides.pop() if sides else "motor" if transmission is not None else "joint",
+            transmission=transmission,
+            column_names={LETTERS[name]: columns for name, (_, columns, _) in found.items()},
+        )
+
+    def _by_names(self) -> dict[str, tuple[int, tuple[str, ...], Array]]:
+        table = self.tables.of(None)
+        columns, found = self.tables.opened[table].names, {}
+        for name in SIGNALS:
+            try:
+                signal = signal_found(name, columns, self.robot)
+            except InputError as error:
+                raise self._unclear(str(error)) from None
+            if signal is not None:
+                found[name] = (table, signal.columns, np.array([factor(name, unit or SI[name]) for unit in signal.units]))
+        return found
+
+    def _mapped(self, name: str, signal: Signal) -> tuple[int, tuple[str, ...], Array]:
+        k = self.tables.of(signal.file)
+        table = self.tables.opened[k]
+        count = self.robot.nq if name == "position" else self.robot.n
+        joints = self.mapping.order or self.robot.coordinate_names
+        if signal.pattern is not None:
+            named = joints if count == len(joints) else [f"q[{i}]" for i in range(count)]
+            marks = [{"{n}": str(i + 1), "{i}": str(i), "{name}": x} for i, x in enumerate(named)]
+            columns = table.expanded([_filled(signal.pattern, mark) for mark in marks])
+        else:
+            columns = table.expanded(signal.columns)
+        if len(columns) != count:
+            names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
+            raise InputError(
+                f"{self.whose}[{name}] has {len(columns)} columns, the robot takes {count} ({names}); name one for each"
+            )
+        units = [bare(c, name)[1] for c in columns] if not signal.units else list(signal.units)
+        scale = np.array([factor(name, unit or SI[name]) for unit in units]) * np.ones(1)
+        scale = self._each(scale, count, f"[{name}] unit") * self._each(
+            np.array(signal.signs or [1.0]), count, f"[{name}] signs"
+        )
+        if count != self.robot.n:
+            return k, columns, scale
+        self._check_units(name, self._each(np.array([unit or SI[name] for unit in units]), count, f"[{name}] unit"))
+        at = self.mapping.joint_columns(self.robot)
+        return k, tuple(columns[i] for i in at), scale[at]
+
+    def _check_units(self, name: str, units: Array) -> None:
+        """Degrees are not for joints that slide, nor millimetres for those that turn."""
+        if name not in ("position", "velocity", "acceleration"):
+            return
+        at = self.mapping.joint_columns(self.robot)
+        for c, unit in zip(self.robot.model.coordinates, units[at], strict=True):
+            head = str(unit).split("/")[0]
+            # rad, the default, stands for SI
+            if head != "rad" and c.revolute == (head in LENGTHS):
+                what = f"{printable(c.name)} {'turns' if c.revolute else 'slides'}, and cannot be in {printable(str(unit))}"
+                raise InputError(f"{self.whose}[{name}] unit: joint {what}; give units = […], one for each column")
+
+    def _each(self, values: Array, count: int, key: str) -> Array:
+        if len(values) not in (1, count):
+            raise InputError(f"{self.whose}{key} has {len(values)} entries for {count} columns; give one, or one for each")
+        return np.broadcast_to(values, count)
+
+    def _gains(self, found: dict[str, tuple[int, tuple[str, ...], Array]]) -> Array | None:
+        """N·m/A of the robot's joints, where there are currents and no torques."""
+        if "current" not in found or "torque" in found:
+            return None
+        signal = self.mapping.signals.get("current")
+        if signal is None or not signal.gains:
+            cure = "give the gains of the drives in N·m/A in a mapping: gains = […] under [current]"
+            raise self._unclear(f"there are currents and no torques; {cure}")
+        return self._each(np.array(signal.gains), self.robot.n, "[current] gains")[self.mapping.joint_columns(self.robot)]
+
+    def _time(self, of_positions: int) -> tuple[int, str, str]:
+        if self.mapping.time is not None:
+            known = self.mapping.time
+            k = of_positions if known.file is None and self.tables.main is None else self.tables.of(known.file)
+            (column,) = self.tables.opened[k].expanded([known.column])[:1]
+            fixed = self.tables.opened[k].time_column
+            return k, column, "ns" if fixed is not None and column in ("stamp", "received") else known.unit
+        for k in dict.fromkeys([of_positions, *range(len(self.tables.opened))]):
+            table = self.tables.opened[k]
+            found = table.time_column or time_found(table.names)
+            if found is not None:
+                return k, *found
+        raise self._unclear("no column of times was recognised, and no rate is given")
+
+    def _unclear(self, why: str) -> InputError:
+        columns = [name for table in self.tables.opened for name in table.names]
+        left_out = "".join(f"; {table.left_out}" for table in self.tables.opened if table.left_out)
+        names = ", ".join(table.label for table in self.tables.opened)
+        text = f"{self.whose}{names}: {why}{left_out}. Say what the columns hold in a mapping, a .toml file such as:\n"
+        return InputError(text + Mapping.skeleton(columns, self.robot))
+
+
+def _filled(pattern: str, marks: dict[str, str]) -> str:
+    for mark, text in marks.items():
+        pattern = pattern.replace(mark, text)
+    return pattern

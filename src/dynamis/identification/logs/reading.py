@@ -1,0 +1,130 @@
+"""Logs read from files, whole or in stretches: the same numbers either way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.logs.log import Log, joined
+from dynamis.identification.logs.mapping import Mapping
+from dynamis.identification.logs.plan import Plan, planned
+from dynamis.identification.logs.table import Block, regrouped
+from dynamis.identification.logs.units import factor
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+PathLike = str | os.PathLike[str]
+WHOLE = 65536  # rows read at a time
+CALENDAR = 1e6  # s: times beyond are those of a calendar clock, and too large to keep their digits
+FIELDS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
+
+
+def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None) -> Log:
+    """What a file says was measured on a robot: .csv, .txt, .npz, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
+
+    Columns are found by their names where these can be read in one way only ("t", "q1"…, "effort.elbow", …); otherwise a
+    ``mapping`` (a TOML file or a `Mapping`) says what they hold, and may take the signals from several files beside ``path``.
+    A .toml given as ``path`` is such a mapping.
+
+    >>> import dynamis as dy, pathlib, tempfile
+    >>> from dynamis.identification.logs import read_log
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "run.csv")
+    ...     _ = file.write_text("t,q1,q2,tau1,tau2\\n0,0.1,0.2,5,1\\n0.01,0.11,0.19,5,1\\n")
+    ...     read_log(file, arm)
+    <Log 'run.csv': 2 samples of 2 joints, 0.01 s at 100 Hz; q, tau>
+    """
+    plan = planned(path, robot, mapping)
+    _check_size(plan)
+    return joined(list(_chunks(plan, WHOLE)))
+
+
+def log_chunks(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, size: int = WHOLE) -> Iterator[Log]:
+    """The same log in stretches of ``size`` samples, the last one shorter; memory does not grow with the file."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InputError(f"size={size!r} must be a whole number of samples, 1 or more")
+    return _chunks(planned(path, robot, mapping), size)
+
+
+def _check_size(plan: Plan) -> None:
+    """A log that cannot be in memory is refused before it is tried: a small file may claim or unpack to anything."""
+    counts = [table.count for table in plan.tables if table.count is not None]
+    wanted = 8 * max(counts, default=0) * sum(len(table_columns) for table_columns in plan.columns)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return
+    if wanted > memory // 2:
+        what = f"{printable(plan.source)} claims {max(counts)} rows, {wanted / 1e9:.3g} GB of numbers"
+        raise InputError(f"{what}; read it in stretches with log_chunks, or write it again if that is wrong")
+
+
+def _chunks(plan: Plan, size: int) -> Iterator[Log]:
+    streams = [
+        regrouped(table.blocks(names, min(size, WHOLE)), size) for table, names in zip(plan.tables, plan.columns, strict=True)
+    ]
+    start, clock = 0, _Clock(plan)
+    while True:
+        blocks = [next(stream, None) for stream in streams]
+        lengths = [0 if block is None else len(block) for block in blocks]
+        if len(set(lengths)) > 1:
+            ends = ", ".join(
+                f"{t.label} {'goes on' if n == max(lengths) else 'ends'}" for t, n in zip(plan.tables, lengths, strict=True)
+            )
+            raise InputError(f"the files have different lengths: at row {start + min(lengths)} {ends}; give files of one run")
+        present = [block for block in blocks if block is not None]
+        if not present:
+            break
+        yield _log(plan, present, clock.times(present, start), clock.epoch)
+        start += lengths[0]
+    if not start:
+        raise InputError(f"{printable(plan.source)} holds no samples: only the names of its columns")
+
+
+class _Clock:
+    """Times in s, from a column or from the rate. What a calendar clock had shown at the start is taken off, in integers."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.epoch = plan, 0.0
+        self.off: Any = None
+
+    def times(self, blocks: list[Block], start: int) -> Array:
+        if self.plan.time is None:
+            assert self.plan.rate is not None
+            return np.arange(start, start + len(blocks[0])) / self.plan.rate
+        table, at, unit = self.plan.time
+        raw = blocks[table].columns[at]
+        if raw.dtype.kind == "M":
+            raw, unit = raw.astype("M8[ns]").astype(np.int64), "ns"
+        seconds = factor("time", unit)
+        if raw.dtype.kind in "iub":
+            raw = raw.astype(np.int64)
+        if self.off is None:
+            first = raw[0] * seconds
+            self.epoch = float(np.floor(first)) if np.isfinite(first) and abs(first) > CALENDAR else 0.0
+            self.off = raw.dtype.type(round(self.epoch / seconds))
+        # 8000000 ns are 0.008 s exactly as written only if divided
+        return np.asarray((raw - self.off) / round(1.0 / seconds), float)
+
+
+def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
+    signals = {}
+    for name, (table, at, scale) in plan.signals.items():
+        signals[FIELDS[name]] = np.stack([blocks[table].columns[k] for k in at], axis=1).astype(float) * scale
+    if "tau" not in signals:
+        assert plan.gains is not None
+        signals["tau"] = signals["current"] * plan.gains
+    table = plan.signals["position"][0]
+    rows = blocks[table].rows
+    in_a_row = bool(rows[-1] - rows[0] == len(rows) - 1)
+    return Log(
+        t=t, **signals, names=plan.names, side=plan.side, transmission=plan.transmission, source=plan.source,
+        first_row=int(rows[0]), row_word=plan.tables[table].row_word, rows=None if in_a_row else rows, epoch=epoch,
+        columns=plan.column_names,
+    )  # fmt: skip

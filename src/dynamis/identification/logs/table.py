@@ -1,0 +1,114 @@
+"""A file of a log as a table: named columns of numbers, read in blocks of rows, whatever the format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable, unknown_name
+
+Array = npt.NDArray[Any]
+NUMBERS = "biuf"  # kinds of arrays that are numbers
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that follow each other: one array for each column asked for, and the number of each row in the file."""
+
+    columns: list[Array]
+    rows: Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cut(self, start: int, stop: int) -> Block:
+        return Block([x[start:stop] for x in self.columns], self.rows[start:stop])
+
+
+class Table(ABC):
+    """Named columns of numbers in a file. A column of a matrix ``q`` is called "q[0]", "q[1]", …"""
+
+    path: Path
+    row_word = "row"
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What the columns are called."""
+
+    @abstractmethod
+    def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
+        """The rows in order, in blocks of about ``size`` rows, with the columns asked for; never the whole file at once."""
+
+    @property
+    def count(self) -> int | None:
+        """How many rows there are, where the file says so beforehand."""
+        return None
+
+    @property
+    def left_out(self) -> str:
+        """What the file holds besides columns, in words, for messages."""
+        return ""
+
+    @property
+    def time_column(self) -> tuple[str, str] | None:
+        """The column of times and its unit, where the format fixes it."""
+        return None
+
+    def expanded(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Columns by name, a matrix by its name alone standing for all its columns; unknown names are refused."""
+        known, found = self.names, []
+        for name in names:
+            if name in known:
+                found.append(name)
+                continue
+            parts = [x for x in known if x.startswith(f"{name}[") and x[len(name) + 1 : -1].isdigit()]
+            if not parts:
+                also = f"; {self.left_out}" if self.left_out else ""
+                raise InputError(f"{self.label}: {unknown_name('column', name, known)}{also}")
+            found += parts
+        return tuple(found)
+
+    @property
+    def label(self) -> str:
+        return printable(self.path.name)
+
+    def wrong(self, why: str) -> InputError:
+        return InputError(f"{printable(str(self.path), 400)}: {why}")
+
+
+def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:
+    """The same rows in blocks of exactly ``size``, the last one shorter."""
+    waiting: list[Block] = []
+    have = 0
+    for block in blocks:
+        waiting.append(block)
+        have += len(block)
+        if have < size:
+            continue
+        whole = together(waiting)
+        start = 0
+        for start in range(0, have - size + 1, size):
+            yield whole.cut(start, start + size)
+        waiting, have = [whole.cut(start + size, have)], have - start - size
+    if have:
+        yield together(waiting)
+
+
+def together(blocks: Sequence[Block]) -> Block:
+    """Blocks that follow each other as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    columns = [np.concatenate(parts) for parts in zip(*(b.columns for b in blocks), strict=True)]
+    return Block(columns, np.concatenate([b.rows for b in blocks]))
+
+
+def matrix_names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """The columns of an array (N,) or (N, k)."""
+    return [name] if len(shape) == 1 else [f"{name}[{k}]" for k in range(shape[1])]

@@ -1,0 +1,196 @@
+"""The equations of a load: for each joint, columns of the load, columns of what the arm's model has wrong, torques.
+
+τ − τ_arm(q, v, a) = Y π + C c. Each joint has a noise of its own; residuals that go on from instant to instant count for less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import regressor
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.samples import Samples
+from dynamis.model.model import Model
+from dynamis.robot import Robot
+from dynamis.spatial import Inertia
+
+Array = npt.NDArray[Any]
+CORRECTIONS = ("offset", "viscous", "coulomb")
+PASSES = 5  # of weighing the joints by their noise, which is known only once the load is
+REPEATED = 1e-10  # of the largest singular value: correction columns that say nothing new
+
+
+def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
+    """Y(q, v, a) (…, n, 10): the torques that a body at a frame adds, by its ten parameters about the frame's origin.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("ur5e")
+    >>> ball = dy.solids.sphere(0.05, mass=2.0)
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+    >>> more = arm.replace(payload=ball).inverse_dynamics(q, v, a) - arm.inverse_dynamics(q, v, a)
+    >>> bool(np.allclose(payload_regressor(arm, q, v, a) @ ball.parameters, more))
+    True
+    """
+    at = robot.model.frame(frame)
+    bodies = [i for i, _ in regressor.links(robot.model)]
+    if at.body not in bodies:
+        raise InputError(f"frame {printable(at.name)} does not move: no torque shows what it carries; name a frame that does")
+    start = 10 * bodies.index(at.body)
+    to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(at.pose).parameters for unit in np.eye(10)])
+
+    def columns(model: Model, q: Array, v: Array, a: Array) -> Array:
+        return regressor.regressor(model, q, v, a)[:, start : start + 10] @ to_body
+
+    key = ("payload", at.name)
+    return robot._evaluator.evaluate(key, columns, q=(q, robot.nq), v=(v, robot.n), a=(a, robot.n))
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """The equations of one joint. ``own`` are the columns of its corrections, ``arm`` those of the arm's parameters."""
+
+    load: Array
+    own: Array
+    arm: Array
+    y: Array
+    loaded: Array
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """min |factor π − solution|² in units of noise, corrections eliminated; those that go with a π are ``corrections(π)``."""
+
+    factor: Array
+    solution: Array
+    stacked: Array
+    terms: int
+
+    def corrections(self, parameters: Array) -> Array:
+        return _solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
+
+
+class PayloadRows:
+    """The rows of loaded and empty runs, joint by joint, ready to be weighed.
+
+    ``terms`` are the corrections each joint has; ``arm`` is by how much (as a share) the arm's own base parameters may be
+    wrong: zero takes them for known.
+    """
+
+    def __init__(
+        self, robot: Robot, frame: str, runs: Sequence[Samples], empty: Sequence[Samples], terms: tuple[str, ...], arm: float
+    ) -> None:
+        self.robot, self.terms = robot, terms
+        base = base_parameters(LinearModel(robot, friction=())) if arm > 0.0 else None
+        pieces: list[list[tuple[Any, ...]]] = [[] for _ in range(robot.n)]
+        for number, run in enumerate([*runs, *empty]):
+            loaded = number < len(runs)
+            states = (run.q, run.v, run.a)
+            load = payload_regressor(robot, *states, frame) if loaded else np.zeros((len(run), robot.n, 10))
+            kinds = {"offset": np.ones_like(run.v), "viscous": run.v, "coulomb": np.sign(run.v)}
+            own = np.stack([kinds[term] for term in terms], axis=-1) if terms else np.zeros((*run.v.shape, 0))
+            whole = np.zeros((*run.v.shape, 0)) if base is None else base.regressor(*states)
+            known = robot.inverse_dynamics(*states)[..., None]
+            filtered = Decimation(run.period, run.parallel, run.every)
+            kept = filtered.centres(len(run))
+            parts = np.cumsum([load.shape[-1], own.shape[-1], whole.shape[-1]])
+            table = filtered.of(np.concatenate([load, own, whole, known], axis=-1))
+            load, own, whole, known = np.split(table, parts, axis=-1)
+            missing = (run.tau[kept] if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
+            for j in range(robot.n):
+                use = run.use[kept, j]
+                pieces[j].append((load[use, j], own[use, j], whole[use, j], missing[use, j], loaded))
+        self.joints = [_joined(piece) for piece in pieces]
+        self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
+
+    def _sizes(self, prior: Array) -> Array:
+        """How large the arm's parameters are; of those that are zero, how large they would be to matter as others do."""
+        squares = sum(np.sum(rows.arm**2, axis=0) for rows in self.joints) / max(sum(len(rows.y) for rows in self.joints), 1)
+        shown = np.sqrt(np.maximum(squares, 1e-300))
+        typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
+        return np.maximum(np.abs(prior), 0.1 * typical / shown)
+
+    def _table(self, j: int) -> Array:
+        """[own corrections of all joints, the arm's, load, y]: of joint j, as few rows as hold the same squares."""
+        rows, k = self.joints[j], len(self.terms)
+        own = np.zeros((len(rows.y), k * len(self.joints)))
+        own[:, k * j : k * j + k] = rows.own
+        table = np.column_stack([own, rows.arm, rows.load, rows.y])
+        return np.asarray(np.linalg.qr(table, mode="r")) if len(table) > table.shape[1] else table
+
+    def weighed(self) -> Fit:
+        """The equations with each joint in units of its noise, which is found from the residuals in turn."""
+        tables = [self._table(j) for j in range(len(self.joints))]
+        own, arm = len(self.terms) * len(self.joints), len(self.belief)
+        terms = own + arm
+        believed = np.zeros((arm, terms + 11))
+        believed[:, own:terms] = np.diag(self.belief)
+        largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
+        noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
+        for _ in range(PASSES):
+            stacked = np.vstack([*(table / s for table, s in zip(tables, noise, strict=True)), believed])
+            rest = _without(stacked[:, :terms], stacked[:, terms:])
+            rest = np.vstack([rest, np.zeros((max(0, 11 - len(rest)), 11))])
+            R = np.asarray(np.linalg.qr(rest, mode="r"))
+            fit = Fit(R[:, :10], R[:, 10], stacked, terms)
+            left = self.residuals(_solve(fit.factor, fit.solution, 1e-9), fit)
+            floor = 1e-12 * max(largest, 1e-300)
+            noise = np.array([max(_noise(e, rows), floor) for e, rows in zip(left, self.joints, strict=True)])
+        return fit
+
+    def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
+        """Of each joint, what load and corrections leave."""
+        c, k = fit.corrections(parameters), len(self.terms)
+        arm = c[k * len(self.joints) :]
+        return [r.y - r.load @ parameters - r.own @ c[k * j : k * j + k] - r.arm @ arm for j, r in enumerate(self.joints)]
+
+
+def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
+    load, own, arm, y = (np.concatenate([piece[k] for piece in pieces]) for k in range(4))
+    lengths = [len(piece[3]) for piece in pieces]
+    loaded = np.repeat([piece[4] for piece in pieces], lengths)
+    return JointRows(load, own, arm, y, loaded, tuple(int(k) for k in np.cumsum([0, *lengths[:-1]])))
+
+
+def _solve(A: Array, b: Array, rcond: float = REPEATED) -> Array:
+    """Least squares with columns of length one, smallest where they do not determine it."""
+    scale = np.linalg.norm(A, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return np.linalg.lstsq(A / scale, b, rcond=rcond)[0] / scale
+
+
+def _without(A: Array, B: Array) -> Array:
+    """What of B's columns is not in the span of A's."""
+    if not A.shape[1]:
+        return B
+    scale = np.linalg.norm(A, axis=0)
+    U, s, _ = np.linalg.svd(A / np.where(scale > 0.0, scale, 1.0), full_matrices=False)
+    U = U[:, s > REPEATED * max(s[0], 1e-300)]
+    return B - U @ (U.T @ B)
+
+
+def _noise(residual: Array, rows: JointRows) -> float:
+    """The noise of independent instants that would leave the load as uncertain as these residuals do."""
+    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # load and arm are shared by the joints
+    return float(np.sqrt(residual @ residual / dof * _lasting(residual, rows.starts)))
+
+
+def _lasting(residual: Array, starts: tuple[int, ...]) -> float:
+    """1 + 2 Σ ρ_k up to the first correlation that is not positive: how many instants count for one."""
+    runs = [run for run in np.split(residual, starts[1:]) if len(run) > 20]
+    total = sum(float(run @ run) for run in runs)
+    if total == 0.0:
+        return 1.0
+    length = 1 << (2 * max(map(len, runs)) - 1).bit_length()
+    spectrum = sum(np.abs(np.fft.rfft(run, length)) ** 2 for run in runs)
+    correlation = np.fft.irfft(spectrum, length)[1 : min(map(len, runs)) // 2] / total
+    ends = np.flatnonzero(correlation <= 2.0 / np.sqrt(len(residual)))
+    return float(1.0 + 2.0 * correlation[: ends[0] if len(ends) else None].sum())

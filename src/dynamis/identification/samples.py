@@ -1,0 +1,123 @@
+"""What a robot did, ready for the equations: positions, velocities, accelerations and torques at the same instants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One uninterrupted run at one sampling period.
+
+    ``use`` (N, n) says which joint's torque counts at which instant: a joint that hardly moves is better left out, since
+    its dry friction is not known then. ``parallel`` is the cut-off in Hz of a low-pass that regressor and torque both go
+    through before the equations are made of every ``every``-th of their rows; with ``smooth_torque`` the torque was low-passed
+    before it was logged, and only the regressor goes through. ``period`` is None where the instants have
+    nothing to do with each other.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    use: Array
+    period: float | None = None
+    parallel: float | None = None
+    every: int = 1
+    smooth_torque: bool = False
+    source: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        q: Any,
+        v: Any,
+        a: Any,
+        tau: Any,
+        *,
+        t: Any = None,
+        use: Any = None,
+        period: float | None = None,
+        parallel: float | None = None,
+        every: int = 1,
+        smooth_torque: bool = False,
+        source: str = "",
+    ) -> Samples:
+        """Samples from arrays with one row for an instant; every number must be finite.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("ur5e")
+        >>> rng = np.random.default_rng(0)
+        >>> q, v, a = rng.normal(size=(3, 100, 6))
+        >>> len(dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=0.01))
+        100
+        """
+        whose = f" of {printable(source)}" if source else ""
+        arrays = {}
+        for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+            array = np.asarray(value, float)
+            if array.ndim != 2:
+                raise InputError(f"{name}{whose} has shape {array.shape}; it takes one row for an instant, one column for a joint")
+            bad = ~np.isfinite(array)
+            if bad.any():
+                row, column = (int(k) for k in np.argwhere(bad)[0])
+                found, count = array[row, column], int(bad.sum())
+                raise InputError(f"{name}[{row}, {column}]{whose} is {found} ({count} such numbers): leave these rows out or repair them")
+            arrays[name] = array
+        count, joints = arrays["tau"].shape
+        for name, array in arrays.items():
+            if len(array) != count:
+                raise InputError(f"{name}{whose} has {len(array)} rows, tau has {count}: every instant needs all of them")
+            if name != "q" and array.shape[1] != joints:
+                raise InputError(f"{name}{whose} has {array.shape[1]} columns, tau has {joints}: one for each joint")
+        if period is not None and not period > 0.0:
+            raise InputError(f"the sampling period{whose} must be above zero, got {period!r} s")
+        if parallel is not None and period is None:
+            raise InputError("a low-pass needs to know the sampling period: give period=")
+        times = np.arange(count) * (period or 1.0) if t is None else np.asarray(t, float)
+        if times.shape != (count,):
+            raise InputError(f"t{whose} has shape {times.shape}; it takes one time for each of the {count} rows")
+        used = np.ones((count, joints), bool) if use is None else np.asarray(use, bool)
+        if used.shape != (count, joints):
+            raise InputError(f"use{whose} has shape {used.shape}; it takes one truth value for each torque, {(count, joints)}")
+        return cls(
+            times, **arrays, use=used, period=period, parallel=parallel, every=int(every), smooth_torque=smooth_torque,
+            source=source,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, rows: slice) -> Samples:
+        """A stretch of the run."""
+        if not isinstance(rows, slice):
+            raise InputError(f"samples are taken by slices, such as samples[100:200], not by {type(rows).__name__}")
+        cut = {f.name: getattr(self, f.name)[rows] for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)}
+        step = abs(rows.step or 1)
+        return replace(self, **cut, period=self.period if self.period is None else self.period * step)
+
+    def __repr__(self) -> str:
+        rate = "" if self.period is None else f" at {1.0 / self.period:g} Hz"
+        whose = f" of {printable(self.source)}" if self.source else ""
+        return f"<Samples{whose}: {len(self)} instants of {self.tau.shape[1]} joints{rate}>"
+
+
+def as_runs(samples: Samples | Sequence[Samples]) -> list[Samples]:
+    """One run or several, as a list."""
+    runs = [samples] if isinstance(samples, Samples) else list(samples)
+    for run in runs:
+        if not isinstance(run, Samples):
+            raise InputError(f"samples must be Samples, or a list of them, got {type(run).__name__}")
+    if not runs:
+        raise InputError("there are no samples")
+    return runs

@@ -1,0 +1,156 @@
+"""From a log to samples: the clock, spikes, the joints' side, derivatives, and which rows are worth using, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals.clock import GAP, repair
+from dynamis.identification.signals.filters import check_cutoff, low_pass
+from dynamis.identification.signals.measured import Measured
+from dynamis.identification.signals.stages import (
+    SHORTEST,
+    found_cutoff,
+    kept_rows,
+    motion,
+    on_the_clock,
+    without_lost_stretches,
+)
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+ROWS = 5.0  # kept for each period of the parallel low-pass
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Sequence[Samples]):
+    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` that say what was done to them."""
+
+    samples: list[Samples]
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.samples[k]
+
+    def __iter__(self) -> Iterator[Samples]:
+        return iter(self.samples)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(repr, self.samples), *self.notes])
+
+
+def prepare(
+    log: Any,
+    robot: Robot,
+    *,
+    cutoff: float | None = None,
+    derivative: str = "central",
+    logged: Sequence[str] = (),
+    parallel: float | None = None,
+    every: int | None = None,
+    smooth_torque: bool = False,
+    slow: Any = None,
+    outliers: bool = True,
+    transmission: Any = None,
+    drive_gains: Any = None,
+    period: float | None = None,
+    gap: float = GAP,
+    jitter: str = "stamps",
+    trim: float | None = None,
+    rest: str = "keep",
+    options: dict[str, Any] | None = None,
+) -> Prepared:
+    """The samples of a log, one `Samples` for each uninterrupted run.
+
+    ``cutoff`` [Hz] and ``derivative`` (with its ``options``) say how velocities and accelerations come from positions, see
+    `derivatives`; without a cut-off, `suggest_cutoff` finds one. ``logged`` names what of ("v", "a") is taken from the log
+    instead. ``parallel`` [Hz] is the low-pass that regressor and torque go through alike when the equations are made; of its
+    rows one in ``every`` is kept, by default about five for each period of it; ``smooth_torque`` says that the torque was
+    low-passed before it was logged. ``slow`` [rad/s], one or one a joint: rows of a joint slower than that, after the
+    parallel low-pass, do not count.
+    ``outliers``: whether spikes are looked for. ``transmission`` leads from motors to joints, ``drive_gains`` from currents to
+    torques. ``period``, ``gap`` and ``jitter`` are those of `repair`. ``trim`` [s] is cut off at the ends of each run, by
+    default one period of the cut-off, where filters have not settled. ``rest="drop"`` leaves out the time before a robot
+    begins to move and after it has stopped.
+
+    >>> import dynamis as dy
+    >>> from types import SimpleNamespace
+    >>> robot, t = dy.load("planar_2r_melchiorri"), np.arange(2000) * 0.002
+    >>> q = np.sin(np.outer(t, [2.0, 3.0]))
+    >>> log = SimpleNamespace(t=t, q=q, tau=np.zeros_like(q))
+    >>> ready = prepare(log, robot, cutoff=20.0)
+    >>> len(ready), bool(np.abs(ready[0].v - [2.0, 3.0] * np.cos(np.outer(ready[0].t, [2.0, 3.0]))).max() < 1e-3)
+    (1, True)
+    """
+    if rest not in ("keep", "drop"):
+        raise InputError(f"rest={rest!r} is not known; choose 'keep' or 'drop'")
+    if trim is not None and not trim >= 0.0:
+        raise InputError(f"trim={trim!r} must be a time in s, zero or more")
+    raw = Measured.of(log, robot, transmission, drive_gains)
+    logged = _taken_from_the_log(raw, robot, logged)
+    notes: list[str] = []
+    stamps = without_lost_stretches(raw.t, raw.q, gap, notes)
+    clock = repair(stamps, period=period, gap=gap, jitter=jitter, repeats=raw.repeats)
+    notes += clock.notes
+    if parallel is not None:
+        check_cutoff(clock.period, parallel, "the parallel low-pass")
+        every = max(1, int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
+    runs = [on_the_clock(raw, run, robot, logged, outliers, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
+    if cutoff is not None:
+        check_cutoff(clock.period, cutoff)
+    elif runs and "a" not in logged:
+        cutoff = found_cutoff(runs, clock.period, robot.coordinate_names, notes)
+    edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
+    slowest = np.zeros(robot.n) if slow is None else _speeds(slow, robot)
+    samples = []
+    for run in runs:
+        q, v, a = motion(run, clock.period, derivative, cutoff, options or {})
+        rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), rest == "drop", notes)
+        if rows is not None:
+            # what is left of a short turn after the parallel low-pass is as slow as its neighbourhood
+            speed = v if parallel is None or slow is None else low_pass(v, clock.period, parallel)
+            use = run.use & (np.abs(speed) >= slowest)
+            cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
+            arrays = (x[rows] for x in (q, v, a, run.tau))
+            samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
+    left_out = len(clock.runs) - len(samples)
+    if left_out:
+        notes.append(f"{left_out} of {len(clock.runs)} runs left out: too short for the filters, or without motion")
+    if not samples:
+        raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
+    return Prepared(samples, tuple(notes))
+
+
+def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> tuple[str, ...]:
+    """Which of v and a are not derived from q."""
+    names = (logged,) if isinstance(logged, str) else tuple(logged)
+    if robot.nq > robot.n:
+        if raw.v is None or raw.a is None:
+            raise InputError(
+                f"robot {printable(robot.name)} has joints with quaternions, whose velocities are not derivatives of "
+                "columns of q: the log must hold v and a"
+            )
+        return "v", "a"
+    for name in names:
+        if name not in ("v", "a"):
+            raise InputError(f"logged= takes 'v' and 'a', got {name!r}")
+        if getattr(raw, name) is None:
+            raise InputError(f"logged= names {name!r}, which the log does not hold")
+    return names
+
+
+def _speeds(slow: Any, robot: Robot) -> Array:
+    speeds = np.asarray(slow, dtype=float)
+    if speeds.shape not in ((), (robot.n,)) or not (speeds >= 0.0).all():
+        raise InputError(f"slow= takes one speed, or one for each of the {robot.n} joints, none below zero; got {slow!r}")
+    return speeds

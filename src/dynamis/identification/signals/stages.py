@@ -1,0 +1,139 @@
+"""The stages between a log and its samples, for one uninterrupted run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.identification.signals.clock import Run
+from dynamis.identification.signals.cutoff import suggest_cutoff
+from dynamis.identification.signals.derivatives import derivatives
+from dynamis.identification.signals.filters import low_pass
+from dynamis.identification.signals.measured import Measured
+from dynamis.identification.signals.outliers import remove_spikes
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+SHORTEST = 12  # samples that the methods of differentiation need
+STILL = 0.005  # of a joint's largest speed: less is rest
+TURN = 2.0 * np.pi
+NEAR_A_TURN = 0.5  # rad
+
+
+@dataclass(frozen=True, eq=False)
+class Even:
+    """Signals of one run at even times, at the joints; ``v`` and ``a`` only where they are taken from the log."""
+
+    t: Array
+    q: Array
+    tau: Array
+    v: Array | None
+    a: Array | None
+    use: Array
+
+
+def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, notes: list[str]) -> Even:
+    """A run without spikes, at even times, at the joints; what was filled in does not count."""
+    joints = robot.coordinate_names
+    values: dict[str, Array] = {}
+    bad = np.zeros((len(run.rows), robot.n), dtype=bool)
+    for name in ("q", "tau", *logged):
+        x = getattr(raw, name)[run.rows]
+        if name == "q" and raw.transmission is None and robot.nq == robot.n:
+            x = unwrapped(x, np.array([c.revolute for c in robot.model.coordinates]), joints, notes)
+        if outliers and not (name == "q" and robot.nq > robot.n):
+            columns = [f"{name}.{joint}" for joint in joints]
+            x, spikes, said = remove_spikes(x, names=columns, rows=run.rows)
+            notes += said
+            # a position enters the equations of all joints, a torque only its own
+            bad |= raw.spoilt(spikes) if name == "tau" else spikes.any(axis=1, keepdims=True)
+        elif not np.isfinite(x).all():
+            row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
+            raise InputError(f"{name} holds a number that is not finite in row {row}: repair it, or allow outliers=True")
+        values[name] = raw.at_joints(name, run.resample(x))
+    if robot.nq > robot.n:
+        values["q"] = _unit_quaternions(robot, values["q"])
+    use = np.ones((len(run), robot.n), dtype=bool)
+    for j in range(robot.n):
+        use[run.ticks[bad[:, j]], j] = False
+    use[run.missing] = False
+    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use)
+
+
+def without_lost_stretches(t: Array, q: Array, gap: float, notes: list[str]) -> Array:
+    """Time stamps, not a number where positions are missing for longer than a gap may last: no spline should lead through."""
+    lost = np.concatenate([[False], ~np.isfinite(q).all(axis=1), [False]])
+    begin, end = np.flatnonzero(lost[1:] & ~lost[:-1]), np.flatnonzero(lost[:-1] & ~lost[1:])
+    long = end - begin > gap
+    if not long.any():
+        return t
+    t = t.copy()
+    for first, last in zip(begin[long], end[long], strict=True):
+        t[first:last] = np.nan
+        notes.append(f"q is not finite from row {first} to {last - 1}: these rows are left out")
+    return t
+
+
+def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
+    """Angles without the jumps of a turn that a single-turn encoder makes."""
+    steps = np.diff(q, axis=0)
+    turns = np.round(np.where(np.isfinite(steps), steps, 0.0) / TURN)
+    turns[:, ~revolute] = 0.0
+    with np.errstate(invalid="ignore"):
+        turns[np.abs(steps - TURN * turns) > NEAR_A_TURN] = 0.0
+    jumps = np.abs(turns).sum(axis=0).astype(int)
+    notes += [f"{joints[j]}: {jumps[j]} jumps of a whole turn taken out of q" for j in range(len(jumps)) if jumps[j]]
+    return q - TURN * np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(turns, axis=0)])
+
+
+def found_cutoff(runs: Sequence[Even], period: float, joints: Sequence[str], notes: list[str]) -> float:
+    """The cut-off that the longest run suggests."""
+    longest = max(runs, key=lambda run: len(run.t))
+    found = suggest_cutoff(longest.q, period, names=joints)
+    notes.append(found.note)
+    return found.value
+
+
+def motion(run: Even, period: float, method: str, cutoff: float | None, options: dict[str, Any]) -> tuple[Array, Array, Array]:
+    """Smoothed positions, velocities and accelerations; what was logged is smoothed likewise."""
+    if run.q.shape[1] > run.tau.shape[1]:
+        assert run.v is not None
+        assert run.a is not None
+        return run.q, _smooth(run.v, period, cutoff), _smooth(run.a, period, cutoff)
+    q, v, a = derivatives(run.q, period, method, cutoff, velocity=run.v, **options)
+    return q, v, a if run.a is None else _smooth(run.a, period, cutoff)
+
+
+def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice | None:
+    """The rows between unsettled ends and, if asked for, between rest and rest; None where too few are left."""
+    first, last = edge, len(v) - edge
+    if drop_rest:
+        speed = np.abs(v)
+        moving = np.flatnonzero((speed > STILL * speed.max(axis=0)).any(axis=1))
+        if not len(moving):
+            return None
+        before, after = int(moving[0]), len(v) - 1 - int(moving[-1])
+        if max(before, after) > edge:
+            notes.append(f"at rest and left out: {before} samples at the beginning, {after} at the end of a run of {len(v)}")
+        first, last = max(first, before), min(last, len(v) - after)
+    return slice(first, last) if last - first >= SHORTEST else None
+
+
+def _smooth(x: Array, period: float, cutoff: float | None) -> Array:
+    return x if cutoff is None else low_pass(x, period, cutoff)
+
+
+def _unit_quaternions(robot: Robot, q: Array) -> Array:
+    """Interpolation leaves quaternions a little off unit length."""
+    result = q.copy()
+    for _, body in robot.model.moving:
+        if body.motion.nq > body.motion.nv:
+            place = slice(body.q_index.stop - 4, body.q_index.stop)
+            result[:, place] /= np.linalg.norm(result[:, place], axis=1, keepdims=True)
+    return result

@@ -1,0 +1,150 @@
+"""Identified parameters back into the robot: a new robot, its file, and the proof that the file says what was identified."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import regressor
+from dynamis.errors import InputError, ModelWarning, printable
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.written_drives import set_drives
+from dynamis.identification.written_links import set_inertias
+from dynamis.model.description import Description, Drive
+from dynamis.robot import Robot, load
+
+__all__ = ["Edited", "Written", "edit", "full_parameters", "prove_round_trip", "with_parameters", "write", "write_identified"]
+
+Array = npt.NDArray[Any]
+
+ELSEWHERE = ("coulomb_bias", "rotor_inertia", "gear_ratio", "stiffness", "rest")
+STATES = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """A robot with other parameters, and in words what of them it could not hold or where they were put."""
+
+    robot: Robot
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A file, the robot in it, what there is to know about it, and how far its torques are from those identified.
+
+    ``difference`` is the worst, over random states, as a fraction of each joint's largest torque.
+    """
+
+    path: Path
+    robot: Robot
+    notes: tuple[str, ...]
+    difference: float
+
+
+def with_parameters(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Robot:
+    """A new robot whose torques are ``model.regressor(q, v, a) @ parameters``; see `edit`, which also says what it did.
+
+    >>> import dynamis as dy
+    >>> robot = dy.load("ur5e")
+    >>> model = dy.identification.LinearModel(robot)
+    >>> heavier = with_parameters(robot, model, 1.1 * model.prior)
+    >>> round(float(heavier.mass - heavier.model.base.mass), 3)  # of what moves
+    19.47
+    """
+    return edit(robot, model, parameters, offsets=offsets).robot
+
+
+def edit(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Edited:
+    """A new robot with all parameters of a model, and notes.
+
+    A body that moves may be several links of the file, joined by fixed joints. These stay as the file has them and the moving
+    link takes the difference, unless that would leave it as no real body: then it takes all. Friction and springs of joints
+    that follow others stay likewise. What the model did not look for (say, rotors) is zero in it, and so in the new robot.
+    ``offsets`` go into "coulomb_bias" (the same whenever the joint moves), or are left out with "drop".
+    """
+    if offsets not in ("coulomb_bias", "drop"):
+        raise InputError(f"offsets={offsets!r} is not known; choose 'coulomb_bias' or 'drop'")
+    values = np.asarray(parameters, dtype=float)
+    if values.shape != (len(model.names),) or not np.isfinite(values).all():
+        raise InputError(f"the model has {len(model.names)} parameters, all finite; got the shape {values.shape}")
+    if robot.coordinate_names != model.robot.coordinate_names or robot.link_names != model.robot.link_names:
+        raise InputError(f"the model is of another robot than {printable(robot.name)}: their joints or links differ")
+    description = robot.description
+    notes: list[str] = []
+    set_inertias(description, robot.model, model, values, notes)
+    set_drives(description, robot.model, model, values, notes, offsets)
+    return Edited(Robot(description), tuple(notes))
+
+
+def write(robot: Robot, path: str | os.PathLike[str], form: str = "link") -> tuple[str, ...]:
+    """Write a robot as .urdf or .toml; the notes say what only Dynamis will read in a URDF."""
+    robot.write(path, form)
+    return _unread(robot.description, Path(path).name) if Path(path).suffix == ".urdf" else ()
+
+
+def write_identified(
+    robot: Robot,
+    base: BaseParameters,
+    coef: Any,
+    path: str | os.PathLike[str],
+    *,
+    full: Any = None,
+    prior: Any = None,
+    consistent: bool = True,
+    infeasible: str = "raise",
+    covariance: Any = None,
+    offsets: str = "coulomb_bias",
+    form: str = "link",
+) -> Written:
+    """The identified robot as a file, proven by reading it again.
+
+    ``full`` gives all parameters where they are known (``PhysicallyConsistent.full_``); else they are found with
+    `full_parameters`, which the other options are for.
+    """
+    if full is None:
+        full = full_parameters(base, coef, prior=prior, consistent=consistent, infeasible=infeasible, covariance=covariance)
+    edited = edit(robot, base.model, full, offsets=offsets)
+    notes = (*edited.notes, *write(edited.robot, path, form))
+    return Written(Path(path), edited.robot, notes, prove_round_trip(path, base, coef))
+
+
+def prove_round_trip(
+    path: str | os.PathLike[str], base: BaseParameters, coef: Any, *, states: int = STATES, rng: np.random.Generator | int = 0
+) -> float:
+    """How far the torques of a file are from those of base parameters: the worst over random states and joints, as a fraction
+    of the joint's largest torque. About 1e-15 where the file holds everything that was identified."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        there = load(path)
+    robot = base.model.robot
+    if there.coordinate_names != robot.coordinate_names:
+        raise InputError(f"{printable(str(path))} has other joints than robot {printable(robot.name)}, or in another order")
+    generator = np.random.default_rng(rng)
+    q, (v, a) = robot.random(generator, size=states), generator.normal(size=(2, states, robot.n))
+    wanted = base.regressor(q, v, a) @ np.asarray(coef, dtype=float)
+    # not compiled: the file is read once, and the plain algorithm is the definition
+    found = np.array([regressor.regressor(there.model, *state) @ there.parameters for state in zip(q, v, a, strict=True)])
+    size = np.maximum(np.abs(wanted).max(axis=0), 1e-6 * np.abs(wanted).max())
+    return float((np.abs(found - wanted).max(axis=0) / np.maximum(size, 1e-300)).max())
+
+
+def _unread(description: Description, file: str) -> tuple[str, ...]:
+    plain, found = Drive(), []
+    moving = [joint for joint in description.joints if joint.type != "fixed"]
+    for name in ELSEWHERE:
+        joints = [printable(joint.name) for joint in moving if getattr(joint.drive, name) != getattr(plain, name)]
+        if joints:
+            found.append(f"{name.replace('_', ' ')} of {', '.join(joints)}")
+    if not found:
+        return ()
+    where = "They stand in <dynamis> elements, which other tools skip"
+    return (f"{printable(file)}: URDF has no place for {'; '.join(found)}. {where}",)

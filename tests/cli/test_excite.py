@@ -1,0 +1,97 @@
+"""dynamis excite."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dynamis.cli.excite import NAMES, excite
+from dynamis.identification import excitation
+from dynamis.identification.excitation import CRITERIA, Excitation, design
+
+ARM = "planar_2r_melchiorri"
+QUICK = ("--time", "4", "--harmonics", "3", "--restarts", "1", "--seconds", "5")
+
+
+def run(*arguments):
+    return CliRunner().invoke(excite, arguments)
+
+
+def test_a_motion_is_summed_up_and_written(tmp_path):
+    files = [str(tmp_path / name) for name in ("m.csv", "m.json")]
+    result = run(ARM, *QUICK, "--velocity", "3", "--effort", "3000,900", "--rate", "100", "--out", files[0], "--out", files[1],
+                 "--plot", str(tmp_path / "m.png"))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for words in ("condition number", "best random motion", "Limits used", "joint2", "torque", "the best of 1 search", "wrote"):
+        assert words in result.output
+    assert len((tmp_path / "m.csv").read_text().splitlines()) == 402
+    assert Excitation.load(files[1]).condition < Excitation.load(files[1]).condition_before
+    assert (tmp_path / "m.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_machine_readable_output_has_everything():
+    result = run(ARM, *QUICK, "--kind", "spline", "--criterion", "d-optimal", "--friction", "none", "--box", ":-2,2,-2,1.5,-inf,inf",
+                 "--json")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.output)
+    assert facts["criterion"] == "d-optimal"
+    assert facts["basis"]["kind"] == "spline"
+    assert facts["condition"] > 1.0
+    assert {use["kind"] for use in facts["uses"]} == {"position", "place"}
+    assert facts["written"] == []
+
+
+def test_places_are_told():
+    result = run("puma560", *QUICK[:-2], "--seconds", "0.5", "--above", "0.1")
+    assert result.exit_code == 0, result.output
+    assert "height of" in result.output
+    assert "0.1 … " in result.output
+
+
+def test_the_same_seed_gives_the_same_output():
+    first, again, other = (run(ARM, *QUICK, "--seed", seed, "--json").output for seed in ("1", "1", "2"))
+    assert first == again
+    assert first != other
+
+
+def test_the_choices_are_those_of_the_design():
+    assert set(NAMES) == set(CRITERIA)
+    assert excitation.design_excitation is design.design_excitation
+
+
+def test_an_interruption_writes_the_best_so_far(monkeypatch, tmp_path):
+    def interrupted(self, fraction, name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        "dynamis.cli.progress.Bar.show", lambda self, x, text: interrupted(self, x, text) if "best" in text else None
+    )
+    result = run(ARM, *QUICK, "--out", str(tmp_path / "m.json"))
+    assert result.exit_code == 130
+    assert "interrupted: the best so far" in result.output
+    assert Excitation.load(tmp_path / "m.json").condition > 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--box", "1,2,3"), "--box takes FRAME:xmin"),
+        (("--box", "tool:1,2,3,4,5,x"), "--box takes numbers"),
+        (("--box", "nowhere:0,1,0,1,0,1"), "no frame"),
+        (("--box", "5,6,5,6,5,6"), "no configuration was found at rest inside all limits"),
+        (("--start", "1,2,3"), "start= takes 2 joint positions"),
+        (("--margin", "120"), "--margin takes per cent"),
+        (("--velocity", "-3"), "velocity must be above zero"),
+        (("--friction", "sticky"), "friction"),
+        (("--harmonics", "1"), "harmonics must be"),
+        (("--out", "motion.xls"), "name the file"),
+    ],
+)
+def test_bad_input_says_what_to_do(arguments, sentence):
+    result = run(ARM, *QUICK, *arguments)
+    assert result.exit_code == 2, result.output
+    assert sentence in result.output
+
+
+def test_help_has_examples():
+    assert "dynamis excite kuka_iiwa14 --out motion.csv" in run("--help").output

@@ -1,0 +1,302 @@
+"""Fits that always give a robot that can exist: both solvers, both metrics, bad priors, poor data, bounds."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.estimators import convex, interior_point, log_cholesky_fit
+from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.consistent import PhysicallyConsistent
+from dynamis.identification.linear_model import LinearModel
+from dynamis.spatial import Inertia
+
+
+@functools.cache
+def base_of(name):
+    return base_parameters(LinearModel(dy.load(name)))
+
+
+def rows(base, count, noise, seed, motion=1.0):
+    """(X, y, joint) at random states; the torques are those of the robot."""
+    rng, robot = np.random.default_rng(seed), base.model.robot
+    q, v, a = rng.normal(size=(3, count, robot.n)) * np.array([1.0, motion, motion])[:, None, None]
+    X = base.regressor(q, v, a).reshape(-1, base.rank)
+    joint = np.tile(np.arange(robot.n), count)
+    return X, X @ base.prior + noise * rng.normal(size=len(X)), joint
+
+
+def wrong_prior(base, seed, spread=0.3):
+    """Every number wrong by itself: most such links could not exist."""
+    return base.model.prior * (1.0 + spread * np.random.default_rng(seed).normal(size=len(base.model.names)))
+
+
+def objective(fit, X, y, joint):
+    """χ² + λ d, from the result alone."""
+    weight = 1.0 / weights(X, y, joint)[joint]
+    space = BodySpace(fit.base.model, fit.prior)
+    free = np.linalg.lstsq(weight[:, None] * X, weight * y, rcond=None)[0]
+    excess = np.sum((weight[:, None] * X @ (fit.coef_ - free)) ** 2)
+    return excess + fit.regularisation_ * space.penalty(space.coordinates(fit.full_), fit.metric)
+
+
+def weights(X, y, joint):
+    from dynamis.identification.estimators.consistent import _factor, _noise
+
+    return _noise([_factor(X[joint == k], y[joint == k]) for k in range(joint.max() + 1)], np.bincount(joint))
+
+
+def is_robot(base, pi):
+    """Independent of the code under test: `Inertia` of every link, signs of friction."""
+    links = all(Inertia.from_parameters(pi[place]).is_consistent(1e-12) for _, place in base.model.bodies)
+    kinds = [k for k, kind in enumerate(base.model.kind) if kind in ("viscous", "coulomb", "rotor")]
+    return links and bool((pi[kinds] >= 0.0).all())
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("planar_2r_melchiorri", "lmi"), ("ur5e", "lmi"), ("planar_2r_melchiorri", "log-cholesky")]
+)
+def test_rich_data_without_noise_give_the_truth(name, method):
+    base = base_of(name)
+    X, y, joint = rows(base, 200, 0.0, 1)
+    fit = PhysicallyConsistent(base, prior=wrong_prior(base, 2, 0.1), method=method).fit(X, y, joint=joint)
+    np.testing.assert_allclose(fit.coef_, base.prior, atol=1e-6 * np.abs(base.prior).max())
+    assert np.linalg.norm(fit.predict(X) - y) < 1e-6 * np.linalg.norm(y)
+    assert fit.consistent_
+
+
+@pytest.mark.parametrize("metric", ["entropic", "euclidean"])
+def test_noisy_fits_never_leave_the_cone(metric):
+    base = base_of("planar_2r_melchiorri")
+    rng = np.random.default_rng(3)
+    for trial in range(120):
+        noise, count = 10.0 ** rng.uniform(-3, 2), int(rng.integers(8, 60))
+        X, y, joint = rows(base, count, noise, 1000 + trial, motion=10.0 ** rng.uniform(-3, 1))
+        fit = PhysicallyConsistent(base, prior=wrong_prior(base, trial, 1.0), metric=metric).fit(X, y, joint=joint)
+        assert fit.consistent_
+        assert is_robot(base, fit.full_)
+        np.testing.assert_allclose(base.values(fit.full_), fit.coef_)
+
+
+@pytest.mark.parametrize("metric", ["entropic", "euclidean"])
+def test_an_arm_of_six_joints_never_leaves_the_cone(metric):
+    base = base_of("ur5e")
+    for trial in range(10):
+        X, y, joint = rows(base, 12, 10.0 ** (trial % 5 - 2), trial, motion=0.1)
+        fit = PhysicallyConsistent(base, prior=wrong_prior(base, trial, 0.5), metric=metric).fit(X, y, joint=joint)
+        assert fit.consistent_
+        assert is_robot(base, fit.full_)
+
+
+@pytest.mark.parametrize("name", ["planar_2r_melchiorri", "ur5e"])
+def test_both_methods_find_the_same_minimum(name):
+    base = base_of(name)
+    X, y, joint = rows(base, 60, 2.0, 4)
+    prior = wrong_prior(base, 5)
+    fits = [PhysicallyConsistent(base, prior=prior, method=m).fit(X, y, joint=joint) for m in ("lmi", "log-cholesky")]
+    least, other = (objective(fit, X, y, joint) for fit in fits)
+    assert other == pytest.approx(least, rel=1e-6)
+    np.testing.assert_allclose(fits[1].predict(X), fits[0].predict(X), atol=1e-5 * np.abs(y).max())
+
+
+def test_in_the_euclidean_metric_too():
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 60, 2.0, 6)
+    fits = [PhysicallyConsistent(base, metric="euclidean", method=m).fit(X, y, joint=joint) for m in ("lmi", "log-cholesky")]
+    least, other = (objective(fit, X, y, joint) for fit in fits)
+    assert other == pytest.approx(least, rel=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["entropic", "euclidean"])
+def test_without_clarabel_the_answer_is_the_same(metric, monkeypatch):
+    pytest.importorskip("clarabel")
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 40, 1.0, 7)
+    make = functools.partial(PhysicallyConsistent, base, prior=wrong_prior(base, 8), metric=metric)
+    one = make().fit(X, y, joint=joint)
+    monkeypatch.setattr(convex, "clarabel_is_installed", lambda: False)
+    other = make().fit(X, y, joint=joint)
+    assert objective(other, X, y, joint) == pytest.approx(objective(one, X, y, joint), rel=1e-6)
+    np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-5 * np.abs(one.coef_).max())
+
+
+def test_a_good_prior_is_kept_where_the_log_says_nothing():
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 60, 1e-3, 9)
+    fit = PhysicallyConsistent(base).fit(X, y, joint=joint)
+    # every link is there with its mass although only sums of masses show in torques
+    masses = [fit.full_[place][0] for _, place in base.model.bodies]
+    np.testing.assert_allclose(masses, [base.model.prior[place][0] for _, place in base.model.bodies], rtol=0.05)
+
+
+def test_bounds_of_masses_centres_and_friction_hold():
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 60, 1.0, 10)
+    fit = PhysicallyConsistent(
+        base,
+        masses={"forearm_link": (1.0, 2.0)},
+        com={"wrist_1_link": ([-0.01] * 3, [0.01, 0.05, 0.02])},
+        bounds={"elbow_joint.viscous": (0.3, 0.4)},
+        total_mass=16.0,
+    ).fit(X, y, joint=joint)
+    bodies = {name: fit.full_[place] for name, place in base.model.bodies}
+    assert 1.0 - 1e-6 <= bodies["forearm_link"][0] <= 2.0 + 1e-6
+    centre = bodies["wrist_1_link"][1:4] / bodies["wrist_1_link"][0]
+    assert (centre >= -0.01 - 1e-6).all()
+    assert (centre <= np.array([0.01, 0.05, 0.02]) + 1e-6).all()
+    assert 0.3 <= fit.full_[base.model.index("elbow_joint.viscous")] <= 0.4
+    assert sum(pi[0] for pi in bodies.values()) == pytest.approx(16.0, rel=1e-6)
+    assert fit.consistent_
+    assert "the total mass is as given" in fit.active_
+    assert "the centre of mass of 'wrist_1_link' along z is at its most" in fit.active_
+
+
+def test_bounds_hold_in_free_numbers_too():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 60, 1.0, 10)
+    (first, at), (second, there) = base.model.bodies
+    m, n = base.model.prior[at][0], base.model.prior[there][0]
+    box = (base.model.prior[there][1:4] / n - 0.01, base.model.prior[there][1:4] / n + 0.01)
+    settings = {"masses": {first: (0.9 * m, 0.95 * m)}, "com": {second: box}, "total_mass": 1.01 * (m + n)}
+    fits = [PhysicallyConsistent(base, method=m, **settings).fit(X, y, joint=joint) for m in ("lmi", "log-cholesky")]
+    assert objective(fits[1], X, y, joint) == pytest.approx(objective(fits[0], X, y, joint), rel=1e-4)
+    np.testing.assert_allclose(fits[1].coef_, fits[0].coef_, atol=1e-3 * np.abs(fits[0].coef_).max())
+
+
+def test_bounds_that_contradict_each_other_are_said():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 20, 0.1, 11)
+    bad = PhysicallyConsistent(base, masses={name: (0.1, 0.2) for name, _ in base.model.bodies}, total_mass=50.0)
+    with pytest.raises(InputError, match="no real bodies are within the bounds: loosen"):
+        bad.fit(X, y, joint=joint)
+
+
+def test_what_binds_is_said_in_words():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 100, 0.01, 12)
+    k = base.names.index("joint2.viscous")
+    fit = PhysicallyConsistent(base, metric="euclidean").fit(X, y - 3.0 * X[:, k], joint=joint)
+    assert "joint2.viscous is at its least" in fit.active_
+    assert fit.full_[base.model.index("joint2.viscous")] == 0.0
+
+
+def test_the_covariance_is_that_of_repeated_fits():
+    base = base_of("planar_2r_melchiorri")
+    fits = [PhysicallyConsistent(base).fit(X, y, joint=joint) for X, y, joint in (rows(base, 60, 0.5, s) for s in range(100))]
+    free = np.array([fit.coef_ for fit in fits]).std(axis=0)
+    told = np.mean([np.sqrt(np.diag(fit.covariance_)) for fit in fits], axis=0)
+    seen = ~np.isin(base.model.kind, ("viscous", "coulomb", "rotor"))[base.independent]  # those are zero here, at their bound
+    assert (told[seen] < 2.0 * free[seen]).all()
+    assert (told[seen] > 0.5 * free[seen]).all()
+
+
+def test_cross_validation_trusts_a_true_prior_and_not_a_false_one():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 60, 20.0, 13, motion=0.3)
+    blocks = np.repeat(np.arange(6), len(y) // 6)
+    make = functools.partial(PhysicallyConsistent, base, regularisation="cross-validated")
+    good = make().fit(X, y, joint=joint, blocks=blocks)
+    bad = make(prior=np.where(base.model.is_inertial, 8.0, 1.0) * base.model.prior).fit(X, y, joint=joint, blocks=blocks)
+    assert good.regularisation_ > bad.regularisation_
+    with pytest.raises(InputError, match="needs blocks="):
+        make().fit(X, y, joint=joint)
+    with pytest.raises(InputError, match="two blocks"):
+        make().fit(X, y, joint=joint, blocks=np.zeros(len(y), int))
+
+
+def test_a_factor_is_as_good_as_its_rows():
+    base = base_of("planar_2r_melchiorri")
+    X, y, _ = rows(base, 60, 0.5, 14)
+    F = np.linalg.qr(np.column_stack([X, y]), mode="r")
+    one = PhysicallyConsistent(base).fit(X, y)
+    other = PhysicallyConsistent(base).fit_factor(F[:-1, :-1], F[:-1, -1], F[-1, -1] ** 2, len(y))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(other.noise_, one.noise_, rtol=1e-6)
+
+
+def test_the_derivatives_in_free_numbers_are_exact():
+    base = base_of("planar_2r_melchiorri")
+    first = base.model.bodies[0][0]
+    settings = {
+        "masses": {first: (0.5, 2.0)},
+        "com": {first: ([-1.0] * 3, [1.0] * 3)},
+        "bounds": {"joint2.viscous": (0.0, 2.0)},
+    }
+    space, rng = BodySpace(base.model, **settings), np.random.default_rng(15)
+    G, g = rng.normal(size=(base.rank, len(base.model.names))), rng.normal(size=base.rank)
+    for near in (0.0, 0.7):
+        f = log_cholesky_fit._Objective(space, G, g, near, 0.3, 0.2)
+        phi = f.start() + 0.1 * rng.normal(size=len(base.model.names))
+        steps = 1e-6 * np.eye(len(phi))
+        slope = np.array([f.value(phi + h) - f.value(phi - h) for h in steps]) / 2e-6
+        np.testing.assert_allclose(f.gradient(phi), slope, atol=1e-6 * np.abs(slope).max())
+        bend = np.array([f.gradient(phi + h) - f.gradient(phi - h) for h in steps]) / 2e-6
+        np.testing.assert_allclose(f.hessian(phi), bend, atol=1e-6 * np.abs(bend).max())
+
+
+def test_links_that_carry_rotors_are_bodies_without_them_too():
+    robot = dy.load("puma560").replace(rotors="riding")
+    base = base_parameters(LinearModel(robot, rotor=False))
+    X, y, joint = rows(base, 40, 5.0, 16)
+    fit = PhysicallyConsistent(base, prior=wrong_prior(base, 17, 0.2)).fit(X, y, joint=joint)
+    assert fit.consistent_
+    space = BodySpace(base.model)
+    own = np.linalg.solve(space.spun, fit.full_)
+    assert not np.allclose(own, fit.full_)
+    assert is_robot(base, own)
+
+
+def test_a_robot_without_masses_gets_some():
+    description = dy.load("planar_2r_melchiorri").description
+    for link in description.links:
+        link.mass_properties = None
+    empty = base_parameters(LinearModel(dy.Robot(description)))
+    X, y, joint = rows(base_of("planar_2r_melchiorri"), 80, 0.01, 18)
+    fit = PhysicallyConsistent(empty).fit(X, y, joint=joint)
+    assert fit.consistent_
+    assert fit.score(X, y) > 0.9999
+
+
+def test_wrong_settings_are_said():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 20, 0.1, 19)
+    link = base.model.bodies[0][0]
+    for settings, words in [
+        ({"metric": "manhattan"}, "metric='manhattan'"),
+        ({"method": "guess"}, "method='guess'"),
+        ({"regularisation": "much"}, "regularisation='much'"),
+        ({"regularisation": 0.0}, "above zero"),
+        ({"prior": [1.0]}, "finite numbers"),
+        ({"masses": {"arm": (0, 1)}}, "link that moves"),
+        ({"masses": {link: (2, 1)}}, "least, most"),
+        ({"com": {link: (0, 1)}}, "three numbers each"),
+        ({"bounds": {f"{link}.m": (0, 1)}}, "bounded by masses="),
+        ({"total_mass": -1.0}, "above zero"),
+    ]:
+        with pytest.raises((InputError, dy.errors.NameLookupError), match=words):
+            PhysicallyConsistent(base, **settings).fit(X, y, joint=joint)
+    with pytest.raises(InputError, match="columns; the base has"):
+        PhysicallyConsistent(base).fit(X[:, 1:], y, joint=joint)
+
+
+def test_priors_may_be_given_by_name():
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 20, 0.1, 20)
+    name = f"{base.model.bodies[0][0]}.m"
+    fit = PhysicallyConsistent(base, prior={name: 3.0}).fit(X, y, joint=joint)
+    assert BodySpace(base.model, {name: 3.0}).prior[base.model.index(name)] == 3.0
+    assert fit.get_params()["prior"] == {name: 3.0}
+
+
+def test_the_interior_point_finds_that_nothing_is_inside():
+    # B = diag(−1, 1, 1, 1) whatever w is
+    start = np.zeros(10)
+    start[[0, 2, 5, 9]] = [-1.0, 1.0, 1.0, 1.0]
+    none = convex.Rows(np.zeros((0, 2)), np.zeros(0), np.zeros(0), ())
+    answer = interior_point.solve(convex.Programme(np.eye(2), np.zeros(2), [(start, np.zeros((10, 2)))], none))
+    assert answer.impossible

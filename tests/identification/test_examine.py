@@ -1,0 +1,256 @@
+"""Raw logs examined: every mistake is named with its column and row, and clean logs of many robots pass in silence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_machines import ball_joint
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.identification.logs import Finding, Log, examine, refuse
+
+ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
+UR = ROBOTS["ur5e"]
+
+
+def motion(robot, seed=1, seconds=6.0, rate=200.0, reach=0.6):
+    """Sums of sines within the limits: t, q, v, a."""
+    rng = np.random.default_rng(seed)
+    lower, upper = (np.clip(robot.limits[key], -2.0, 2.0) for key in ("lower", "upper"))
+    t = np.arange(round(seconds * rate)) / rate
+    w = 2.0 * np.pi / seconds * np.arange(1, 6)[:, None, None]
+    phase = w * t[:, None] + rng.uniform(0.0, 6.0, size=(5, 1, robot.n))
+    c = rng.normal(size=(5, 1, robot.n)) / np.arange(1, 6)[:, None, None]
+    q, v, a = (c * np.sin(phase)).sum(0), (c * w * np.cos(phase)).sum(0), -(c * w**2 * np.sin(phase)).sum(0)
+    # within what the joints can do
+    size = reach * (upper - lower) / 2.0 / np.abs(q).max(0)
+    size = np.minimum(size, 0.9 * robot.limits["velocity"] / np.abs(v).max(0))
+    return t, (lower + upper) / 2.0 + q * size, v * size, a * size
+
+
+def measured(robot, seed=1, noise=1e-4, **options):
+    """A clean log: a bit of noise, encoders of 17 bits, some friction."""
+    t, q, v, a = motion(robot, seed, **options)
+    rng = np.random.default_rng(seed + 100)
+    tau = robot.inverse_dynamics(q, v, a)
+    tau = tau + 0.1 * np.abs(tau).max(0) * np.tanh(v / 0.01) + 0.01 * rng.normal(size=tau.shape) * tau.std(0)
+    step = 2.0 * np.pi / 2**17
+    q = np.round((q + noise * rng.normal(size=q.shape)) / step) * step
+    v = v + 0.01 * rng.normal(size=v.shape) * v.std(0)
+    return Log(t, q, tau, v=v, names=robot.coordinate_names, source="run.csv", first_row=2, row_word="line")
+
+
+CLEAN = measured(UR)
+
+
+def only(findings, severity, code, column, row):
+    (found,) = [f for f in findings if f.code == code and f.column == column]
+    assert (found.severity, found.row) == (severity, row)
+    place = f"line {row + 2}" if row is not None else ""
+    assert place in found.text
+    if column is not None:
+        assert column in found.text or column == "t"
+    assert found.cure
+    assert found.text in str(found)
+    return found
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_clean_logs_pass_in_silence(name, seed):
+    robot = ROBOTS[name]
+    log = measured(robot, seed)
+    assert examine(log, robot) == []
+    assert examine(replace(log, v=None), robot) == []
+    assert examine(log[::20], robot) == []
+    refuse(examine(log, robot))
+
+
+def test_simulated_motions_pass_in_silence():
+    for name in ("planar_2r_melchiorri", "puma560"):
+        robot = ROBOTS[name]
+        goal = np.linspace(0.5, 1.0, robot.n)
+
+        def law(t, q, v, goal=goal):
+            return -60.0 * (q - goal * np.sin(2.0 * t)) - 8.0 * v
+
+        run = dy.simulate(robot, 2.0, torque=law, points=401)
+        log = Log(run.t, run.q, run.tau, v=run.v, names=robot.coordinate_names)
+        assert [f for f in examine(log, robot) if f.code != "beyond limits"] == []
+
+
+def test_joints_in_step_and_plateaus_of_speed_are_no_mistakes():
+    t = np.arange(800) / 200
+    s = np.clip(t - 0.5, 0, 2.5)
+    q = s[:, None] * np.linspace(0.2, 0.5, 6) - 0.5
+    v = np.where((t > 0.5) & (t < 3.0), 1.0, 0.0)[:, None] * np.linspace(0.2, 0.5, 6)
+    assert examine(Log(t, q, UR.inverse_dynamics(q, v, 0 * v), v=v, names=UR.coordinate_names), UR) == []
+
+
+def test_numbers_that_are_none_are_named_and_counted():
+    tau, q = CLEAN.tau.copy(), CLEAN.q.copy()
+    tau[40:45, 2] = np.nan
+    q[17, 0] = np.inf
+    found = examine(replace(CLEAN, tau=tau, q=q), UR)
+    assert "5 rows in all" in only(found, "error", "not a number", "tau.elbow_joint", 40).text
+    assert "holds inf" in only(found, "error", "not a number", "q.shoulder_pan_joint", 17).text
+    assert len(found) == 2
+    t = CLEAN.t.copy()
+    t[3] = np.nan
+    only(examine(replace(CLEAN, t=t), UR), "error", "not a number", "t", 3)
+    assert {f.code for f in examine(replace(CLEAN, tau=np.full_like(tau, np.nan)), UR)} == {"not a number"}
+
+
+def test_too_few_samples_are_named():
+    found = examine(CLEAN[:12], UR)
+    only(found, "error", "few samples", None, 11)
+    with pytest.raises(InputError, match=r"cannot be used: the log holds 12 samples, which end at 'run\.csv' line 13"):
+        refuse(found)
+    assert [f.code for f in examine(CLEAN[:0], UR)] == ["few samples"]
+
+
+def test_times_that_go_back_stand_or_jump_are_named():
+    t = CLEAN.t.copy()
+    t[500:] -= 1.0
+    only(examine(replace(CLEAN, t=t), UR), "error", "time goes back", "t", 500)
+    t = CLEAN.t.copy()
+    t[[300, 700]] = t[[299, 699]]
+    assert "2 rows in all" in only(examine(replace(CLEAN, t=t), UR), "error", "time repeated", "t", 300).text
+    t = CLEAN.t.copy()
+    t[333:] += 5.0
+    found = examine(replace(CLEAN, t=t), UR)
+    assert "clock jumps by 5.005 s" in only(found, "error", "clock jump", "t", 333).text
+    assert len(found) == 1
+
+
+def test_missing_samples_are_told_from_jumps_of_the_clock():
+    kept = np.r_[0:333, 363:1200]
+    log = Log(CLEAN.t[kept], CLEAN.q[kept], CLEAN.tau[kept], v=CLEAN.v[kept], names=CLEAN.names, first_row=2, row_word="line")
+    found = examine(log, UR)
+    assert "30 samples are missing at 1 places" in only(found, "warning", "gap", "t", 333).text
+    assert len(found) == 1
+    rng = np.random.default_rng(0)
+    jitter = CLEAN.t + 0.3 * 0.005 * rng.uniform(-1, 1, size=len(CLEAN))
+    assert [f.code for f in examine(replace(CLEAN, t=jitter, v=None), UR)] == []
+
+
+def test_joints_that_are_held_are_named():
+    q, v = CLEAN.q.copy(), CLEAN.v.copy()
+    q[:, 3], v[:, 3] = 0.7, 0.0
+    found = examine(replace(CLEAN, q=q, v=v), UR)
+    only(found, "warning", "constant", "q.wrist_1_joint", 0)
+    assert len(found) == 1
+    found = examine(replace(CLEAN, q=0 * q, v=0 * v), UR)
+    assert [f.severity for f in found if f.code == "constant"] == ["error"] * 6
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "puma560"])
+def test_degrees_for_radians_are_named(name):
+    robot = ROBOTS[name]
+    log = measured(robot)
+    both = examine(replace(log, q=np.degrees(log.q), v=np.degrees(log.v)), robot)
+    wide = [k for k in range(robot.n) if np.abs(np.degrees(log.q[:, k])).max() > 13]
+    columns = {f.column for f in both if f.code == "degrees" and f.severity == "error"}
+    assert {f"q.{robot.coordinate_names[k]}" for k in wide} <= columns
+    row = int(
+        np.argmax(
+            np.abs(np.degrees(log.q[:, wide[0]]))
+            > max(np.abs([robot.limits["lower"][wide[0]], robot.limits["upper"][wide[0]]]))
+        )
+    )
+    only(both, "error", "degrees", f"q.{robot.coordinate_names[wide[0]]}", row)
+    velocities = examine(replace(log, v=np.degrees(log.v)), robot)
+    assert {f.column for f in velocities if f.code == "wrong unit"} == {f"v.{x}" for x in robot.coordinate_names}
+    assert "degrees/s" in velocities[0].text
+
+
+def test_small_motions_in_degrees_are_seen_by_their_velocities():
+    log = measured(UR, reach=0.02, noise=0.0)
+    found = examine(replace(log, q=np.degrees(log.q - log.q.mean(0))), UR)
+    assert {f.code for f in found} <= {"wrong unit", "beyond limits", "degrees"}
+    assert any("positions are in degrees" in f.text for f in found)
+
+
+def test_angles_that_wrap_are_named():
+    t = np.arange(1200) / 200
+    q, v = CLEAN.q.copy(), CLEAN.v.copy()
+    q[:, 5], v[:, 5] = 2.0 * t - 6.0, 2.0
+    wrapped = q.copy()
+    wrapped[:, 5] = (q[:, 5] + np.pi) % (2 * np.pi) - np.pi
+    row = int(np.argmax(np.abs(np.diff(wrapped[:, 5])) > 3)) + 1
+    only(examine(replace(CLEAN, q=wrapped, v=v), UR), "error", "wrapped", "q.wrist_3_joint", row)
+
+
+def test_positions_beyond_limits_are_named():
+    q = CLEAN.q.copy()
+    q[:, 2] += 3.3
+    lower, upper = UR.limits["lower"][2], UR.limits["upper"][2]
+    row = int(np.argmax((q[:, 2] > upper + 0.05 * (upper - lower)) | (q[:, 2] < lower - 0.05 * (upper - lower))))
+    found = only(examine(replace(CLEAN, q=q), UR), "warning", "beyond limits", "q.elbow_joint", row)
+    assert "'elbow_joint'" in found.text
+    motor = replace(CLEAN, q=100 * CLEAN.q, v=100 * CLEAN.v, tau=CLEAN.tau / 100, side="motor")
+    assert examine(motor, UR) == []
+
+
+def test_swapped_turned_and_foreign_velocities_are_named():
+    found = examine(replace(CLEAN, v=CLEAN.v[:, [0, 4, 2, 3, 1, 5]]), UR)
+    (one,) = found
+    assert (one.severity, one.code, one.column, one.row) == ("error", "swapped velocities", "v.shoulder_lift_joint", 0)
+    assert "'wrist_2_joint'" in one.text
+    assert "v.wrist_2_joint" in one.text
+    found = examine(replace(CLEAN, v=CLEAN.v * [1, 1, -1, 1, 1, 1]), UR)
+    assert "signs = " in only(found, "error", "wrong sign", "v.elbow_joint", 0).cure
+    assert len(found) == 1
+    v = CLEAN.v.copy()
+    v[:, 3] = np.random.default_rng(0).normal(size=len(v))
+    only(examine(replace(CLEAN, v=v), UR), "warning", "velocity disagrees", "v.wrist_1_joint", 0)
+    only(examine(replace(CLEAN, v=CLEAN.v * [1, 1, 1, 50, 1, 1]), UR), "error", "wrong unit", "v.wrist_1_joint", 0)
+
+
+def test_torques_that_are_flat_clipped_or_too_large_are_named():
+    tau = CLEAN.tau.copy()
+    tau[:, 1] = 3.0
+    only(examine(replace(CLEAN, tau=tau), UR), "error", "flat torque", "tau.shoulder_lift_joint", 0)
+    tau = CLEAN.tau.copy()
+    top = np.quantile(tau[:, 2], 0.9)
+    tau[:, 2] = np.minimum(tau[:, 2], top)
+    found = examine(replace(CLEAN, tau=tau), UR)
+    (one,) = found
+    assert (one.code, one.column) == ("clipped", "tau.elbow_joint")
+    assert tau[one.row, 2] == top
+    found = examine(replace(CLEAN, tau=CLEAN.tau * 1000), UR)
+    assert {(f.code, f.severity) for f in found} >= {("beyond effort limit", "error")}
+
+
+def test_a_rest_at_the_largest_torque_is_not_clipping():
+    still = 400
+    log = replace(
+        CLEAN,
+        t=np.arange(len(CLEAN) + still) / 200,
+        q=np.concatenate([np.repeat(CLEAN.q[:1], still, 0), CLEAN.q]),
+        v=np.concatenate([np.zeros((still, 6)), CLEAN.v]),
+        tau=np.concatenate([np.repeat(CLEAN.tau.max(0)[None], still, 0), CLEAN.tau]),
+    )
+    assert examine(log, UR) == []
+
+
+def test_robots_with_quaternions_are_examined_too():
+    robot = ball_joint()
+    run = dy.simulate(robot, 1.0, v0=[1.0, 2.0, 0.5], torque=lambda t, q, v: -0.1 * v, points=201)
+    log = Log(run.t, run.q, run.tau, v=run.v, names=robot.coordinate_names)
+    assert [f.code for f in examine(log, robot)] == []
+    assert {f.code for f in examine(replace(log, v=-log.v), robot)} == {"wrong sign"}
+
+
+def test_a_log_with_other_joints_is_refused():
+    with pytest.raises(InputError, match="6 positions and 6 torques, the robot 7 and 7: it is a log of another robot"):
+        examine(CLEAN, ROBOTS["panda"])
+
+
+def test_errors_are_listed_and_warnings_pass():
+    warning = Finding("warning", "a", None, None, "something", "leave it")
+    refuse([warning])
+    errors = [Finding("error", "b", "q", 3, f"thing {k}", "mend it") for k in (1, 2)]
+    with pytest.raises(InputError, match=r"cannot be used:\n- thing 1; mend it\n- thing 2; mend it"):
+        refuse([warning, *errors])

@@ -1,0 +1,143 @@
+"""Torques against the known model: each mistake is named with its column and row; clean logs, however poor, are not accused."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.identification.logs import examine_torques
+
+ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
+
+
+def sampled(robot, seed=3, friction=0.3, noise=0.02, reach=0.5, seconds=8.0, rate=50.0):
+    """Samples of a motion: joints with dry friction, as large a part of their torque as wished, and noise."""
+    rng = np.random.default_rng(seed)
+    lower, upper = (np.where(np.isfinite(robot.limits[k]), robot.limits[k], s * 2.0) for k, s in (("lower", -1), ("upper", 1)))
+    t = np.arange(round(seconds * rate)) / rate
+    w = 2.0 * np.pi / seconds * np.arange(1, 6)[:, None, None]
+    phase = w * t[:, None] + rng.uniform(0.0, 6.0, size=(5, 1, robot.n))
+    c = rng.normal(size=(5, 1, robot.n)) / np.arange(1, 6)[:, None, None]
+    q, v, a = (c * np.sin(phase)).sum(0), (c * w * np.cos(phase)).sum(0), -(c * w**2 * np.sin(phase)).sum(0)
+    size = reach * np.minimum((upper - lower) / 2.0, 2.0) / np.abs(q).max(0)
+    q, v, a = (lower + upper) / 2.0 + q * size, v * size, a * size
+    tau = robot.inverse_dynamics(q, v, a)
+    tau = tau + friction * np.abs(tau).max(0) * np.tanh(v / 0.01)
+    return SimpleNamespace(t=t, q=q, v=v, a=a, tau=tau + noise * tau.std(0) * rng.normal(size=tau.shape), source="run")
+
+
+def changed(samples, **arrays):
+    return SimpleNamespace(**(vars(samples) | arrays))
+
+
+def turned(n, joint):
+    return np.where(np.arange(n) == joint, -1.0, 1.0)
+
+
+def exchanged(n, i, j):
+    order = np.arange(n)
+    order[[i, j]] = j, i
+    return order
+
+
+def only(findings, code, column):
+    (found,) = findings
+    assert (found.severity, found.code, found.column) == ("error", code, column)
+    assert isinstance(found.row, int)
+    assert column in found.text
+    assert f"row {found.row} " in found.text
+    return found
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"friction": 0.0, "noise": 0.0, "seed": 5}, {"friction": 3.0, "noise": 0.05, "seed": 6}, {"noise": 0.3, "reach": 0.05, "seed": 7},
+     {"noise": 0.05, "reach": 0.1, "seed": 8}, {"seconds": 2.0, "seed": 9}],
+    ids=["usual", "ideal", "friction rules", "hardly moving", "small", "short"],
+)  # fmt: skip
+def test_clean_samples_are_not_accused(name, options):
+    assert examine_torques(sampled(ROBOTS[name], **options), ROBOTS[name]) == []
+
+
+def test_a_model_that_is_far_off_is_not_held_against_the_log():
+    robot = ROBOTS["ur5e"]
+    for heavy in (robot.replace(payload=dy.solids.sphere(0.1, mass=4.0)), robot.replace(gravity=[0.0, 0.0, -3.7])):
+        assert examine_torques(sampled(heavy), robot) == []
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_wrong_sign_of_any_torque_is_named(name):
+    robot = ROBOTS[name]
+    samples = sampled(robot)
+    for joint in range(robot.n) if name == "ur5e" else {0, 1, robot.n - 1}:
+        coordinate = robot.coordinate_names[joint]
+        found = examine_torques(changed(samples, tau=samples.tau * turned(robot.n, joint)), robot)
+        assert "signs = " in only(found, "wrong sign", f"tau.{coordinate}").cure
+
+
+def test_two_wrong_signs_are_both_named():
+    robot = ROBOTS["panda"]
+    samples = sampled(robot)
+    found = examine_torques(changed(samples, tau=samples.tau * turned(7, 1) * turned(7, 5)), robot)
+    assert {(f.code, f.column) for f in found} == {("wrong sign", "tau.panda_joint2"), ("wrong sign", "tau.panda_joint6")}
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "stanford"])
+def test_the_wrong_sign_of_a_position_is_told_from_that_of_a_torque(name):
+    robot = ROBOTS[name]
+    samples = sampled(robot)
+    s = turned(robot.n, 1)
+    found = examine_torques(changed(samples, q=samples.q * s, v=samples.v * s, a=samples.a * s), robot)
+    only(found, "wrong sign", f"q.{robot.coordinate_names[1]}")
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_swapped_columns_are_named(name):
+    robot = ROBOTS[name]
+    samples, names = sampled(robot), robot.coordinate_names
+    for i, j in {(0, 1), (robot.n - 2, robot.n - 1)}:
+        order = exchanged(robot.n, i, j)
+        found = only(examine_torques(changed(samples, tau=samples.tau[:, order]), robot), "swapped", f"tau.{names[i]}")
+        assert f"'tau.{names[j]}'" in found.text
+    order = exchanged(robot.n, 0, 1)
+    found = examine_torques(changed(samples, q=samples.q[:, order], v=samples.v[:, order], a=samples.a[:, order]), robot)
+    assert f"'q.{names[1]}'" in only(found, "swapped", f"q.{names[0]}").text
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_degrees_and_other_units_are_named(name):
+    robot = ROBOTS[name]
+    samples = sampled(robot)
+    found = examine_torques(changed(samples, q=np.degrees(samples.q), v=np.degrees(samples.v), a=np.degrees(samples.a)), robot)
+    assert [(f.severity, f.code) for f in found] == [("error", "degrees")]
+    (found,) = examine_torques(changed(samples, tau=samples.tau * 1000), robot)
+    assert (found.severity, found.code) == ("error", "wrong unit")
+    assert "mN·m" in found.text
+    (found,) = examine_torques(changed(samples, tau=samples.tau / 100), robot)
+    assert (found.severity, found.code) == ("warning", "wrong scale")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "severity"),
+    [
+        ("ur5e", "puma560", "error"),
+        ("ur5e", "stanford", "error"),
+        ("puma560", "ur5e", "error"),
+        ("stanford", "ur5e", "error"),
+        ("puma560", "stanford", "warning"),
+    ],
+)
+def test_the_log_of_another_robot_is_named(one, other, severity):
+    (found,) = examine_torques(sampled(ROBOTS[one]), ROBOTS[other])
+    assert (found.severity, found.code) == (severity, "another robot")
+    assert ROBOTS[other].name in found.text
+    assert found.column in found.text
+    assert f"row {found.row} " in found.text
+
+
+def test_too_few_samples_are_named():
+    samples = sampled(ROBOTS["ur5e"], seconds=0.4)
+    (found,) = examine_torques(samples, ROBOTS["ur5e"])
+    assert (found.code, found.row) == ("few samples", 19)

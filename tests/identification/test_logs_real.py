@@ -1,0 +1,80 @@
+"""Logs of real robots: read as they were published, with nothing found wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.identification.logs import Mapping, examine, examine_torques, log_chunks, read_log
+
+DATA = Path(__file__).resolve().parents[2] / "../shared/data"
+TX40, UR10 = DATA / "tx40", DATA / "ur10_unisa"
+NEEDS_TX40 = pytest.mark.skipif(not TX40.exists(), reason="the TX40 log is not beside the checkout (shared/data/tx40)")
+NEEDS_UR10 = pytest.mark.skipif(not UR10.exists(), reason="the UR10 log is not beside the checkout (shared/data/ur10_unisa)")
+TX40_MAPPING = """
+rate = 5000
+[position]
+file = "pos_read_data.csv"
+pattern = "Joint_{n}"
+side = "motor"
+[torque]
+file = "curr_data.csv"
+pattern = "Joint_{n}"
+[transmission]
+ratios = [32, 32, 45, -48, 45, 32]
+coupling = [[6, 5, 32]]
+zero = [0, -1.5707963267948966, 1.5707963267948966, 0, 0, 0]
+"""
+
+
+@NEEDS_TX40
+@pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
+def test_tx40_is_read_from_two_files_through_a_mapping():
+    robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
+    mapping = Mapping.parse(TX40_MAPPING)
+    log = read_log(TX40, robot, mapping)
+    assert log.q.shape == log.tau.shape == (45000, 6)
+    assert log.side == "motor"
+    assert log.q[0].tolist() == [3.1958e-05, 50.265, -70.685, 0.0, 0.0, -0.00028762]
+    assert log.tau[1, 1] == -0.84434
+    assert np.isclose(log.t[-1], 44999 / 5000)
+    assert np.array_equal(np.concatenate([part.tau for part in log_chunks(TX40, robot, mapping, size=10_000)]), log.tau)
+    assert examine(log, robot) == []
+    R, zero = log.transmission["R"], log.transmission["zero"]
+    at_joints = replace(log, q=log.q @ np.linalg.inv(R).T + zero, tau=log.tau @ R, side="joint")
+    assert examine(at_joints, robot) == []
+
+
+@NEEDS_UR10
+@pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
+def test_ur10_is_the_same_from_its_bag_and_its_archive():
+    pytest.importorskip("rosbags", reason="rosbags is not installed")
+    robot = dy.load(UR10 / "ur10_robot.urdf")
+    bag, archive = (read_log(UR10 / f"ur10_exciting_trajectory.{suffix}", robot) for suffix in ("db3", "npz"))
+    assert len(bag) == 3441
+    for name in ("q", "v", "tau"):
+        assert np.array_equal(getattr(bag, name), getattr(archive, name))
+    assert np.allclose(bag.t, archive.t, rtol=0, atol=1e-14)
+    assert np.array_equal(
+        np.concatenate([p.q for p in log_chunks(UR10 / "ur10_exciting_trajectory.db3", robot, size=500)]), bag.q
+    )
+    assert examine(bag, robot) == []
+
+
+@NEEDS_UR10
+@pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
+def test_ur10_agrees_with_its_model_and_mistakes_in_it_are_named():
+    robot = dy.load(UR10 / "ur10_robot.urdf")
+    log = read_log(UR10 / "ur10_exciting_trajectory.npz", robot)
+    samples = SimpleNamespace(t=log.t, q=log.q, v=log.v, a=np.gradient(log.v, log.t, axis=0), tau=log.tau, source="ur10")
+    assert examine_torques(samples, robot) == []
+    for joint, name in ((1, "shoulder_lift_joint"), (5, "wrist_3_joint")):
+        samples.tau = log.tau * np.where(np.arange(6) == joint, -1.0, 1.0)
+        (found,) = examine_torques(samples, robot)
+        assert (found.severity, found.code, found.column) == ("error", "wrong sign", f"tau.{name}")
+    samples.tau = log.tau[:, [0, 2, 1, 3, 4, 5]]
+    (found,) = examine_torques(samples, robot)
+    assert (found.code, found.column) == ("swapped", "tau.shoulder_lift_joint")

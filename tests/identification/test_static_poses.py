@@ -1,0 +1,119 @@
+"""Poses at rest: weight without friction, and no more than weight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.identification.static_poses import identify_static, identify_static_payload, static_poses
+
+
+def both_sides(robot, count, rng, friction, noise=0.0):
+    """Readings of poses approached from both sides: q, tau, direction."""
+    q = robot.random(rng, count)
+    q = np.clip(q, -3.0, 3.0)
+    sides = np.repeat([1.0, -1.0], count)[:, None] * np.ones(robot.n)
+    poses = np.concatenate([q, q]) + 1e-4 * rng.normal(size=(2 * count, robot.nq))
+    return poses, robot.gravity(poses) + sides * friction + noise * rng.normal(size=sides.shape), sides
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "panda", "planar_2r_melchiorri"])
+def test_exact_poses_give_the_weight_everywhere(name):
+    robot, rng = dy.load(name).replace(friction=0), np.random.default_rng(0)
+    q = robot.random(rng, 80)
+    found = identify_static(robot, q, robot.gravity(q))
+    assert np.allclose(found.values, found.prior, atol=1e-8)
+    fresh = robot.random(rng, 50)
+    assert np.allclose(found.torque(fresh), robot.gravity(fresh), atol=1e-7)
+    assert all(name.rsplit(".", 1)[1] in ("m", "mx", "my", "mz") for name in found.names)
+
+
+def test_approaching_from_both_sides_takes_friction_out():
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(1)
+    friction = np.array([8.0, 8.0, 6.0, 2.0, 2.0, 1.0])
+    q, tau, sides = both_sides(robot, 40, rng, friction, noise=0.05)
+    one_sided = identify_static(robot, q[:40], tau[:40])
+    found = identify_static(robot, q, tau, direction=sides)
+    fresh = robot.random(rng, 200)
+    wrong, right = (np.abs(f.torque(fresh) - robot.gravity(fresh)).max() for f in (one_sided, found))
+    assert right < 0.3 < wrong
+    assert np.allclose(found.friction, friction, atol=0.1)
+    assert found.friction_spread.max() < 0.2
+    assert any("taken once" in line for line in one_sided.verdict)
+    assert not any("taken once" in line for line in found.verdict)
+
+
+def test_friction_that_grows_with_the_load_is_taken_out_too():
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(2)
+    q, tau, sides = both_sides(robot, 40, rng, 0.0)
+    tau = tau + sides * (2.0 + 0.1 * np.abs(robot.gravity(q)))
+    found = identify_static(robot, q, tau, direction=sides)
+    assert np.allclose(found.values, found.prior, atol=0.02)
+
+
+def test_standard_errors_are_the_spread_of_repeated_readings():
+    robot, rng = dy.load("planar_2r_melchiorri"), np.random.default_rng(3)
+    q = robot.random(rng, 40)
+    exact, noise = robot.gravity(q), np.array([5.0, 1.0])
+    fits = [identify_static(robot, q, exact + noise * rng.normal(size=q.shape)) for _ in range(30)]
+    spread, claimed = np.std([f.values for f in fits], axis=0), np.mean([f.standard_errors for f in fits], axis=0)
+    assert np.all(np.abs(spread / claimed - 1.0) < 0.4)
+
+
+def test_offsets_can_be_looked_for():
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(4)
+    offset = rng.normal(size=6)
+    q = robot.random(rng, 60)
+    found = identify_static(robot, q, robot.gravity(q) + offset, offset=True)
+    at = [k for k, name in enumerate(found.names) if name.endswith(".offset")]
+    assert np.allclose(found.values[at], offset, atol=1e-8)
+
+
+def test_springs_are_known():
+    robot, rng = dy.load("planar_2r_melchiorri").replace(friction={"joint1": {"stiffness": 100.0}}), np.random.default_rng(5)
+    q = rng.uniform(-2, 2, (20, 2))
+    rest = np.zeros((20, 2))
+    found = identify_static(robot, q, robot.inverse_dynamics(q, rest, rest))
+    assert np.allclose(found.values, found.prior, atol=1e-9)
+
+
+def test_poses_that_do_not_show_a_parameter_name_it():
+    robot = dy.load("planar_2r_melchiorri")
+    q = np.zeros((10, 2))
+    with pytest.raises(InputError, match=r"link"):
+        identify_static(robot, q, robot.gravity(q))
+
+
+def test_a_scara_shows_little_and_says_so():
+    robot, rng = dy.load("scara").replace(friction=0), np.random.default_rng(6)
+    q = robot.random(rng, 20)
+    found = identify_static(robot, q, robot.gravity(q))
+    assert len(found.names) == 1
+    assert any("no weight pulls at" in line for line in found.verdict)
+
+
+def test_a_load_from_poses_at_rest():
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(7)
+    load = dy.Inertia.about_com(1.5, [0.01, 0.02, 0.1], 0.01 * np.eye(3))
+    carrying, offset = robot.replace(payload=load), np.array([0.5, -1.0, 0.5, 0.2, 0.1, -0.1])
+    q, tau, sides = both_sides(carrying, 40, rng, np.array([5.0, 5.0, 4.0, 1.0, 1.0, 1.0]), noise=0.02)
+    empty = robot.random(rng, 40)
+    found = identify_static_payload(
+        robot, q, tau + offset, direction=sides, empty=(empty, robot.gravity(empty) + offset + 0.02 * rng.normal(size=(40, 6)))
+    )
+    assert found.mass == pytest.approx(1.5, abs=0.03)
+    assert np.allclose(found.com, load.com, atol=0.005)
+    assert not found.identifiable[4:].any()
+
+
+def test_wrong_readings_are_refused():
+    robot = dy.load("planar_2r_melchiorri")
+    q = np.array([[0.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(InputError, match="both sides"):
+        static_poses(robot, q, np.zeros((2, 2)), [1, -1])
+    with pytest.raises(InputError, match="signs"):
+        static_poses(robot, q, np.zeros((2, 2)), [2, -1])
+    with pytest.raises(InputError, match="poses, 2"):
+        static_poses(robot, q, np.zeros((2, 3)))

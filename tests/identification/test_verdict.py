@@ -1,0 +1,179 @@
+"""The verdict: each complaint where there is cause for it, and none on clean data."""
+
+import functools
+
+import numpy as np
+import pytest
+from judged_fits import base_of, simulated
+
+from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.judgement.consistency import inconsistent_links, link_consistency
+from dynamis.identification.judgement.readable_names import readable
+from dynamis.identification.judgement.symptoms import missing_terms
+from dynamis.identification.judgement.validation import cross_validate, held_out
+from dynamis.identification.judgement.verdict import GRADES, Finding, Verdict, verdict
+
+
+def judged(validate=True, **how):
+    case = simulated(**how)
+    v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior) if validate else None
+    return verdict(case.judged(), v, equations=case.rows)
+
+
+@functools.cache
+def clean():
+    return judged()
+
+
+def test_clean_data_are_good_and_nothing_is_complained_of():
+    v = clean()
+    assert v.grade == "good", str(v)
+    assert max(f.severity for f in v.findings) == 0
+    assert {f.topic for f in v.findings} == {"excitation", "residual", "overfit", "prior"}
+    assert "2.0" in v.about("residual")[0].sentence
+    assert str(v).startswith("Good.\n- ")
+
+
+def test_the_grade_is_that_of_the_worst_finding_which_stands_first():
+    for severity, grade in enumerate(GRADES):
+        v = Verdict((Finding("a", 0, "fine"), Finding("b", severity, "worst")))
+        assert v.grade == grade
+        assert v.sentences[0] == ("worst" if severity else "fine")
+    assert Verdict(()).grade == "good"
+
+
+def test_weak_excitation_is_named_in_words():
+    v = judged(size=0.05, seconds=8.0)
+    (finding,) = v.about("excitation")
+    assert finding.severity == 2
+    assert "Hardly told apart: first moment" in finding.sentence
+
+
+def test_a_fit_worse_than_the_model_before_is_not_usable_and_the_cure_is_named():
+    weak, rich = simulated(size=0.06, noise=0.2, seconds=8.0, seed=1), simulated(seed=2)
+    v = verdict(
+        weak.judged(LeastSquares()), held_out(LeastSquares(), weak.rows, rich.rows, prior=weak.prior), equations=weak.rows
+    )
+    assert v.grade == "not usable"
+    assert "worse than the model you had" in v.about("prior")[0].sentence
+    assert "regularised or physically consistent" in v.about("prior")[0].sentence
+    assert v.about("overfit")[0].severity == 2
+
+
+def test_a_joint_that_the_model_before_predicts_better_is_named():
+    case = simulated(noise=0.02, wrong=0.1)
+    v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)
+    v.prior_joints[3] = 0.1 * v.held_out_joints[3]
+    found = verdict(case.judged(), v).about("prior")
+    assert [f.severity for f in found] == [0, 1]
+    assert "joint4" in found[1].sentence
+
+
+def test_nothing_but_noise_is_no_better_than_the_mean():
+    case = simulated("planar_2r_melchiorri", noise=30.0)
+    v = cross_validate(LeastSquares(), case.rows)
+    said = verdict(case.judged(), v)
+    assert said.grade == "not usable"
+    assert said.about("mean")
+    assert said.about("residual")[0].severity == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "friction", "spoil", "cure"),
+    [
+        ("dry", ("viscous",), lambda t, q, v, a, tau: tau + 3.0 * np.sign(v), "'coulomb'"),
+        ("viscous", ("coulomb",), lambda t, q, v, a, tau: tau + 4.0 * v, "'viscous'"),
+        ("offset", ("viscous", "coulomb"), lambda t, q, v, a, tau: tau + 2.0, "offset=True"),
+        ("quadratic", ("viscous", "coulomb"), lambda t, q, v, a, tau: tau + 3.0 * v * np.abs(v), "'quadratic'"),
+        (
+            "stribeck",
+            ("viscous", "coulomb"),
+            lambda t, q, v, a, tau: tau + 6.0 * np.sign(v) * np.exp(-((v / 0.2) ** 2)),
+            "'stribeck'",
+        ),
+    ],
+)
+def test_a_term_the_model_lacks_is_recognised(kind, friction, spoil, cure):
+    case = simulated(friction=friction, spoil=spoil)
+    s = case.judged()
+    rows = case.rows
+    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    assert sum(term.kind == kind for term in found) >= 5, found
+    said = verdict(s, equations=rows).about("missing")
+    assert any(cure in f.sentence for f in said)
+
+
+def test_a_delay_is_measured():
+    late = 0.012
+
+    def spoil(t, q, v, a, tau):
+        return np.stack([np.interp(t - late, t, column) for column in tau.T], axis=1)
+
+    case = simulated(rate=200.0, seconds=10.0, noise=0.005, spoil=spoil)
+    rows, s = case.rows, case.judged()
+    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    shifts = [term.size for term in found if term.kind == "delay"]
+    assert len(shifts) >= 4
+    assert np.median(shifts) == pytest.approx(late, rel=0.3)
+    assert "ms late" in verdict(s, equations=rows).about("missing")[0].sentence
+
+
+def test_coloured_residuals_are_told_with_what_they_cost():
+    (finding,) = judged(memory=0.9).about("coloured")
+    assert finding.severity == 1
+    assert "times those of white noise" in finding.sentence
+    assert not clean().about("coloured")
+
+
+def test_outliers_are_told():
+    def spoil(t, q, v, a, tau):
+        wild = tau.copy()
+        wild[::97, 2] += 40.0
+        return wild
+
+    (finding,) = judged(validate=False, spoil=spoil).about("outliers")
+    assert "joint3" in finding.sentence
+    assert "joint4" not in finding.sentence
+
+
+def test_torques_at_their_limit_are_told():
+    v = judged(validate=False, noise=0.0, spoil=lambda t, q, v, a, tau: np.clip(tau, -12.0, 12.0))
+    (finding,) = v.about("saturation")
+    assert "12 N·m" in finding.sentence
+    case = simulated()
+    effort = np.full(7, np.inf)
+    effort[1] = 0.8 * np.abs(case.rows.y[case.rows.joint == 1]).max()
+    (finding,) = verdict(case.judged(), equations=case.rows, effort=effort).about("saturation")
+    assert "joint2" in finding.sentence
+
+
+def test_rough_standstill_is_told():
+    rng = np.random.default_rng(0)
+
+    def spoil(t, q, v, a, tau):
+        return tau + 5.0 * rng.normal(size=tau.shape) * (np.abs(v) < 0.04 * np.abs(v).max(axis=0))
+
+    assert judged(validate=False, spoil=spoil).about("standstill")
+
+
+def test_links_that_cannot_be_real_are_named_with_the_reason():
+    model = base_of().model
+    good = link_consistency(model, model.prior)
+    assert inconsistent_links(good) == {}
+    wrong = model.prior.copy()
+    wrong[model.index("link3.m")] = -1.0
+    wrong[model.index("link4.Izz")] += 5.0
+    wrong[model.index("link5.Ixx")] -= 5.0
+    reasons = inconsistent_links(link_consistency(model, wrong))
+    assert set(reasons) == {"link3", "link4", "link5"}
+    assert "mass is -1" in reasons["link3"]
+    assert "exceeds the sum" in reasons["link4"]
+    s = simulated().judged()
+    assert verdict(s, inconsistent=reasons).grade == "doubtful"
+    assert verdict(s, inconsistent={}).about("consistency")[0].severity == 0
+
+
+def test_parameters_are_readable():
+    assert readable("a.b.Ixx") == "moment of inertia xx of a.b"
+    assert readable("own") == "own"
+    assert readable("j.unknown") == "j.unknown"

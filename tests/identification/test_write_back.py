@@ -1,0 +1,231 @@
+"""From base parameters to a robot and its file, and back."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import ConversionError, InputError
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.estimators import convex
+from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.write_back import edit, prove_round_trip, with_parameters, write, write_identified
+from dynamis.model.description import Drive, Mimic
+
+
+@functools.cache
+def base_of(name, floating=False):
+    return base_parameters(LinearModel(dy.load(name, base="floating" if floating else "fixed")))
+
+
+def changed(base, seed=0, spread=0.05):
+    """Base parameters of another robot that can exist."""
+    rng = np.random.default_rng(seed)
+    wanted = base.prior * (1.0 + spread * rng.normal(size=base.rank))
+    return base.values(full_parameters(base, wanted, infeasible="nearest"))
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "kuka_iiwa14", "go2", "planar_2r_melchiorri"])
+def test_the_file_has_the_torques_that_were_identified(name, tmp_path):
+    base = base_of(name)
+    coef = changed(base)
+    assert np.abs(coef - base.prior).max() > 1e-3
+    for suffix in (".urdf", ".toml"):
+        written = write_identified(base.model.robot, base, coef, tmp_path / f"robot{suffix}")
+        assert written.difference < 1e-9
+        assert prove_round_trip(written.path, base, base.prior) > 1e-4
+
+
+def test_a_floating_tree_is_written_too(tmp_path):
+    base = base_of("go2", floating=True)
+    written = write_identified(base.model.robot, base, changed(base), tmp_path / "dog.urdf")
+    assert written.difference < 1e-9
+    assert any("fixed to it" in note for note in written.notes)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("name", ["planar_2r_melchiorri", "ur5e", "panda"])
+def test_full_parameters_have_exactly_the_base_values_and_are_real(name, own, monkeypatch):
+    if own:
+        monkeypatch.setattr(convex, "clarabel_is_installed", lambda: False)
+    base = base_of(name)
+    coef = base.prior * (1.0 + 1e-3 * np.random.default_rng(0).normal(size=base.rank))
+    pi = full_parameters(base, coef)
+    np.testing.assert_allclose(base.values(pi), coef, atol=1e-10 * np.abs(coef).max())
+    assert BodySpace(base.model).is_consistent(pi, 1e-10)
+
+
+def test_base_values_of_the_prior_give_the_prior():
+    base = base_of("ur5e")
+    np.testing.assert_allclose(full_parameters(base, base.prior), base.model.prior, atol=1e-12)
+
+
+def test_no_other_robot_with_these_base_values_is_nearer():
+    base = base_of("ur5e")
+    coef = base.prior * (1.0 + 1e-3 * np.random.default_rng(1).normal(size=base.rank))
+    pi, space = full_parameters(base, coef), BodySpace(base.model)
+    x = space.coordinates(pi)
+    _, _, Vt = np.linalg.svd(base.B @ space.spun @ space.C)
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        other = x + 0.01 * Vt[base.rank :].T @ rng.normal(size=len(x) - base.rank)
+        if space.is_consistent(space.parameters(other)):
+            assert space.penalty(other, "euclidean") >= space.penalty(x, "euclidean")
+
+
+def test_base_values_of_no_real_robot_name_the_links():
+    base = base_of("kuka_iiwa14")
+    coef = base.prior * (1.0 + 0.2 * np.random.default_rng(0).normal(size=base.rank))
+    with pytest.raises(InputError, match=r"no robot that can exist .*'link\d' .*no real"):
+        full_parameters(base, coef)
+    nearest = full_parameters(base, coef, infeasible="nearest")
+    assert BodySpace(base.model).is_consistent(nearest)
+    loose = full_parameters(base, coef, consistent=False)
+    np.testing.assert_allclose(base.values(loose), coef, atol=1e-10 * np.abs(coef).max())
+    weighed = full_parameters(base, coef, infeasible="nearest", covariance=np.diag(np.full(base.rank, 1e-4)))
+    assert np.linalg.norm(base.values(weighed) - coef) < np.linalg.norm(base.values(nearest) - coef)
+
+
+def test_negative_friction_is_named():
+    base = base_of("ur5e")
+    coef = base.prior.copy()
+    coef[base.names.index("elbow_joint.viscous")] = -1.0
+    with pytest.raises(InputError, match=r"'elbow_joint\.viscous' would be negative"):
+        full_parameters(base, coef)
+
+
+def test_links_fixed_to_a_moving_one_stay_as_they_are_unless_they_cannot():
+    description = dy.Description("arm").add_link("base")
+    rod = dy.solids.box(0.4, 0.1, 0.1, mass=4.0)
+    description.add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=rod)
+    description.add_link("tool", "arm", origin=dy.Pose.translation([0.2, 0.0, 0.0]), inertia=dy.solids.sphere(0.05, mass=1.0))
+    robot = dy.Robot(description)
+    model = LinearModel(robot)
+    heavier = edit(robot, model, np.where(model.is_inertial, 1.5, 1.0) * model.prior)
+    assert heavier.robot.description.link("tool").mass_properties.mass == 1.0
+    assert heavier.robot.description.link("arm").mass_properties.mass == pytest.approx(6.5)
+    assert not heavier.notes
+    lighter = edit(robot, model, np.where(model.is_inertial, 0.15, 1.0) * model.prior)
+    assert lighter.robot.description.link("tool").mass_properties is None
+    assert lighter.robot.description.link("arm").mass_properties.mass == pytest.approx(0.75)
+    assert any("now contains 'tool'" in note for note in lighter.notes)
+    np.testing.assert_allclose(lighter.robot.parameters[:10], 0.15 * model.prior[:10])
+
+
+def test_drives_go_back_through_their_gears():
+    robot = dy.load("puma560")
+    model = LinearModel(robot)
+    rng = np.random.default_rng(3)
+    pi = model.prior * (1.0 + 0.1 * rng.normal(size=len(model.names)))
+    new = with_parameters(robot, model, pi)
+    back = LinearModel(new)
+    assert back.names == model.names
+    np.testing.assert_allclose(back.prior, pi, rtol=1e-9, atol=1e-12)
+
+
+def test_rotors_that_ride_keep_riding():
+    robot = dy.load("puma560").replace(rotors="riding")
+    model = LinearModel(robot, rotor=False)
+    pi = model.prior * 1.1
+    new = with_parameters(robot, model, pi)
+    np.testing.assert_allclose(LinearModel(new, rotor=False).prior, pi, rtol=1e-9, atol=1e-12)
+    both = LinearModel(robot)
+    with pytest.raises(ConversionError, match="turns on its own"):
+        with_parameters(robot, both, both.prior + np.array([kind == "rotor" for kind in both.kind]))
+
+
+def gripper(viscous):
+    """A finger that follows another."""
+    finger = dy.solids.box(0.1, 0.02, 0.02, mass=0.2)
+    description = dy.Description("gripper").add_link("palm")
+    description.add_link("left", "palm", "revolute", inertia=finger, drive=Drive(viscous=0.3, coulomb=0.2, stiffness=1.0))
+    follows = Mimic("left_joint", -2.0, 0.1)
+    drive = Drive(viscous=viscous, coulomb=0.1, rotor_inertia=0.01, stiffness=0.5)
+    return dy.Robot(description.add_link("right", "palm", "revolute", inertia=finger, mimic=follows, drive=drive))
+
+
+@pytest.mark.parametrize("viscous", [0.01, 5.0])
+def test_a_joint_that_follows_keeps_its_share(viscous):
+    robot = gripper(viscous)
+    model = LinearModel(robot)
+    factor = 0.9 if viscous < 1.0 else 0.5
+    pi = model.prior * np.where([kind == "viscous" for kind in model.kind], factor, 1.2)
+    edited = edit(robot, model, pi)
+    np.testing.assert_allclose(LinearModel(edited.robot).prior, pi, rtol=1e-12, atol=1e-15)
+    kept = edited.robot.description.joint("right_joint").drive.viscous
+    assert kept == (viscous if viscous < 1.0 else 0.0)
+    assert any("the joints that follow it" in note for note in edited.notes) == (viscous > 1.0)
+
+
+def test_offsets_and_what_a_description_cannot_hold():
+    robot = dy.load("ur5e")
+    model = LinearModel(robot, offset=True, friction=("viscous", "coulomb", "quadratic"))
+    pi = model.prior.copy()
+    pi[model.index("elbow_joint.offset")] = 0.7
+    pi[model.index("elbow_joint.quadratic")] = 0.2
+    kept, dropped = edit(robot, model, pi), edit(robot, model, pi, offsets="drop")
+    assert kept.robot.description.joint("elbow_joint").drive.coulomb_bias == 0.7
+    assert dropped.robot.description.joint("elbow_joint").drive.coulomb_bias == 0.0
+    assert any("elbow_joint.quadratic" in note and "offset" not in note for note in kept.notes)
+    assert any("elbow_joint.offset" in note and "left out" in note for note in dropped.notes)
+    q, v, a = np.random.default_rng(4).normal(size=(3, 6))
+    pi[model.index("elbow_joint.quadratic")] = 0.0
+    np.testing.assert_allclose(with_parameters(robot, model, pi).inverse_dynamics(q, v, a), model.regressor(q, v, a) @ pi)
+
+
+def test_what_was_not_looked_for_is_zero_and_said():
+    robot = dy.load("puma560")
+    model = LinearModel(robot, friction=("viscous",), rotor=False)
+    edited = edit(robot, model, model.prior)
+    assert not np.any(edited.robot.model.rotor)
+    assert not np.any(edited.robot.model.coulomb)
+    assert any("was not looked for, and is now zero" in note for note in edited.notes)
+
+
+def test_a_link_without_mass_in_the_file_can_get_some():
+    description = dy.load("planar_2r_melchiorri").description
+    for link in description.links:
+        link.mass_properties = None
+    empty, full = dy.Robot(description), dy.load("planar_2r_melchiorri")
+    pi = LinearModel(full).prior
+    np.testing.assert_allclose(with_parameters(empty, LinearModel(empty), pi).parameters, full.parameters, atol=1e-12)
+
+
+def test_what_only_dynamis_reads_in_a_urdf_is_said(tmp_path):
+    assert any("<dynamis>" in note and "rotor inertia" in note for note in write(dy.load("puma560"), tmp_path / "puma.urdf"))
+    assert write(dy.load("puma560"), tmp_path / "puma.toml") == ()
+
+
+def test_wrong_arguments_are_said(tmp_path):
+    base = base_of("ur5e")
+    robot, model = base.model.robot, base.model
+    with pytest.raises(InputError, match="78 parameters"):
+        edit(robot, model, [1.0])
+    with pytest.raises(InputError, match="another robot"):
+        edit(dy.load("panda"), model, model.prior)
+    with pytest.raises(InputError, match="offsets='keep'"):
+        edit(robot, model, model.prior, offsets="keep")
+    with pytest.raises(InputError, match="infeasible='maybe'"):
+        full_parameters(base, base.prior, infeasible="maybe")
+    with pytest.raises(InputError, match="52 finite numbers"):
+        full_parameters(base, base.prior[1:])
+    dy.load("panda").write(tmp_path / "panda.toml")
+    with pytest.raises(InputError, match="other joints"):
+        prove_round_trip(tmp_path / "panda.toml", base, base.prior)
+
+
+def test_a_body_between_the_axes_of_a_joint_has_no_link():
+    description = dy.Description("gimbal").add_link("base")
+    description.add_link(
+        "bob", "base", "universal", axis=(1, 0, 0), axis2=np.array([0.0, 1, 0]), inertia=dy.solids.sphere(0.1, mass=1.0)
+    )
+    robot = dy.Robot(description)
+    model = LinearModel(robot)
+    assert with_parameters(robot, model, model.prior).n == 2
+    with pytest.raises(ConversionError, match="between the axes"):
+        with_parameters(robot, model, model.prior + 0.1 * model.is_inertial)
