@@ -19,7 +19,20 @@ from typing import Any
 import click
 from rich.console import Console
 
-from benchmarks import first_call, gpu, growth, identification, integrators, latency, plots, rollouts, tables, task_space, threads, throughput
+from benchmarks import (
+    first_call,
+    gpu,
+    growth,
+    identification,
+    integrators,
+    latency,
+    plots,
+    rollouts,
+    tables,
+    task_space,
+    threads,
+    throughput,
+)
 from benchmarks.closed_forms import suite as closed_forms
 from benchmarks.closed_forms.contenders import CONTENDERS
 from benchmarks.goals import disturbed, missing, outcomes

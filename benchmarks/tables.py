@@ -203,7 +203,9 @@ def _identification(console: Console, section: Row) -> None:
     for row in section["rows"]:
         theirs = row["why"] if row["rival_us"] is None else f"{row['rival_us']:.2f}"
         gain = "–" if row["times_faster"] is None else _ratio(row["times_faster"])
-        table.add_row(row["robot"], row["way"], f"{row['samples']:.0e}", f"{row['us']:.3f}", theirs, gain, f"{row['peak_mb']:.0f} MB")
+        table.add_row(
+            row["robot"], row["way"], f"{row['samples']:.0e}", f"{row['us']:.3f}", theirs, gain, f"{row['peak_mb']:.0f} MB"
+        )
     console.print(table)
 
 

@@ -13,6 +13,7 @@ from dynamis.identification import (
     equations,
 )
 
+
 def rows(robot, count=400, seed=1, **settings):
     rng = np.random.default_rng(seed)
     base = base_parameters(LinearModel(robot, **settings))
@@ -79,7 +80,7 @@ def test_rank_deficiency_names_the_parameters():
     q, v, a = np.tile(rng.normal(size=(3, 1, 6)), (1, 300, 1))
     v = v * rng.uniform(0.5, 1.0, (300, 1))
     e = equations(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
-    with pytest.raises(dy.InputError, match="cannot be told apart: .* directions are missing"):
+    with pytest.raises(dy.InputError, match=r"cannot be told apart: .* directions are missing"):
         WeightedLeastSquares().fit(e.X, e.y, joint=e.joint, names=e.names)
 
 

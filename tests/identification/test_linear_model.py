@@ -63,7 +63,9 @@ def test_a_coupled_wrist_shares_its_motor():
     model = LinearModel(robot, friction=("viscous", "coulomb", "power"), couplings=[("wrist_2_joint", "wrist_3_joint")])
     v, a = np.array([0, 0, 0, 0, 2.0, -5.0]), np.array([0, 0, 0, 0, 3.0, 7.0])
     Y = model.regressor(np.zeros(6), v, a)
-    shared = {kind: Y[:, model.index(f"wrist_2_joint+wrist_3_joint.{kind}")] for kind in ("rotor", "viscous", "coulomb", "power")}
+    shared = {
+        kind: Y[:, model.index(f"wrist_2_joint+wrist_3_joint.{kind}")] for kind in ("rotor", "viscous", "coulomb", "power")
+    }
     assert np.allclose(shared["rotor"], [0, 0, 0, 0, 7, 3])
     assert np.allclose(shared["viscous"], [0, 0, 0, 0, -5, 2])
     assert np.allclose(shared["coulomb"], [0, 0, 0, 0, -1, -1])
@@ -130,3 +132,12 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
 def test_symbols_are_refused():
     with pytest.raises(dy.InputError, match="has symbols"):
         LinearModel(dy.load("planar_2r"))
+
+
+def test_a_rotor_on_a_link_is_looked_for_once():
+    robot = dy.load("puma560").replace(rotors="riding")
+    model = LinearModel(robot)
+    assert not [name for name in model.names if name.endswith(".rotor")]
+    assert len([name for name in model.names if name.endswith(".inertia")]) == 6
+    q, v, a = states(robot)
+    assert np.allclose(model.regressor(q, v, a) @ model.prior, robot.inverse_dynamics(q, v, a), rtol=1e-10, atol=1e-10)

@@ -112,9 +112,7 @@ def test_published_parameters_of_the_tx40_come_out(tx40):
 
 def test_held_out_motion_of_the_tx40(tx40):
     robot, samples = prepared(tx40, parallel=20.0, every=50)
-    base = base_parameters(
-        LinearModel(robot, friction=("viscous", "coulomb", "power"), offset=True, couplings=COUPLED)
-    )
+    base = base_parameters(LinearModel(robot, friction=("viscous", "coulomb", "power"), offset=True, couplings=COUPLED))
     rows = equations(base, samples)
     train, held = train_and_held_out(rows, 0.75, WeightedLeastSquares())
     assert train <= 4.9
@@ -145,9 +143,7 @@ def ur10():
 
 def test_held_out_motion_of_the_ur10_with_a_sixth_joint_that_sticks(ur10):
     robot, samples = ur10
-    base = base_parameters(
-        LinearModel(robot, offset=True, smooth=0.05, presliding={"wrist_3_joint": 0.01})
-    )
+    base = base_parameters(LinearModel(robot, offset=True, smooth=0.05, presliding={"wrist_3_joint": 0.01}))
     rows = equations(base, samples)
     train, held = train_and_held_out(rows, 2.0, WeightedLeastSquares())
     assert train <= 4.6

@@ -37,7 +37,8 @@ def cli() -> None:
 
 
 for _command in (
-    derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control, excite, identify, payload,
+    derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control, excite, identify,
+    payload,
 ):  # fmt: skip
     cli.add_command(_command)
 

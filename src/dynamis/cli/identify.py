@@ -26,7 +26,9 @@ SHOWN = 15
 @click.command()
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--validate", multiple=True, metavar="LOG", help="Judge by this log instead of by blocks of the others; repeatable.")
+@click.option(
+    "--validate", multiple=True, metavar="LOG", help="Judge by this log instead of by blocks of the others; repeatable."
+)
 @click.option("--estimator", type=click.Choice(NAMES), default="consistent", show_default=True, help="How it is estimated.")
 @click.option("--compare", metavar="NAMES", default="ordinary,weighted,ridge,consistent", show_default=True,
               help="Estimators to try as well; 'none' saves the time.")  # fmt: skip
@@ -160,7 +162,9 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     if v.prior is not None:
         table.add_row("the model before", "", f"{v.prior:.2f} %")
     console.print(table)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"Joint by joint ({found.name})", title_justify="left", title_style="bold")
+    table = Table(
+        box=SIMPLE_HEAD, pad_edge=False, title=f"Joint by joint ({found.name})", title_justify="left", title_style="bold"
+    )
     for head in ("joint", "residual (RMS)", "fitted", "held out", "before"):
         table.add_column(head, justify="left" if head == "joint" else "right")
     before = [None] * robot.n if v.prior_joints is None else v.prior_joints
@@ -184,7 +188,9 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     for note in found.notes:
         console.print(f"  note: {safe(note)}", highlight=False, style="dim")
     if written is not None:
-        console.print(f"wrote {safe(str(written.path))}: read again, its torques differ by {written.difference:.1e}", highlight=False)
+        console.print(
+            f"wrote {safe(str(written.path))}: read again, its torques differ by {written.difference:.1e}", highlight=False
+        )
         for note in written.notes:
             console.print(f"  note: {safe(note)}", highlight=False, style="dim")
     if report is not None:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--reference", multiple=True, metavar="LOG", help="A log without the load, to correct the arm's model; repeatable.")
+@click.option(
+    "--reference", multiple=True, metavar="LOG", help="A log without the load, to correct the arm's model; repeatable."
+)
 @click.option("--frame", help="Where the load is; the tip unless named.")
 @click.option("--size", type=float, default=0.1, show_default=True, help="Roughly how large the load is, in m.")
 @click.option("--arm", type=float, metavar="SHARE", help="By which share the arm's own parameters may be off, such as 0.1.")

@@ -2,9 +2,9 @@
 
 In reading order: `logs` (what was measured, read and examined), `signals` and `transmission` (clocks, filters, derivatives,
 gears), `samples` (what a robot did), `linear_model` (which parameters are looked for), `base_parameters` and `identifiability`
-(which can be told apart), `equations` and `decimation` (rows of y = X β), `estimators` (how β is found), `evidence` (logs of any
-length), `judgement` (what to make of it), `full_parameters` and `write_back` (a model file again); `identify` goes the whole
-road. Beside it: `excitation` (motions that tell much), `payload`, `static_poses`, `drive_gains`.
+(which can be told apart), `equations` and `decimation` (rows of y = X β), `estimators` (how β is found), `evidence` (of logs
+of any length), `judgement` (what to make of it), `full_parameters` and `write_back` (a model file again); `identify` goes the
+whole road. Beside it: `excitation` (motions that tell much), `payload`, `static_poses`, `drive_gains`.
 """
 
 from dynamis.identification.base_parameters import BaseParameters, base_parameters

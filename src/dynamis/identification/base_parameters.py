@@ -129,9 +129,9 @@ def base_parameters(
     gap = float(singular[rank - 1] / max(singular[rank], np.finfo(float).tiny)) if 0 < rank < len(singular) else np.inf
     if gap < LEAST_GAP:
         raise DynamisError(
-            f"robot {printable(model.robot.name)}: whether {rank} or {rank + 1} parameters can be told apart is not clear, singular "
-            f"values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero do this: make "
-            "them zero in the file"
+            f"robot {printable(model.robot.name)}: whether {rank} or {rank + 1} parameters can be told apart is not clear, "
+            f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero do this: "
+            "make them zero in the file"
         )
     return BaseParameters(model, np.array(independent, int)[places], dependent, B, gap)
 
@@ -144,7 +144,9 @@ def _at_random_states(model: LinearModel) -> Array:
     q = robot.random(rng, size=count)
     for coordinate in robot.model.coordinates:
         if coordinate.q_index is not None:
-            q[:, coordinate.q_index] = rng.uniform(-np.pi, np.pi, count) if coordinate.revolute else rng.uniform(-1.0, 1.0, count)
+            q[:, coordinate.q_index] = (
+                rng.uniform(-np.pi, np.pi, count) if coordinate.revolute else rng.uniform(-1.0, 1.0, count)
+            )
     v, a = rng.normal(size=(2, count, robot.n)) * np.array([2.0, 5.0])[:, None, None]
     return model.regressor(q, v, a, rng.uniform(-1.0, 1.0, (count, model.past_size))).reshape(-1, p)
 

@@ -19,7 +19,7 @@ ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
     "robust": lambda _: RobustLeastSquares(),
     "total": lambda _: TotalLeastSquares(),
     "ridge": lambda base: Ridge(prior=base.prior),
-    "consistent": lambda base: PhysicallyConsistent(base),
+    "consistent": PhysicallyConsistent,
 }
 
 

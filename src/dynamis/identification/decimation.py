@@ -40,7 +40,9 @@ class Decimation:
         if self.period is None:
             raise InputError("a low-pass needs to know the sampling period: give period=")
         if not 0.0 < self.cutoff < 0.5 / self.period:
-            raise InputError(f"the cut-off must lie between 0 and half the sampling rate, {0.5 / self.period:g} Hz; got {self.cutoff!r} Hz")
+            raise InputError(
+                f"the cut-off must lie between 0 and half the sampling rate, {0.5 / self.period:g} Hz; got {self.cutoff!r} Hz"
+            )
 
     @functools.cached_property
     def averaged(self) -> int:

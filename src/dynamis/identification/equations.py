@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.presliding import Past
@@ -80,12 +80,14 @@ def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
     robot = base.model.robot
     if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
         raise InputError(
-            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {robot.name!r} has {robot.nq} and {robot.n}"
+            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
+            f"{robot.nq} and {robot.n}"
         )
     filtered = Decimation(run.period, run.parallel, run.every)
     if filtered.rows(len(run)) == 0:
         raise InputError(
-            f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its cut-off"
+            f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its "
+            "cut-off"
         )
     past = Past(base.model).advance(run.q)
     centres = filtered.centres(len(run))

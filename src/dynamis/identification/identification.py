@@ -67,9 +67,7 @@ class Identification:
         own = getattr(self.estimator, "full_", None)
         if own is not None:
             return np.asarray(own)
-        return full_parameters(
-            self.base, self.estimator.coef_, infeasible="nearest", covariance=self.estimator.covariance_
-        )
+        return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=self.estimator.covariance_)
 
     @functools.cached_property
     def improved(self) -> Edited:
@@ -85,7 +83,9 @@ class Identification:
     def verdict(self) -> Verdict:
         """What to make of it, in words."""
         effort = self.base.model.robot.limits["effort"]
-        return verdict(self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort)
+        return verdict(
+            self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort
+        )
 
     @property
     def _inconsistent(self) -> dict[str, str] | None:

@@ -49,8 +49,8 @@ def identify(
     ``robot`` is what is believed before, or a `LinearModel` that says which parameters are looked for. ``logs`` are files,
     `Log`s or `Samples`; ``mapping`` says what the columns of files are, and ``signals`` holds the arguments of `prepare`.
     ``estimator`` is "ordinary", "weighted", "robust", "total", "ridge", "consistent" or an estimator; those in ``compare`` are
-    tried as well. Each is fitted without a part of the motion, ``folds`` times in blocks of ``block_seconds``, and judged by how
-    it predicts that part; or fitted to all ``logs`` and judged by the logs in ``validate``. With ``examined=False`` nothing
+    tried as well. Each is fitted without a part of the motion, ``folds`` times in blocks of ``block_seconds``, and judged by
+    how it predicts that part; or fitted to all ``logs`` and judged by the logs in ``validate``. With ``examined=False`` nothing
     is refused for looking wrong.
 
     >>> import dynamis as dy, numpy as np
@@ -92,7 +92,9 @@ def identify(
     if folds and fresh is None:
         _fit(main, rows)  # validation has left it with a part of the rows
     tell(0.95, "judging")
-    found = Identification(base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None)
+    found = Identification(
+        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None
+    )
     tell(1.0, "done")
     return found
 

@@ -25,8 +25,8 @@ Array = npt.NDArray[Any]
 FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power")
 UNITS = {
     "viscous": "N·m·s/rad", "coulomb": "N·m", "coulomb_bias": "N·m", "stribeck": "N·m", "quadratic": "N·m·s²/rad²",
-    "power": "N·m·(s/rad)^½", "offset": "N·m", "presliding": "N·m", "rotor": "kg·m²", "stiffness": "N·m/rad", "m": "kg", "mx": "kg·m", "my": "kg·m",
-    "mz": "kg·m",
+    "power": "N·m·(s/rad)^½", "offset": "N·m", "presliding": "N·m", "rotor": "kg·m²", "stiffness": "N·m/rad", "m": "kg",
+    "mx": "kg·m", "my": "kg·m", "mz": "kg·m",
 }  # fmt: skip
 
 
@@ -45,13 +45,13 @@ class Column:
 class LinearModel:
     """Which parameters of a robot are looked for.
 
-    ``friction`` names terms for every joint; unless given, those that the robot has, at least the first two: "viscous" v, "coulomb" sign v, "coulomb_bias" (dry friction that differs by
-    direction), "stribeck" (dry friction that falls off over ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With
-    ``smooth`` (rad/s) the sign is tanh(v / smooth), which real drives and filtered velocities are closer to. ``offset`` is a
-    constant torque, such as that of a sensor or a gravity spring. ``presliding`` gives joints a friction that yields before it
-    slides, over so many radians, for all or by joint: what a joint that nearly stands still exerts depends on where it came
-    from [Dahl 1968]. ``couplings`` are pairs of joints where the second's motor
-    turns with both: it adds the motor's inertia and friction to the pair. ``columns`` are the user's own.
+    ``friction`` names terms for every joint; unless given, those that the robot has, at least the first two: "viscous" v,
+    "coulomb" sign v, "coulomb_bias" (dry friction that differs by direction), "stribeck" (dry friction that falls off over
+    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With ``smooth`` (rad/s) the sign is tanh(v / smooth), which real
+    drives and filtered velocities are closer to. ``offset`` is a constant torque, such as that of a sensor or a gravity spring.
+    ``presliding`` gives joints a friction that yields before it slides, over so many radians, for all or by joint: what a joint
+    that nearly stands still exerts depends on where it came from [Dahl 1968]. ``couplings`` are pairs of joints where the
+    second's motor turns with both: it adds the motor's inertia and friction to the pair. ``columns`` are the user's own.
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -93,7 +93,12 @@ class LinearModel:
             if speed is not None and not speed > 0.0:
                 raise InputError(f"{name} is a speed above zero, got {speed!r}")
         self.smooth, self.stribeck_speed = smooth, stribeck_speed
-        self.terms = (*self.friction, *(["offset"] if offset else []), *(["rotor"] if rotor else []), *(["stiffness"] if spring else []))
+        self.terms = (
+            *self.friction,
+            *(["offset"] if offset else []),
+            *(["rotor"] if rotor else []),
+            *(["stiffness"] if spring else []),
+        )
         self.couplings = tuple(tuple(_coordinate(robot, joint) for joint in pair) for pair in couplings)
         for pair in self.couplings:
             if len(pair) != 2 or pair[0] == pair[1]:
@@ -116,9 +121,11 @@ class LinearModel:
         prior = list(regressor.parameters(model)[: len(labels)])
         known = {"viscous": model.viscous, "coulomb": model.coulomb, "coulomb_bias": model.coulomb_bias, "rotor": model.rotor,
                  "stiffness": model.stiffness}  # fmt: skip
-        for k in self._joints:
-            labels += [(robot.coordinate_names[k], term) for term in self.terms]
-            prior += [float(known[term][k]) if term in known else 0.0 for term in self.terms]
+        # a rotor that rides on a link has a column of its own, and is not looked for in its joint's as well
+        on_links = {k for _, body in riding for k in body.dof}
+        self._pairs = [(k, term) for k in self._joints for term in self.terms if term != "rotor" or k not in on_links]
+        labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
+        prior += [float(known[term][k]) if term in known else 0.0 for k, term in self._pairs]
         labels += [(body.name, "inertia") for _, body in riding]
         prior += list(regressor.parameters(model)[len(robot.parameters) - len(riding) :])
         for first, second in self.couplings:
@@ -145,7 +152,11 @@ class LinearModel:
 
     def unit(self, index: int) -> str:
         """The unit of a parameter."""
-        return UNITS.get(self.kind[index], "kg·m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
+        unit = UNITS.get(self.kind[index], "kg·m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
+        names = self.robot.coordinate_names
+        if self.owner[index] in names and not self.robot.model.coordinates[names.index(self.owner[index])].revolute:
+            return unit.replace("N·m", "N").replace("rad", "m").replace("kg·m²", "kg")
+        return unit
 
     @property
     def _shared(self) -> tuple[str, ...]:
@@ -193,12 +204,11 @@ class LinearModel:
         return np.hstack(blocks)
 
     def _joint_columns(self, robot: Robot, q: Array, v: Array, a: Array) -> Array:
-        block = np.zeros((robot.n, len(self.terms) * len(self._joints)), dtype=object if v.dtype == object else float)
-        for number, k in enumerate(self._joints):
+        block = np.zeros((robot.n, len(self._pairs)), dtype=object if v.dtype == object else float)
+        for column, (k, term) in enumerate(self._pairs):
             at = robot.model.coordinates[k].q_index
             stretch = 0.0 if at is None else q[at] - robot.model.rest[k]
-            for j, term in enumerate(self.terms, len(self.terms) * number):
-                block[k, j] = self._term(term, v[k], a[k], stretch)
+            block[k, column] = self._term(term, v[k], a[k], stretch)
         return block
 
     def _term(self, term: str, v: Any, a: Any, stretch: Any) -> Any:

@@ -67,12 +67,16 @@ class Samples:
         for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
             array = np.asarray(value, float)
             if array.ndim != 2:
-                raise InputError(f"{name}{whose} has shape {array.shape}; it takes one row for an instant, one column for a joint")
+                raise InputError(
+                    f"{name}{whose} has shape {array.shape}; it takes one row for an instant, one column for a joint"
+                )
             bad = ~np.isfinite(array)
             if bad.any():
                 row, column = (int(k) for k in np.argwhere(bad)[0])
                 found, count = array[row, column], int(bad.sum())
-                raise InputError(f"{name}[{row}, {column}]{whose} is {found} ({count} such numbers): leave these rows out or repair them")
+                raise InputError(
+                    f"{name}[{row}, {column}]{whose} is {found} ({count} such numbers): leave these rows out or repair them"
+                )
             arrays[name] = array
         count, joints = arrays["tau"].shape
         for name, array in arrays.items():

@@ -13,7 +13,7 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators import linear_matrix_inequalities, log_cholesky_fit
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import checked_rows
-from dynamis.identification.estimators.least_squares import _FromFactors
+from dynamis.identification.estimators.least_squares import FromFactors
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +25,7 @@ ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
 METRICS, METHODS = ("entropic", "euclidean"), ("lmi", "log-cholesky")
 
 
-class PhysicallyConsistent(_FromFactors):
+class PhysicallyConsistent(FromFactors):
     """Weighted least squares over robots that can exist, near what is believed of this one.
 
         min  Σ_j |y_j − X_j B π|² / σ_j²  +  λ d(π, prior)    with every pseudo-inertia positive definite

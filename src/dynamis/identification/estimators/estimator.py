@@ -41,7 +41,9 @@ class Estimator:
         self._check_fitted()
         rows = np.asarray(X, float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
-            raise InputError(f"X has shape {rows.shape}; this {type(self).__name__} was fitted with {self.n_features_in_} columns")
+            raise InputError(
+                f"X has shape {rows.shape}; this {type(self).__name__} was fitted with {self.n_features_in_} columns"
+            )
         return rows @ self.coef_
 
     def score(self, X: Any, y: Any) -> float:
@@ -64,13 +66,15 @@ class Estimator:
         """Change settings."""
         for name, value in settings.items():
             if name not in self._settings():
-                raise InputError(f"{type(self).__name__} has no setting {printable(name)}; it has {', '.join(self._settings())}")
+                raise InputError(
+                    f"{type(self).__name__} has no setting {printable(name)}; it has {', '.join(self._settings())}"
+                )
             setattr(self, name, value)
         return self
 
     @classmethod
     def _settings(cls) -> list[str]:
-        return [name for name in inspect.signature(cls).parameters]
+        return list(inspect.signature(cls).parameters)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
@@ -97,7 +101,8 @@ def checked_rows(X: Any, y: Any, joint: Any = None, names: Sequence[str] | None 
         if bad.any():
             at = tuple(int(k) for k in np.argwhere(bad)[0])
             column = f", column {printable(names[at[1]])}" if names is not None and len(at) > 1 else ""
-            raise InputError(f"{name}{list(at)} is {array[at]}{column}; {int(bad.any(axis=-1).sum() if bad.ndim > 1 else bad.sum())} rows are such")
+            count = int(bad.reshape(len(bad), -1).any(axis=1).sum())
+            raise InputError(f"{name}{list(at)} is {array[at]}{column}; {count} rows are such")
     if len(rows) <= rows.shape[1]:
         raise InputError(f"{len(rows)} rows cannot determine {rows.shape[1]} parameters: record more, or look for fewer")
     if joint is None:
@@ -113,18 +118,19 @@ def check_rank(R: Array, names: Sequence[str] | None = None) -> float:
     lengths = np.linalg.norm(R, axis=0)
     label = names if names is not None else [f"column {k}" for k in range(R.shape[1])]
     if (lengths == 0.0).any():
-        empty = [printable(label[k]) for k in np.flatnonzero(lengths == 0.0)]
+        empty = [printable(label[int(k)]) for k in np.flatnonzero(lengths == 0.0)]
         raise InputError(
-            f"the log says nothing about {_listed(empty)}: the column is zero throughout. Move the joints this depends on, or leave it out"
+            f"the log says nothing about {_listed(empty)}: the column is zero throughout. Move the joints this depends on, or "
+            "leave it out"
         )
     _, singular, Vt = np.linalg.svd(R / lengths)
     if singular[-1] < DEFICIENT * singular[0]:
         null = Vt[singular < DEFICIENT * singular[0]]
         share = np.abs(null).max(axis=0)
-        involved = [printable(label[k]) for k in np.argsort(-share)[:8] if share[k] > 0.05]
+        involved = [printable(label[int(k)]) for k in np.argsort(-share)[:8] if share[k] > 0.05]
         raise InputError(
-            f"in this log {_listed(involved)} cannot be told apart: {len(null)} of {R.shape[1]} directions are missing. Excite the "
-            "robot more richly, look for fewer parameters, or use an estimator with a prior (Ridge, PhysicallyConsistent)"
+            f"in this log {_listed(involved)} cannot be told apart: {len(null)} of {R.shape[1]} directions are missing. Excite "
+            "the robot more richly, look for fewer parameters, or use an estimator with a prior (Ridge, PhysicallyConsistent)"
         )
     return float(singular[0] / singular[-1])
 

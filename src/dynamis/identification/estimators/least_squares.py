@@ -14,15 +14,17 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+from dynamis.identification.evidence.evidence import by_reflections
 
 if TYPE_CHECKING:
     from dynamis.identification.evidence.evidence import Evidence
 
 Array = npt.NDArray[Any]
+ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
 CLEAR = 1e4  # condition numbers whose square is still far from rounding
 
 
-class _FromFactors(Estimator):
+class FromFactors(Estimator):
     """An estimator that asks for nothing but each joint's triangular factor of [X, y]."""
 
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
@@ -30,7 +32,7 @@ class _FromFactors(Estimator):
         factors, counts = [], []
         for k in range(int(labels.max()) + 1):
             mine = labels == k
-            factors.append(np.linalg.qr(np.column_stack([rows[mine], given[mine]]), mode="r"))
+            factors.append(by_reflections(np.column_stack([rows[mine], given[mine]])))
             counts.append(int(mine.sum()))
         return self._fit_factors(factors, np.array(counts), names)
 
@@ -39,8 +41,8 @@ class _FromFactors(Estimator):
         self._fit_factors(evidence.factors(), evidence.counts, evidence.names)
         if not evidence.exact and self.condition_ > CLEAR:
             raise InputError(
-                f"the parameters are hard to tell apart (condition number {self.condition_:.1e}), too hard for sums of products: make "
-                "the evidence with exact=True"
+                f"the parameters are hard to tell apart (condition number {self.condition_:.1e}), too hard for sums of "
+                "products: make the evidence with exact=True"
             )
         return self
 
@@ -52,7 +54,7 @@ class _FromFactors(Estimator):
         r = factors[0].shape[1] - 1
         if counts.sum() <= r:
             raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or look for fewer")
-        whole = np.linalg.qr(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]), mode="r")
+        whole = by_reflections(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
         R, z = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)
@@ -67,7 +69,7 @@ class _FromFactors(Estimator):
         return np.array([np.sum((w * F[:, :-1] @ self._root) ** 2) for w, F in zip(weights, factors, strict=True)])
 
 
-class LeastSquares(_FromFactors):
+class LeastSquares(FromFactors):
     """Ordinary least squares: min |y − X β|², every row alike.
 
     The covariance takes the noise of all rows for the same, σ² (XᵀX)⁻¹, unless ``per_joint``: then rows of different joints
@@ -95,7 +97,6 @@ class LeastSquares(_FromFactors):
             self.covariance_ = float(squares.sum()) / self.dof_ * self._spread
         return self
 
-
     def _variances(self, grams: Sequence[Array], counts: Array, squares: Array) -> Array:
         """σ_j² from the sums of squared residuals. Noise of one joint goes into the residuals of all, through the parameters:
         E |e_j|² = (n_j − 2 tr H_jj) σ_j² + Σ_k tr(H_jk H_kj) σ_k²."""
@@ -107,7 +108,7 @@ class LeastSquares(_FromFactors):
         return np.where(solved > 0.0, solved, plain)
 
 
-class WeightedLeastSquares(_FromFactors):
+class WeightedLeastSquares(FromFactors):
     """Least squares with each joint's rows divided by its noise, which is estimated along with the parameters.
 
     Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is found
@@ -125,6 +126,8 @@ class WeightedLeastSquares(_FromFactors):
         for _ in range(max(1, self.iterations)):
             squares = self._learn(factors, counts, weights, names)
             noise = np.maximum(self._noise(factors, counts, weights, squares), floor)
+            # a joint whose rows the parameters can follow one by one does not show its noise: it is left as it was
+            noise = np.where(counts - self._leverages(factors, weights) >= ENOUGH * counts, noise, 1.0 / weights)
             change = float(np.max(np.abs(noise * weights - 1.0)))
             self.noise_, weights = noise, 1.0 / noise
             if change < self.tolerance:

@@ -56,7 +56,8 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str)
         )
         phi = result.x
         if inside == last:
-            return Solution(f.coordinates(phi), "solved", True)
+            settled = result.success or np.abs(result.jac).max() < max(1e-3 * inside, 1e3 * ROUNDING * steepest)
+            return Solution(f.coordinates(phi), "solved" if settled else "solved, to less than the usual accuracy", True)
         inside = max(last, inside / STAGE)
 
 

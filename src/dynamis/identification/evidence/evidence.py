@@ -1,8 +1,8 @@
 """All that least squares asks of a log, in constant memory: for each joint a triangular matrix.
 
-The rows of joint j go through Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept, for any weighting of
-joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in blocks whose length
-is fixed: cut a log wherever you like, and every bit is the same.
+The rows of joint j are those of Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept, for any
+weighting of joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in blocks whose
+length is fixed: cut a log wherever you like, and every bit is the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Evidence:
     def stacked(self, weights: Any = None) -> tuple[Array, Array, float]:
         """(R, z, rest) of all joints with these weights: |W (y − X β)|² = |z − R β|² + rest²."""
         scale = np.ones(len(self.R)) if weights is None else np.asarray(weights, float)
-        whole = np.linalg.qr(np.vstack([w * F for w, F in zip(scale, self.factors(), strict=True)]), mode="r")
+        whole = by_reflections(np.vstack([w * F for w, F in zip(scale, self.factors(), strict=True)]))
         r = len(self.names)
         return whole[:r, :r], whole[:r, r], float(abs(whole[r, r])) if len(whole) > r else 0.0
 
@@ -66,7 +66,9 @@ def merge(parts: Iterable[Evidence]) -> Evidence:
         raise InputError("there is no evidence to put together")
     first = found[0]
     for other in found[1:]:
-        if other.names != first.names or any(not np.array_equal(a, b) for a, b in zip(first.columns, other.columns, strict=True)):
+        if other.names != first.names or any(
+            not np.array_equal(a, b) for a, b in zip(first.columns, other.columns, strict=True)
+        ):
             raise InputError("evidence about different parameters cannot be put together: use one model for all logs")
     R = tuple(by_reflections(np.vstack([part.R[j] for part in found])) for j in range(len(first.R)))
     counts = np.sum([part.counts for part in found], axis=0)

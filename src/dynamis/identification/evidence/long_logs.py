@@ -56,7 +56,9 @@ class LongLog:
     def samples(self, path: PathLike, robot: Robot) -> Iterator[Samples]:
         """The prepared samples of a log of one uninterrupted run, window by window."""
         if self.cutoff is None and set(self.logged) != {"v", "a"}:
-            raise InputError("a long log needs cutoff= in Hz, or logged=('v', 'a') where velocities and accelerations are in it")
+            raise InputError(
+                "a long log needs cutoff= in Hz, or logged=('v', 'a') where velocities and accelerations are in it"
+            )
         chunks = log_chunks(path, robot, self.mapping, self.size)
         for log, before, after, period in _windows(chunks, self._margin):
             if self.cutoff is None:
@@ -68,14 +70,18 @@ class LongLog:
                 period=period, **self.options,
             )  # fmt: skip
             if len(ready) != 1 or len(ready[0]) != len(log):
-                raise InputError(f"{printable(str(path))}: a long log must be one run without gaps; cut it into files at its gaps")
+                raise InputError(
+                    f"{printable(str(path))}: a long log must be one run without gaps; cut it into files at its gaps"
+                )
             yield ready[0][before : len(log) - after]
 
     def _as_logged(self, log: Log, robot: Robot, period: float) -> Samples:
         """Nothing is to be derived, so nothing needs a margin."""
         raw = Measured.of(log, robot, self.transmission, None)
         if raw.v is None or raw.a is None:
-            raise InputError(f"{printable(raw.source)} holds no velocities or no accelerations: give cutoff= in Hz to derive them")
+            raise InputError(
+                f"{printable(raw.source)} holds no velocities or no accelerations: give cutoff= in Hz to derive them"
+            )
         q, v, a, tau = (raw.at_joints(name, getattr(raw, name)) for name in ("q", "v", "a", "tau"))
         use = None if self.slow is None else np.abs(v) >= self.slow
         return Samples.of(
@@ -120,7 +126,9 @@ def evidence_of_logs(
         else:
             robot = base.model.robot
             settings = base.model.settings
-            futures = [executor.submit(_remote, robot.description, settings, base.independent, reading, str(path)) for path in files]
+            futures = [
+                executor.submit(_remote, robot.description, settings, base.independent, reading, str(path)) for path in files
+            ]
             results = (future.result() for future in futures)
         for part in results:
             found.append(part)
@@ -181,6 +189,6 @@ def _even(log: Log, zero: float, period: float, first: int) -> Log:
     gaps = np.flatnonzero(np.abs(steps - period) > UNEVEN * period)
     if len(gaps):
         at = int(gaps[0]) + 1
-        raise InputError(f"{log.where(at)}: {steps[at - 1]:.6g} s after the sample before, where others are {period:.6g} s apart; "
-                         "cut the log there")  # fmt: skip
+        apart = f"{steps[at - 1]:.6g} s after the sample before, where others are {period:.6g} s apart"
+        raise InputError(f"{log.where(at)}: {apart}; cut the log there")
     return replace(log, t=even)

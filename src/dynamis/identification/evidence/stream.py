@@ -29,9 +29,9 @@ TILE = 1024  # samples whose regressor is looked at while it is in the cache
 class Stream:
     """Evidence that grows: `push` samples of one uninterrupted run, then `finish`.
 
-    The samples' own filter (``parallel``, ``every``) is applied. Whatever the sizes of the pieces pushed, the result is the same.
-    ``exact`` takes reflections for all rows instead of products for whole blocks: several times slower, and needed only for
-    parameters that are very hard to tell apart.
+    The samples' own filter (``parallel``, ``every``) is applied. Whatever the sizes of the pieces pushed, the result is the
+    same. ``exact`` takes reflections for all rows instead of products for whole blocks: several times slower, and needed only
+    for parameters that are very hard to tell apart.
     """
 
     def __init__(self, base: BaseParameters, exact: bool = False) -> None:
@@ -121,10 +121,10 @@ class Stream:
                 T = entries[low : min(low + TILE, rows), edges[j] : edges[j + 1]]
                 grams[j] += T.T @ T
         triangles, counts = [], []
-        for j, gram in enumerate(grams):
-            A = entries[:rows, edges[j] : edges[j + 1]]
-            triangles.append(by_products(A, gram) if products[j] else by_reflections(A[use[:, j]]))
-            counts.append(int(use[:, j].sum()))
+        for k, gram in enumerate(grams):
+            A = entries[:rows, edges[k] : edges[k + 1]]
+            triangles.append(by_products(A, gram) if products[k] else by_reflections(A[use[:, k]]))
+            counts.append(int(use[:, k].sum()))
         return replace(
             self._nothing, R=tuple(triangles), counts=np.array(counts), samples=rows * filtered.every, exact=not any(products)
         )
@@ -173,5 +173,5 @@ def _joined(pieces: Sequence[Samples]) -> Samples:
     if len(pieces) == 1:
         return pieces[0]
     fields = ("t", "q", "v", "a", "tau", "use")
-    joined = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields}
+    joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields}
     return replace(pieces[0], **joined)
