@@ -132,6 +132,11 @@ def _task_space(sections: Sections) -> float | None:
     return min((row["times_faster"] for row in _rows(sections, "task-space") if row["times_faster"]), default=None)
 
 
+def _long_log(key: str) -> Callable[[Sections], float | None]:
+    """Of the usual way, where regressor and torque are low-passed alike."""
+    return lambda sections: next((row[key] for row in _rows(sections, "identification") if "low-passed" in row["way"]), None)
+
+
 def _puma(sections: Sections) -> float | None:
     falls = sections.get("rollouts", {}).get("puma", {})
     return max((fall["seconds"] for fall in falls.values()), default=None)
@@ -173,6 +178,8 @@ GOALS = (
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
     Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
+    Goal("Identification from a log of ten million samples, against Pinocchio's regressor alone", "×", 15, True, _long_log("times_faster")),
+    Goal("Its memory", "MB", 1000, False, _long_log("peak_mb")),
     Goal("UR5e on one H200, semi-implicit Euler with a law, against MJX's forward dynamics", "×", 100, True, _on_gpu("euler")),
     Goal("UR5e on one H200, RK4 with a law, likewise", "×", 100, True, _on_gpu("rk4")),
     Goal("Energy over 10 s, thrown, RK4 1 ms, worst of 20 robots", "", 1e-7, False, _drift("thrown_rk4")),

@@ -130,8 +130,8 @@ def base_parameters(
     if gap < LEAST_GAP:
         raise DynamisError(
             f"robot {printable(model.robot.name)}: whether {rank} or {rank + 1} parameters can be told apart is not clear, "
-            f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero do this: "
-            "make them zero in the file"
+            f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero "
+            "do this: make them zero in the file"
         )
     return BaseParameters(model, np.array(independent, int)[places], dependent, B, gap)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
@@ -13,12 +16,22 @@ from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.estimators.robust import RobustLeastSquares
 from dynamis.identification.estimators.total import TotalLeastSquares
 
+
+def near_the_prior(base: BaseParameters) -> Ridge:
+    """Ridge whose parameters may be off by a share of the bodies believed, whatever the log shows of them.
+
+    Shares of the torques in the log itself would let a parameter run away that the log hardly shows.
+    """
+    space = BodySpace(base.model)
+    return Ridge(prior=base.prior, prior_scale=np.linalg.norm(base.B @ space.spun @ space.C, axis=1))
+
+
 ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
     "ordinary": lambda _: LeastSquares(),
     "weighted": lambda _: WeightedLeastSquares(),
     "robust": lambda _: RobustLeastSquares(),
     "total": lambda _: TotalLeastSquares(),
-    "ridge": lambda base: Ridge(prior=base.prior),
+    "ridge": near_the_prior,
     "consistent": PhysicallyConsistent,
 }
 

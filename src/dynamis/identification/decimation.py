@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 ATTENUATION = 50.0  # dB, of what lies beyond the transition
 TRANSITION = 1.5  # width of the fall from 1 to nothing, in cut-offs
 AVERAGED = 8.0  # samples are first averaged down to no less than this many times the cut-off
-GROUP = 16  # rows that are made by one product of matrices
+GROUP = 8  # rows that are made by one product of matrices
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ class Decimation:
         """The sample each row stands for."""
         return self.half + self.every * np.arange(self.rows(samples))
 
-    def of(self, x: Array) -> Array:
-        """The filtered rows of an array whose first axis is time."""
-        count = self.rows(len(x))
+    def of(self, x: Array, averaged: int = 1) -> Array:
+        """The filtered rows of an array whose first axis is time; ``averaged`` samples each, where that was done before."""
+        count = self.rows(len(x) * averaged)
         if len(self.taps) == 1:
             return x[:: self.every]
         if count == 0 or x.size == 0:
             return np.empty((count, *x.shape[1:]))
-        d, stride = self.averaged, self.every // self.averaged
+        d, stride = self.averaged // averaged, self.every // self.averaged
         flat = x.reshape(len(x), -1)[: len(x) - len(x) % d]
         means = flat if d == 1 else np.add.reduce(flat.reshape(-1, d, flat.shape[1]), axis=1) / d
         T = self._rows_at_a_time

@@ -85,6 +85,8 @@ def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
         )
     filtered = Decimation(run.period, run.parallel, run.every)
     if filtered.rows(len(run)) == 0:
+        if run.parallel is None:
+            raise InputError(f"{run!r} is empty: leave it out")
         raise InputError(
             f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its "
             "cut-off"

@@ -145,5 +145,5 @@ def _samples(
 
 
 def _look_at(findings: Sequence[Finding], notes: list[str]) -> None:
-    refuse(findings)
-    notes += [str(finding) for finding in findings]
+    refuse(finding for finding in findings if not finding.mends)
+    notes += [f"mended: {finding.text}" if finding.mends else str(finding) for finding in findings]

@@ -84,13 +84,18 @@ class Samples:
                 raise InputError(f"{name}{whose} has {len(array)} rows, tau has {count}: every instant needs all of them")
             if name != "q" and array.shape[1] != joints:
                 raise InputError(f"{name}{whose} has {array.shape[1]} columns, tau has {joints}: one for each joint")
-        if period is not None and not period > 0.0:
+        if period is not None and not 0.0 < period < np.inf:
             raise InputError(f"the sampling period{whose} must be above zero, got {period!r} s")
+        if every < 1 or int(every) != every:
+            raise InputError(f"every{whose} is a whole number from 1, of the filtered rows every how many are kept; got {every!r}")
         if parallel is not None and period is None:
             raise InputError("a low-pass needs to know the sampling period: give period=")
         times = np.arange(count) * (period or 1.0) if t is None else np.asarray(t, float)
         if times.shape != (count,):
             raise InputError(f"t{whose} has shape {times.shape}; it takes one time for each of the {count} rows")
+        if not np.isfinite(times).all():
+            row = int(np.flatnonzero(~np.isfinite(times))[0])
+            raise InputError(f"t[{row}]{whose} is {times[row]}: leave this row out or repair it")
         used = np.ones((count, joints), bool) if use is None else np.asarray(use, bool)
         if used.shape != (count, joints):
             raise InputError(f"use{whose} has shape {used.shape}; it takes one truth value for each torque, {(count, joints)}")

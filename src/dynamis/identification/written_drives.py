@@ -31,13 +31,16 @@ def set_drives(
     for k, coordinate in enumerate(model.coordinates):
         if not linear.terms or coordinate.name in driven:
             places.setdefault(coordinate.joint, []).append(k)
+    shifted = []
     for name, own in places.items():
         wanted = {term: _alike(model, linear, named, own, term, notes) for term in HELD}
         shift = [named.get(f"{model.coordinates[k].name}.offset", 0.0) for k in own]
         if offsets == "coulomb_bias" and any(shift):
             wanted["coulomb_bias"] += _single(shift, name, "offset")
-            notes.append(f"the offset of joint {printable(name)} stands in its coulomb bias: at rest it is not felt")
+            shifted.append(printable(name))
         _set(description, description.joint(name), model, own[0], wanted, riding.get(name), notes)
+    if shifted:
+        notes.append(f"offsets of {', '.join(shifted)} stand in their coulomb bias: at rest they are not felt")
     for name, inertia in riding.items():
         description.joint(name).drive.rotor_inertia = inertia
     _say_what_is_lost(linear, named, offsets, notes)

@@ -123,6 +123,8 @@ class PhysicallyConsistent(FromFactors):
         r = self.base.rank
         if factors[0].shape[1] != r + 1:
             raise InputError(f"X has {factors[0].shape[1] - 1} columns; the base has {r} parameters")
+        if not counts.sum():
+            raise InputError("there are no rows to learn from: every torque was left out, or the logs are empty")
         space, (R, z) = self._space(), _whitened(factors, counts)
         D = R @ self.base.B @ space.spun
         G, g = D @ space.C, z - D @ space.origin

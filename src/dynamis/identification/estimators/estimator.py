@@ -17,6 +17,7 @@ from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
 DEFICIENT = 1e-10  # of the largest singular value of columns of length one
+ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
 
 
 class Estimator:
@@ -50,7 +51,8 @@ class Estimator:
         """R²: one minus the share of y's variation that is left over."""
         given = np.asarray(y, float)
         residual = given - self.predict(X)
-        return float(1.0 - residual @ residual / np.sum((given - given.mean()) ** 2))
+        left, varies = float(residual @ residual), float(np.sum((given - given.mean()) ** 2))
+        return 1.0 - left / varies if varies > 0.0 else float(left == 0.0)
 
     @property
     def standard_errors_(self) -> Array:
@@ -111,6 +113,25 @@ def checked_rows(X: Any, y: Any, joint: Any = None, names: Sequence[str] | None 
     if labels.shape != given.shape or labels.dtype.kind not in "iu" or (len(labels) and labels.min() < 0):
         raise InputError(f"joint gives each of the {len(given)} rows a number from 0, got {labels.dtype} {labels.shape}")
     return rows, given, labels.astype(int)
+
+
+def noise_of_each(noise: Any, joints: int) -> Array:
+    """The standard deviation of y that was given, one number for all joints or for each."""
+    values = np.asarray(noise, float)
+    if values.shape not in ((), (joints,)) or not ((values > 0.0) & np.isfinite(values)).all():
+        raise InputError(
+            f"noise= is the standard deviation of y, above zero, one number or one for each of {joints} joints; got {noise!r:.60}"
+        )
+    return np.broadcast_to(values, (joints,)).copy()
+
+
+def followed(leverage: Array, labels: Array, joints: int) -> Array:
+    """Whether a joint's rows are followed one by one by the parameters, so that what is left does not show its noise.
+
+    ``leverage`` (rows,) is how much each row pulls the fit towards itself.
+    """
+    counts = np.bincount(labels, minlength=joints)
+    return np.asarray(counts - np.bincount(labels, leverage, joints) < ENOUGH * counts)
 
 
 def check_rank(R: Array, names: Sequence[str] | None = None) -> float:

@@ -136,4 +136,4 @@ def _noise(residual: Array, labels: Array, joints: int, parameters: int) -> Arra
     counts = np.bincount(labels, minlength=joints)
     share = 1.0 - parameters / len(residual)
     squares = np.bincount(labels, residual**2, joints) / np.maximum(counts * share, 1e-300)
-    return np.maximum(np.sqrt(squares), 1e-14 * np.abs(residual).max(initial=0.0) + 1e-300)
+    return np.maximum(np.sqrt(squares), 1e-14 * np.abs(residual).max(initial=0.0) + 1e-100)

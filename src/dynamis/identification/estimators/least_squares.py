@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+from dynamis.identification.estimators.estimator import ENOUGH, Estimator, check_rank, checked_rows
 from dynamis.identification.evidence.evidence import by_reflections
 
 if TYPE_CHECKING:
     from dynamis.identification.evidence.evidence import Evidence
 
 Array = npt.NDArray[Any]
-ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
 CLEAR = 1e4  # condition numbers whose square is still far from rounding
 
 
@@ -102,10 +101,13 @@ class LeastSquares(FromFactors):
         E |e_j|² = (n_j − 2 tr H_jj) σ_j² + Σ_k tr(H_jk H_kj) σ_k²."""
         spread = [self._spread @ G for G in grams]
         mixed = np.array([[np.sum(a * b.T) for b in spread] for a in spread])
-        mixed[np.diag_indices_from(mixed)] += counts - 2.0 * np.array([np.trace(a) for a in spread])
+        pulls = np.array([np.trace(a) for a in spread])
+        mixed[np.diag_indices_from(mixed)] += counts - 2.0 * pulls
         plain = squares / np.maximum(counts * (1.0 - self.n_features_in_ / counts.sum()), 1.0)
         solved = np.linalg.lstsq(mixed, squares)[0]
-        return np.where(solved > 0.0, solved, plain)
+        found = np.where(solved > 0.0, solved, plain)
+        # a joint whose rows the parameters can follow one by one does not show its noise: it has that of all
+        return np.where(counts - pulls >= ENOUGH * counts, found, squares.sum() / self.dof_)
 
 
 class WeightedLeastSquares(FromFactors):
@@ -122,20 +124,22 @@ class WeightedLeastSquares(FromFactors):
         weights = np.ones(len(factors))
         # noise cannot be told from rounding below this
         sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
-        floor = 1e-14 * np.maximum(sizes, 1e-6 * sizes.max()) + 1e-300
-        for _ in range(max(1, self.iterations)):
+        floor = 1e-14 * np.maximum(sizes, 1e-6 * sizes.max()) + 1e-100
+        for repeat in range(max(1, self.iterations)):
             squares = self._learn(factors, counts, weights, names)
-            noise = np.maximum(self._noise(factors, counts, weights, squares), floor)
-            # a joint whose rows the parameters can follow one by one does not show its noise: it is left as it was
-            noise = np.where(counts - self._leverages(factors, weights) >= ENOUGH * counts, noise, 1.0 / weights)
+            # before anything is known of a joint's noise, it is that of all
+            before = 1.0 / weights if repeat else np.full(len(counts), np.sqrt(squares.sum() / self.dof_))
+            noise = np.maximum(self._noise(factors, counts, weights, squares, before), floor)
             change = float(np.max(np.abs(noise * weights - 1.0)))
-            self.noise_, weights = noise, 1.0 / noise
+            weights = 1.0 / noise
             if change < self.tolerance:
                 break
         squares = self._learn(factors, counts, weights, names)
-        self.noise_ = np.maximum(self._noise(factors, counts, weights, squares), floor)
+        self.noise_ = np.maximum(self._noise(factors, counts, weights, squares, 1.0 / weights), floor)
         self.covariance_ = self._spread
         return self
 
-    def _noise(self, factors: Sequence[Array], counts: Array, weights: Array, squares: Array) -> Array:
-        return np.sqrt(squares / np.maximum(counts - self._leverages(factors, weights), 1.0))
+    def _noise(self, factors: Sequence[Array], counts: Array, weights: Array, squares: Array, before: Array) -> Array:
+        over = counts - self._leverages(factors, weights)
+        # a joint whose rows the parameters can follow one by one does not show its noise: it is left as it was
+        return np.where(over >= ENOUGH * counts, np.sqrt(squares / np.maximum(over, 1.0)), before)

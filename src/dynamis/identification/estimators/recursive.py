@@ -70,7 +70,7 @@ class RecursiveLeastSquares(Estimator):
         labels = np.zeros(len(given), int) if joint is None else np.atleast_1d(np.asarray(joint, int))
         if not hasattr(self, "_factor"):
             self._begin(rows.shape[1])
-        if rows.shape[1] != self.n_features_in_ or labels.shape != given.shape:
+        if rows.shape[1] != self.n_features_in_ or labels.shape != given.shape or (labels < 0).any():
             raise InputError(
                 f"X has {rows.shape[1]} columns, joint {labels.shape} numbers; before, X had {self.n_features_in_}"
             )
@@ -143,7 +143,8 @@ class RecursiveLeastSquares(Estimator):
     @property
     def condition_(self) -> float:  # type: ignore[override]  # asked for seldom, and dear: not with every row
         R = self._factor[:, :-1]
-        return float(np.linalg.cond(R / np.linalg.norm(R, axis=0)))
+        lengths = np.linalg.norm(R, axis=0)
+        return float(np.linalg.cond(R / lengths)) if lengths.all() else float("inf")
 
     def _learn(self) -> bool:
         """β and its covariance, if the rows so far determine them."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.estimators.estimator import Estimator, checked_rows
+from dynamis.identification.estimators.estimator import Estimator, checked_rows, followed, noise_of_each
 
 Array = npt.NDArray[Any]
 STRENGTHS = ("evidence", "gcv", "blocks")
@@ -59,7 +59,7 @@ class Ridge(Estimator):
         prior = np.zeros(r) if self.prior is None else _one_each(self.prior, r, "prior", names)
         scale = self._scale(rows, prior, names)
         error, Z = given - rows @ prior, rows * scale
-        noise = self._start_noise(Z, error, labels, joints)
+        noise = self._start_noise(Z, error, labels, joints, np.abs(given).max())
         for _ in range(1 if self.noise is not None else PASSES):
             weight = 1.0 / noise[labels]
             U, s, Vt = np.linalg.svd(Z * weight[:, None], full_matrices=False)
@@ -70,21 +70,21 @@ class Ridge(Estimator):
             effective = float(np.sum(s * keep))
             residual = error - Z @ step
             if self.noise is None:
-                noise = _noise(residual, labels, joints, effective, np.abs(given).max())
+                noise = _noise(residual, (U**2) @ (s * keep), labels, noise, np.abs(given).max())
         variance = 1.0 if self.noise is not None else _variance(residual / noise[labels], effective)
         spread = (Vt.T * (variance / (s**2 + strength))) @ Vt
         self.coef_, self.n_features_in_, self.dof_ = prior + scale * step, r, len(given) - r
         self.covariance_ = spread * np.outer(scale, scale)
         self.noise_, self.strength_, self.effective_ = noise, float(strength), effective
-        self.shown_ = 1.0 - np.diag(spread) * strength / variance
+        self.shown_ = (Vt**2).T @ (s * keep)
         self.condition_ = float(np.sqrt((s[0] ** 2 + strength) / (s[-1] ** 2 + strength)))
         return self
 
     def _blocks(self, blocks: Any, count: int) -> Array | None:
         if isinstance(self.strength, str) and self.strength not in STRENGTHS:
             raise InputError(f"strength={self.strength!r} is not known; give λ, or choose {', '.join(map(repr, STRENGTHS))}")
-        if not isinstance(self.strength, str) and not self.strength > 0.0:
-            raise InputError(f"strength= must be above zero, got {self.strength!r}; without a prior use LeastSquares")
+        if not isinstance(self.strength, str) and not 0.0 < self.strength < np.inf:
+            raise InputError(f"strength= must be above zero and finite, got {self.strength!r}; without a prior use LeastSquares")
         if self.strength != "blocks":
             return None
         if blocks is None:
@@ -113,14 +113,14 @@ class Ridge(Estimator):
         typical = float(np.median((np.abs(prior) * sizes)[prior != 0.0]))
         return float(self.prior_scale) * np.where(prior != 0.0, np.abs(prior), typical * alike)
 
-    def _start_noise(self, Z: Array, error: Array, labels: Array, joints: int) -> Array:
+    def _start_noise(self, Z: Array, error: Array, labels: Array, joints: int, largest: float) -> Array:
         if self.noise is not None:
-            noise = np.broadcast_to(np.asarray(self.noise, float), (joints,)).copy()
-            if not (noise > 0.0).all():
-                raise InputError(f"noise= is a standard deviation above zero for each joint, got {noise.min():g}")
-            return noise
-        rough = error - Z @ np.linalg.lstsq(Z, error, rcond=1e-6)[0]
-        return _noise(rough, labels, joints, Z.shape[1], np.abs(error).max(initial=0.0))
+            return noise_of_each(self.noise, joints)
+        U, s, _ = np.linalg.svd(Z, full_matrices=False)
+        U = U[:, s > 1e-6 * s[0]]
+        rough = error - U @ (U.T @ error)
+        pooled = np.full(joints, np.sqrt(rough @ rough / (len(error) - U.shape[1])))
+        return _noise(rough, np.sum(U**2, axis=1), labels, pooled, largest)
 
     def _choose(self, U: Array, s: Array, Vt: Array, y: Array, blocks: Array | None) -> float:
         if not isinstance(self.strength, str):
@@ -145,10 +145,12 @@ def _one_each(value: Any, count: int, what: str, names: Sequence[str] | None) ->
     return array
 
 
-def _noise(residual: Array, labels: Array, joints: int, effective: float, largest: float) -> Array:
-    share = max(1.0 - effective / len(residual), 1.0 / len(residual))
-    squares = np.bincount(labels, residual**2, joints) / np.maximum(np.bincount(labels, minlength=joints) * share, 1e-300)
-    return np.maximum(np.sqrt(squares), 1e-13 * largest + 1e-300)
+def _noise(residual: Array, leverage: Array, labels: Array, before: Array, largest: float) -> Array:
+    """Each joint's noise, or what it was taken for before where its rows do not show it."""
+    over = np.bincount(labels, 1.0 - leverage, len(before))
+    squares = np.bincount(labels, residual**2, len(before)) / np.maximum(over, 1e-9)
+    found = np.where(followed(leverage, labels, len(before)), before, np.sqrt(squares))
+    return np.maximum(found, 1e-13 * largest + 1e-100)
 
 
 def _variance(u: Array, effective: float) -> float:

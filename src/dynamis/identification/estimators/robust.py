@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows, followed
 
 Array = npt.NDArray[Any]
 # what a loss lets pass in full, in standard deviations: 95 % as efficient as least squares where there are no gross errors
@@ -56,16 +56,25 @@ class RobustLeastSquares(Estimator):
         check_rank(np.asarray(np.linalg.qr(rows, mode="r")), names)
         Z = rows / lengths
         start = np.linalg.lstsq(Z, given, rcond=None)[0]
-        floor = np.array([FLOOR * np.abs(given[labels == k]).max(initial=1e-300) for k in range(int(labels.max()) + 1)])
-        beta, scale, count = self._reweighted(Z, given, labels, start, "huber", TUNING["huber"], floor)
+        if len(given) <= 2 * rows.shape[1]:
+            raise InputError(
+                f"{len(given)} rows for {rows.shape[1]} parameters: gross errors stand out only where more than half of the rows "
+                "are left over; record more, or use LeastSquares"
+            )
+        largest = np.array([np.abs(given[labels == k]).max(initial=0.0) for k in range(int(labels.max()) + 1)])
+        floor = FLOOR * np.maximum(largest, 1e-6 * largest.max()) + 1e-100
+        shy = followed(np.sum(np.linalg.qr(Z)[0] ** 2, axis=1), labels, len(floor))
+        beta, scale, count = self._reweighted(Z, given, labels, start, "huber", TUNING["huber"], floor, shy)
         tuning = self.tuning or TUNING[self.loss]
         if self.loss != "huber" or tuning != TUNING["huber"]:
-            beta, scale, more = self._reweighted(Z, given, labels, beta, self.loss, tuning, floor)
+            beta, scale, more = self._reweighted(Z, given, labels, beta, self.loss, tuning, floor, shy)
             count += more
         residual = given - Z @ beta
         u = residual / scale[labels]
         weights, slope = _weights(u, self.loss, tuning), _slope(u, self.loss, tuning)
-        H, S = ((Z.T * (x / scale[labels] ** 2)) @ Z for x in (slope, (weights * u) ** 2))
+        # rows that are followed one by one do not show their errors: these are taken for what they are elsewhere
+        squares = np.where(shy[labels], 1.0, (weights * u) ** 2)
+        H, S = ((Z.T * (x / scale[labels] ** 2)) @ Z for x in (slope, squares))
         inverse = np.linalg.inv(H) / lengths
         r = Z.shape[1]
         self.coef_, self.n_features_in_, self.dof_ = beta / lengths, r, len(given) - r
@@ -76,27 +85,27 @@ class RobustLeastSquares(Estimator):
         return self
 
     def _reweighted(
-        self, Z: Array, y: Array, labels: Array, beta: Array, loss: str, tuning: float, floor: Array
+        self, Z: Array, y: Array, labels: Array, beta: Array, loss: str, tuning: float, floor: Array, shy: Array
     ) -> tuple[Array, Array, int]:
         """β and the joints' scales, from a start, and after how many rounds they stood."""
-        scale = _scales(y - Z @ beta, labels, Z.shape[1], floor)
+        scale = _scales(y - Z @ beta, labels, Z.shape[1], floor, shy)
         for count in range(1, self.iterations + 1):
             residual = y - Z @ beta
             weight = _weights(residual / scale[labels], loss, tuning) / scale[labels] ** 2
             # normal equations for the step alone: what they lose of its digits, the next step has back
             step = np.linalg.solve((Z.T * weight) @ Z, Z.T @ (weight * residual))
             moved, beta = Z @ step, beta + step
-            before, scale = scale, _scales(residual - moved, labels, Z.shape[1], floor)
+            before, scale = scale, _scales(residual - moved, labels, Z.shape[1], floor, shy)
             if np.linalg.norm(moved / before[labels]) <= self.tolerance * np.sqrt(len(y)):
                 return beta, scale, count
         return beta, scale, self.iterations
 
 
-def _scales(residual: Array, labels: Array, parameters: int, floor: Array) -> Array:
-    """Each joint's noise: the median |residual|, made larger for the parameters that were fitted."""
+def _scales(residual: Array, labels: Array, parameters: int, floor: Array, shy: Array) -> Array:
+    """Each joint's noise: the median |residual|, made larger for the parameters that were fitted; of shy ones that of all."""
     used = np.sqrt(len(residual) / (len(residual) - parameters))
     mads = [np.median(np.abs(residual[labels == k])) if (labels == k).any() else 0.0 for k in range(len(floor))]
-    return np.maximum(MAD * used * np.array(mads), floor)
+    return np.maximum(MAD * used * np.where(shy, np.median(np.abs(residual)), mads), floor)
 
 
 def _weights(u: Array, loss: str, c: float) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows, noise_of_each
 
 Array = npt.NDArray[Any]
 NOT_GENERIC = 1e-7  # share of y in the direction of least noise: below it the solution runs away
@@ -44,7 +44,8 @@ class TotalLeastSquares(Estimator):
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
         rows, given, labels = checked_rows(X, y, joint, names)
         count, r = rows.shape
-        weight = self._row_noise(int(labels.max()) + 1)[labels]
+        given_noise = noise_of_each(self.noise, int(labels.max()) + 1)
+        weight = given_noise[labels]
         typical = float(np.sqrt(np.mean(weight**2)))  # the noise of y in whose company that of the columns is as given
         spread = np.ones(r) if self.column_noise is None else self._column_noise(r, names) / typical
         table = np.column_stack([rows, given]) / weight[:, None]
@@ -68,15 +69,9 @@ class TotalLeastSquares(Estimator):
         inner = variance * M + size * variance * np.diag(spread**2) - size**2 * np.outer(mixed, mixed)
         self.coef_, self.n_features_in_, self.dof_ = beta, r, count - r
         self.covariance_ = inverse @ inner @ inverse / count
-        self.noise_ = np.sqrt(size) * self._row_noise(int(labels.max()) + 1)
+        self.noise_ = np.sqrt(size) * given_noise
         self.column_noise_ = np.sqrt(size) * spread * typical
         return self
-
-    def _row_noise(self, joints: int) -> Array:
-        noise = np.broadcast_to(np.asarray(self.noise, float), (joints,))
-        if not (noise > 0.0).all():
-            raise InputError(f"noise= is the standard deviation of y, above zero for each joint; got {noise.min():g}")
-        return noise
 
     def _column_noise(self, count: int, names: Sequence[str] | None) -> Array:
         spread = np.asarray(self.column_noise, float)

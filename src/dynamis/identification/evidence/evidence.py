@@ -1,8 +1,8 @@
 """All that least squares asks of a log, in constant memory: for each joint a triangular matrix.
 
 The rows of joint j are those of Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept, for any
-weighting of joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in blocks whose
-length is fixed: cut a log wherever you like, and every bit is the same.
+weighting of joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in
+blocks whose length is fixed: cut a log wherever you like, and every bit is the same.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def nothing(names: Sequence[str], joints: Sequence[str], pattern: Array) -> Evid
 
 def by_reflections(A: Array) -> Array:
     """R of A = Q R, to the last bit that A's own rounding allows."""
+    if not len(A):  # LAPACK has no use for it, and says so on the terminal
+        return np.zeros(A.shape)
     R, *_ = scipy.linalg.lapack.dgeqrf(A)
     return np.asarray(np.triu(R[: min(A.shape)]))
 

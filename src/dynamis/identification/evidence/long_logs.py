@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ class LongLog:
     slow: Any = None
     transmission: Any = None
     exact: bool = False
-    size: int = 65_536
+    size: int = 262_144
     options: dict[str, Any] = field(default_factory=dict)
 
     def samples(self, path: PathLike, robot: Robot) -> Iterator[Samples]:
@@ -60,13 +60,14 @@ class LongLog:
                 "a long log needs cutoff= in Hz, or logged=('v', 'a') where velocities and accelerations are in it"
             )
         chunks = log_chunks(path, robot, self.mapping, self.size)
-        for log, before, after, period in _windows(chunks, self._margin):
-            if self.cutoff is None:
+        if self.cutoff is None:
+            for log, period in _on_even_clock(chunks):
                 yield self._as_logged(log, robot, period)
-                continue
+            return
+        for log, before, after, period in _windows(chunks, self._margin):
             ready = prepare(
                 log, robot, cutoff=self.cutoff, logged=self.logged, parallel=self.parallel, every=self.every, slow=self.slow,
-                smooth_torque=self.smooth_torque, transmission=self.transmission, trim=0.0, outliers=False,
+                smooth_torque=self.smooth_torque, transmission=self.transmission, trim=0.0, outliers=False, held=0.0,
                 period=period, **self.options,
             )  # fmt: skip
             if len(ready) != 1 or len(ready[0]) != len(log):
@@ -90,13 +91,14 @@ class LongLog:
         )  # fmt: skip
 
     def _margin(self, period: float) -> int:
-        return 0 if self.cutoff is None else 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
+        assert self.cutoff is not None
+        return 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
 
     def evidence(self, base: BaseParameters, path: PathLike, progress: Callable[[int], None] | None = None) -> Evidence:
         """What a log says, in memory that does not grow with it."""
         stream = Stream(base, self.exact)
         done = 0
-        for piece in self.samples(path, base.model.robot):
+        for piece in _ahead(self.samples(path, base.model.robot)):
             stream.push(piece)
             done += len(piece)
             if progress is not None:
@@ -155,6 +157,35 @@ def _workers(scheduler: str | None) -> Iterator[Executor | None]:
         yield crew.executor
 
 
+def _ahead(pieces: Iterator[Samples]) -> Iterator[Samples]:
+    """The same pieces, the next one read while the last is worked on."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, pieces, None)
+        while (piece := coming.result()) is not None:
+            coming = reader.submit(next, pieces, None)
+            yield piece
+
+
+def _on_even_clock(chunks: Iterator[Log]) -> Iterator[tuple[Log, float]]:
+    period, zero, start, last = 0.0, 0.0, 0, None
+    for chunk in chunks:
+        if not period:
+            period, zero = _period_of(chunk), float(chunk.t[0])
+        elif last is not None and abs(chunk.t[0] - last - period) > UNEVEN * period:
+            raise InputError(_gap(chunk, 0, float(chunk.t[0] - last), period))
+        yield _even(chunk, zero, period, start), period
+        start, last = start + len(chunk), float(chunk.t[-1])
+
+
+def _period_of(log: Log) -> float:
+    if len(log) < 2:
+        raise InputError(f"{log.where(0)}: one sample is no log")
+    period = float(np.median(np.diff(log.t[:1000])))
+    if not period > 0.0:
+        raise InputError(f"{log.where(1)}: times do not increase")
+    return period
+
+
 def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterator[tuple[Log, int, int, float]]:
     """(log, before, after, period): stretches at fixed places with what lies around them, on an even clock."""
     held: list[Log] = []
@@ -164,9 +195,7 @@ def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterat
         count += len(chunk)
         if not period and count > 1:
             whole = joined(held)
-            period, zero = float(np.median(np.diff(whole.t[:1000]))), float(whole.t[0])
-            if not period > 0.0:
-                raise InputError(f"{whole.where(1)}: times do not increase")
+            period, zero = _period_of(whole), float(whole.t[0])
             wide = margin_of(period)
         while period and count >= min(start, wide) + WINDOW + wide:
             whole = joined(held)
@@ -189,6 +218,10 @@ def _even(log: Log, zero: float, period: float, first: int) -> Log:
     gaps = np.flatnonzero(np.abs(steps - period) > UNEVEN * period)
     if len(gaps):
         at = int(gaps[0]) + 1
-        apart = f"{steps[at - 1]:.6g} s after the sample before, where others are {period:.6g} s apart"
-        raise InputError(f"{log.where(at)}: {apart}; cut the log there")
+        raise InputError(_gap(log, at, float(steps[at - 1]), period))
     return replace(log, t=even)
+
+
+def _gap(log: Log, at: int, step: float, period: float) -> str:
+    apart = f"{step:.6g} s after the sample before, where others are {period:.6g} s apart"
+    return f"{log.where(at)}: {apart}; cut the log there"

@@ -23,6 +23,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 BLOCK = 4096  # rows, of which one triangle is made
 TOGETHER = 16  # triangles that are made one
+TOGETHER_AT_MOST = 5  # samples in one compiled function
 TILE = 1024  # samples whose regressor is looked at while it is in the cache
 
 
@@ -75,7 +76,7 @@ class Stream:
     def _work_off(self, sizes: Sequence[int]) -> None:
         """Blocks of so many rows, in threads; then their samples are dropped, but for those the next row needs."""
         assert self._filter is not None
-        run, past = _joined([piece for piece, _ in self._waiting]), np.concatenate([past for _, past in self._waiting])
+        run, past = self._first(self._needed(sum(sizes)))
         starts = np.concatenate([[0], np.cumsum(sizes)])
         parts: list[Evidence | None] = [None] * len(sizes)
         threads = thread_count()
@@ -87,13 +88,32 @@ class Stream:
 
         for group in range(0, len(sizes), threads):
             share(reduce_block, range(group, min(group + threads, len(sizes))))
-        used = int(starts[-1]) * self._filter.every
+        self._drop(int(starts[-1]) * self._filter.every)
         for part in parts:
             assert part is not None
             self._parts.append(part)
             if len(self._parts) == TOGETHER:
                 self._parts = [merge(self._parts)]
-        self._waiting, self._count = [(run[used:], past[used:])], len(run) - used
+
+    def _first(self, count: int) -> tuple[Samples, Array]:
+        """The samples that have waited longest; copied only where they came in several pieces."""
+        parts: list[tuple[Samples, Array]] = []
+        for run, past in self._waiting:
+            parts.append((run[:count], past[:count]))
+            count -= len(run)
+            if count <= 0:
+                break
+        if len(parts) == 1:
+            return parts[0]
+        return _joined([run for run, _ in parts]), np.concatenate([past for _, past in parts])
+
+    def _drop(self, count: int) -> None:
+        self._count -= count
+        while count and count >= len(self._waiting[0][0]):
+            count -= len(self._waiting.pop(0)[0])
+        if count:
+            run, past = self._waiting[0]
+            self._waiting[0] = run[count:], past[count:]
 
     def _evidence(self, run: Samples, past: Array, place: int) -> Evidence:
         """One block. The entries of all joints stand side by side, each joint's torque behind its columns."""
@@ -102,7 +122,8 @@ class Stream:
         rows, step = filtered.rows(len(run)), max(1, TILE // filtered.every)
         widths = [len(c) + 1 for c in columns]
         edges = np.concatenate([[0], np.cumsum(widths)])
-        entries, work = self._memory(place, int(edges[-1]), (step - 1) * filtered.every + len(filtered.taps))
+        g = _averaged_at_once(filtered)
+        entries, work = self._memory(place, int(edges[-1]), ((step - 1) * filtered.every + len(filtered.taps)) // g)
         centres = filtered.centres(len(run))
         use = run.use[centres]
         products = [bool(use[:, j].all()) and not self.exact and rows == BLOCK > TALL * w for j, w in enumerate(widths)]
@@ -110,10 +131,10 @@ class Stream:
         for low in range(0, rows, step):  # while a tile is in the cache
             high = min(low + step, rows)
             piece = slice(low * filtered.every, (high - 1) * filtered.every + len(filtered.taps))
-            tile = work[: piece.stop - piece.start]
-            arguments = run.q[piece], run.v[piece], run.a[piece], past[piece], run.tau[piece]
-            _entry_function(self.base)(*arguments, out=tile)
-            entries[low:high] = filtered.of(tile)
+            tile = work[: (piece.stop - piece.start) // g]
+            arguments = (x[piece].reshape(len(tile), -1) for x in (run.q, run.v, run.a, past, run.tau))
+            _entry_function(self.base, g)(*arguments, out=tile)
+            entries[low:high] = filtered.of(tile, g)
             if run.smooth_torque:
                 entries[low:high, edges[1:] - 1] = run.tau[centres[low:high]]
         for low in range(0, rows, TILE):
@@ -157,21 +178,29 @@ def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exac
     return merge(parts)
 
 
+def _averaged_at_once(filtered: Decimation) -> int:
+    """How many samples the compiled function takes the mean of: where the filter averages first, fewer numbers are stored."""
+    return max(d for d in range(1, TOGETHER_AT_MOST + 1) if filtered.averaged % d == 0)
+
+
 @functools.lru_cache(maxsize=8)
-def _entry_function(base: BaseParameters) -> Any:
-    """The entries of the regressor that can differ from zero and the torque, joint by joint, as one compiled vector."""
-    pattern = base.pattern
+def _entry_function(base: BaseParameters, samples: int) -> Any:
+    """The entries of the regressor that can differ from zero and the torque, joint by joint, as one compiled vector: their
+    mean over so many samples."""
+    pattern, robot = base.pattern, base.model.robot
+    sizes = {"q": robot.nq, "v": robot.n, "a": robot.n, "past": base.model.past_size, "tau": robot.n}
 
     def shown(robot: Robot, q: Array, v: Array, a: Array, past: Array, tau: Array) -> Array:
-        Y = base.model.rows(robot, q, v, a, past)[:, base.independent]
-        return np.concatenate([np.append(Y[j, columns], tau[j]) for j, columns in enumerate(pattern)])
+        total: Any = 0.0
+        for parts in zip(*(x.reshape(samples, -1) for x in (q, v, a, past, tau)), strict=True):
+            Y = base.model.rows(robot, *parts[:4])[:, base.independent]
+            total = total + np.concatenate([np.append(Y[j, shows], parts[4][j]) for j, shows in enumerate(pattern)])
+        return np.asarray(total / samples if samples > 1 else total)
 
-    return base.model.robot.compile(shown, past=base.model.past_size).ufunc()
+    return robot.compile(shown, **{name: samples * size for name, size in sizes.items()}).ufunc()
 
 
 def _joined(pieces: Sequence[Samples]) -> Samples:
-    if len(pieces) == 1:
-        return pieces[0]
     fields = ("t", "q", "v", "a", "tau", "use")
     joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields}
     return replace(pieces[0], **joined)

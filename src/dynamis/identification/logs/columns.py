@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynamis.errors import InputError, printable
@@ -18,10 +18,10 @@ WORDS = {
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
                      "joint_acceleration"),
     "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
-               "tau_meas", "tau_measured"),
+               "tau_meas", "tau_measured", "eff"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
 }  # fmt: skip
-TIME_WORDS = ("t", "time", "timestamp", "times", "stamp")
+TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
 SEPARATORS = ".", "_", "/", " ", "-", ":"
 UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
 NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
@@ -68,46 +68,66 @@ def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | N
         names = tuple(f"q[{k}]" for k in range(robot.nq))
     ways: dict[tuple[str, ...], Found] = {}
     for word in WORDS[signal]:
-        for found in (_by_joint(signal, word, columns, names), _by_number(signal, word, columns, len(names))):
-            if found is not None:
-                ways[found.columns] = found
+        for found in (*_by_joint(signal, word, columns, names), *_by_number(signal, word, columns, len(names))):
+            ways[found.columns] = found
     if len(ways) > 1:
         listed = " or ".join(", ".join(map(printable, way[:3])) + (", …" if len(way) > 3 else "") for way in ways)
         raise InputError(f"the {signal} could be {listed}")
     return next(iter(ways.values()), None)
 
 
-def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Found | None:
-    """Columns such as "q.elbow", "elbow_pos" or "run/effort.elbow"."""
-    plain = {}
-    for column in columns:
-        name, unit = bare(column, signal)
-        plain[name.lower()] = (column, unit)
-        plain.setdefault(name.lower().split("/", 1)[-1], (column, unit))
-    for mark in SEPARATORS:
-        for shape in ("{word}{mark}{joint}", "{joint}{mark}{word}"):
-            wanted = [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
-            if wanted and all(x in plain for x in wanted):
-                found = [plain[x] for x in wanted]
-                return Found(tuple(c for c, _ in found), tuple(u for _, u in found))
-    return None
+def other_count(signal: str, columns: Sequence[str], count: int) -> str:
+    """Columns that are numbered as those of a signal would be, were there another number of joints; "" where there are none."""
+    for word in WORDS[signal]:
+        for numbered in _numbered(signal, word, columns).values():
+            if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
+                first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
+                return f"{first} to {last} are {len(numbered)} columns, the robot takes {count}"
+    return ""
 
 
-def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Found | None:
-    """Columns such as "q1", "q_1", "q[0]", "run/q[0]"; a robot of one joint may have just "q"."""
-    groups: dict[str, dict[int, tuple[str, str]]] = {}
+def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:
+    """Columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position"; each folder is a way."""
+    folders: dict[str, dict[str, tuple[str, str]]] = {}
     for column in columns:
         name, unit = bare(column, signal)
-        match = NUMBERED.match(name)
-        head, number = (match["word"], int(match["number"])) if match else (name, None)
-        folder, _, last = head.rpartition("/")
-        if number is not None and last.lower() == word:
-            groups.setdefault(folder, {})[number] = (column, unit)
-        elif count == 1 and name.lower().rpartition("/")[2] == word:
-            groups.setdefault(folder, {})[1] = (column, unit)
+        parts = name.lower().split("/")
+        for k in range(len(parts)):
+            folders.setdefault("/".join(parts[:k]), {})["/".join(parts[k:])] = (column, unit)
+    for plain in folders.values():
+        for mark in SEPARATORS:
+            for shape in ("{word}{mark}{joint}", "{joint}{mark}{word}"):
+                wanted = [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
+                if wanted and all(x in plain for x in wanted):
+                    found = [plain[x] for x in wanted]
+                    yield Found(tuple(c for c, _ in found), tuple(u for _, u in found))
+
+
+def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Iterator[Found]:
+    """Columns such as "q1", "q_1", "q[0]", "run/q[0]", each folder a way; a robot of one joint may have just "q"."""
+    groups = _numbered(signal, word, columns)
+    if count == 1:
+        for column in columns:
+            name, unit = bare(column, signal)
+            folder, _, last = name.rpartition("/")
+            if last.lower() == word:
+                groups.setdefault(folder, {})[1] = (column, unit)
     for numbered in groups.values():
         for first in (0, 1):
             if sorted(numbered) == list(range(first, first + count)):
                 found = [numbered[k] for k in sorted(numbered)]
-                return Found(tuple(c for c, _ in found), tuple(u for _, u in found))
-    return None
+                yield Found(tuple(c for c, _ in found), tuple(u for _, u in found))
+
+
+def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[int, tuple[str, str]]]:
+    """Of each folder, the columns called by the word and a number: their names and units."""
+    groups: dict[str, dict[int, tuple[str, str]]] = {}
+    for column in columns:
+        name, unit = bare(column, signal)
+        match = NUMBERED.match(name)
+        if match is None:
+            continue
+        folder, _, last = match["word"].rpartition("/")
+        if last.lower() == word:
+            groups.setdefault(folder, {})[int(match["number"])] = (column, unit)
+    return groups

@@ -24,6 +24,7 @@ Array = npt.NDArray[Any]
 LONGEST_LINE = 1 << 20  # bytes; longer is no table
 BLOCK = 1 << 22  # bytes read at a time
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}:\d{2}")
 COMMENT = b"#"
 MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
 
@@ -101,28 +102,32 @@ class CsvTable(Table):
                         raise self.wrong(f"line {before + 1} is longer than {LONGEST_LINE} bytes: this is no table of numbers")
                 text, rest = text[:cut], text[cut:]
                 if text:
-                    values, rows = self._parsed(text, before)
+                    values, rows = self._parsed(text, before, chosen)
                     before += text.count(b"\n")
                     if len(values):
                         yield Block([values[:, k] for k in chosen], rows)
                 if not read:
                     return
 
-    def _parsed(self, text: bytes, before: int) -> tuple[Array, Array]:
-        """The numbers of whole lines, and the line of each row; ``before`` lines come earlier in the file."""
+    def _parsed(self, text: bytes, before: int, chosen: Sequence[int]) -> tuple[Array, Array]:
+        """The numbers of whole lines, and the line of each row; ``before`` lines come earlier in the file.
+
+        Columns that are not ``chosen`` may hold anything.
+        """
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
         separator = None if self.delimiter == " " else self.delimiter
         if text.strip():
             try:
                 values = np.loadtxt(io.BytesIO(text), delimiter=separator, comments=None, ndmin=2, encoding="utf-8")
             except ValueError:
-                return self._cell_by_cell(text, before)
+                return self._cell_by_cell(text, before, chosen)
             if values.shape == (lines, len(self._names)):
                 return values, before + 1 + np.arange(lines)
-        return self._cell_by_cell(text, before)
+        return self._cell_by_cell(text, before, chosen)
 
-    def _cell_by_cell(self, text: bytes, before: int) -> tuple[Array, Array]:
+    def _cell_by_cell(self, text: bytes, before: int, chosen: Sequence[int]) -> tuple[Array, Array]:
         values, rows = [], []
+        wanted = dict.fromkeys(chosen)
         for number, line in enumerate(text.split(b"\n"), before + 1):
             stripped = line.strip(b" \r" if self.delimiter == "\t" else None)
             if not stripped or stripped.startswith(COMMENT):
@@ -130,15 +135,25 @@ class CsvTable(Table):
             cells = cells_of(self._decoded(stripped, number), self.delimiter)
             if len(cells) != len(self._names):
                 raise self._ragged(cells, number)
-            values.append([self._number(cell, number, k) for k, cell in enumerate(cells)])
+            if any(cells[k] for k in wanted) and not any(_is_number(cells[k]) for k in wanted if cells[k]):
+                raise self._wordy(cells, number)
+            values.append([self._number(cell, number, k) if k in wanted else np.nan for k, cell in enumerate(cells)])
             rows.append(number)
         return np.array(values, float).reshape(len(rows), len(self._names)), np.array(rows, int)
 
     def _ragged(self, cells: list[str], number: int) -> InputError:
-        why = f"line {number} has {len(cells)} cells for {len(self._names)} columns: the file was cut or edited"
-        if self.delimiter == "," and len(cells) == 2 * len(self._names):
-            why = f"line {number} has twice as many numbers as there are columns, as decimal commas give; write 1.5 for 1,5"
-        return self.wrong(why)
+        why = f"line {number} has {len(cells)} cells for {len(self._names)} columns"
+        if len(cells) == len(self._names) + 1 and not cells[-1]:
+            return self.wrong(f"{why}: a {printable(self.delimiter)} stands at its end; put one behind the names as well")
+        if self.delimiter == "," and 1.5 * len(self._names) < len(cells) <= 2 * len(self._names):
+            return self.wrong(f"{why}: about twice as many numbers as there are columns, as decimal commas give; write 1.5 for 1,5")
+        return self.wrong(f"{why}: the file was cut or edited there; remove the line if it is the last one")
+
+    def _wordy(self, cells: list[str], number: int) -> InputError:
+        if any(DECIMAL_COMMA.fullmatch(x) for x in cells):
+            return self.wrong(f"line {number} has {self._decimal_comma(cells)}")
+        words = ", ".join(printable(cell) for cell in cells[:4])
+        return self.wrong(f"line {number} holds words, {words}, and no numbers; remove it, or put a # before it")
 
     def _number(self, cell: str, line: int, column: int) -> float:
         try:
@@ -149,6 +164,8 @@ class CsvTable(Table):
                     f"line {line}, column {printable(self._names[column])} has {self._decimal_comma([cell])}"
                 ) from None
             what = f"line {line}, column {printable(self._names[column])} holds {printable(cell)}, which is no number"
+            if DATE.match(cell):
+                raise self.wrong(f"{what}; write times in seconds, and name the column t") from None
             raise self.wrong(f"{what}; leave the cell empty where nothing was measured") from None
 
     @staticmethod

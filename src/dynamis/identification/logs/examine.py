@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_motion import motion_findings
 from dynamis.identification.logs.examine_signals import torque_findings
-from dynamis.identification.logs.examine_time import time_findings
+from dynamis.identification.logs.examine_time import FEW, time_findings
 from dynamis.identification.logs.finding import Finding
 from dynamis.identification.logs.log import SIGNALS, Log
 from dynamis.robot import Robot
@@ -77,4 +77,5 @@ def _not_finite(log: Log) -> Iterator[Finding]:
                 row,
                 f"column {printable(column)} holds {found} at {log.where(row)}{more}",
                 cure,
+                mends=count <= max(1.0, FEW * len(log)),
             )

@@ -12,11 +12,11 @@ from dynamis.errors import printable
 from dynamis.identification.logs.examine_velocities import velocity_findings
 from dynamis.identification.logs.finding import Finding
 from dynamis.identification.logs.log import Log
+from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 DEGREE = np.pi / 180.0
-STILL = 2e-3  # rad or m: a joint that moves less is held
 BEYOND = 0.05  # of the range between limits, and rad or m: how far past a limit a joint may be found
 MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits turns
 FAST = 3.0  # times the velocity limit
@@ -42,7 +42,7 @@ def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
 
 def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
     ranges = np.ptp(log.q[rows], axis=0)
-    still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < STILL]
+    still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < HELD]
     severity = "error" if len(still) == robot.n else "warning"
     for c in still:
         assert c.q_index is not None
@@ -91,7 +91,7 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding
         column = log.column("q", joint)
         text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
         why = f", the limits are {limits['lower'][joint]:.4g} and {limits['upper'][joint]:.4g} rad"
-        yield joint, Finding("error", "degrees", column, row, text + why, 'say unit = "deg" in a mapping, or convert it')
+        yield joint, Finding("error", "degrees", column, row, text + why, 'name the columns "q1 [deg]" and so on, or say unit = "deg" in a mapping')
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:

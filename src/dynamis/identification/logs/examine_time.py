@@ -15,6 +15,9 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 LONG = 2.5  # periods between two samples from which one is missing
 SPREADS = 12.0  # median deviations a clock that is not regular may be off
+FEW = 0.01  # of the rows: as many are left out, filled in or put in order by `prepare`
+SLOWEST = 0.5  # s: a period this long shows no motion; times that have it are in another unit
+CURE = "short gaps are filled in and not used, long ones begin a new run"
 ONE_PERIOD = 0.25  # of the way a gap in time would have taken: less is the way of one period
 
 
@@ -26,6 +29,8 @@ def time_findings(log: Log, robot: Robot) -> Iterator[Finding]:
     if not len(ahead):
         return
     period = float(np.median(ahead))
+    if period >= SLOWEST:
+        yield _slow_clock(log, period)
     spread = float(np.median(np.abs(ahead - period)))
     gaps = np.flatnonzero(steps > max(LONG * period, period + SPREADS * spread))
     jumped = [k for k in gaps if _clock_jumped(log, robot, int(k), period)]
@@ -38,7 +43,7 @@ def time_findings(log: Log, robot: Robot) -> Iterator[Finding]:
     if lost:
         row, count = int(lost[0]) + 1, int(sum(round(steps[k] / period) - 1 for k in lost))
         text = f"{count} samples are missing at {len(lost)} places, first {steps[row - 1]:.6g} s before {log.where(row)}"
-        yield Finding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", "cut the log there, or resample it")
+        yield Finding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", CURE)
 
 
 def _not_increasing(log: Log, steps: Array) -> Iterator[Finding]:
@@ -55,7 +60,17 @@ def _not_increasing(log: Log, steps: Array) -> Iterator[Finding]:
             row, count = int(np.argmax(which)) + 1, int(which.sum())
             many = f", and in {count} rows in all" if count > 1 else ""
             text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
-            yield Finding("error", code, "t", row, text, cure)
+            yield Finding("error", code, "t", row, text, cure, mends=count <= max(1.0, FEW * len(log)))
+
+
+def _slow_clock(log: Log, period: float) -> Finding:
+    """Thousandths of seconds and the like taken for seconds."""
+    units = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+    unit = next((name for name, x in units.items() if period * x < SLOWEST), "ns")
+    text = f"samples are {period:.6g} s apart from {log.where(0)} on: the times seem to be in {unit}"
+    text += f", {1.0 / (period * units[unit]):.4g} samples a second"
+    cure = f'name the column "t [{unit}]", or say unit = "{unit}" under [time] in a mapping'
+    return Finding("error", "wrong unit", "t", 0, text, cure)
 
 
 def _clock_jumped(log: Log, robot: Robot, k: int, period: float) -> bool:

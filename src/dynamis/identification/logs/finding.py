@@ -15,7 +15,8 @@ class Finding:
     """One thing that is wrong or doubtful. An "error" makes the log useless as it is; a "warning" should be known.
 
     ``code`` names the kind in a word or two; ``column`` is what the file calls the column, None where all are meant; ``row``
-    counts the samples of the log from 0, None where the whole log is meant.
+    counts the samples of the log from 0, None where the whole log is meant. ``mends`` says that `prepare` repairs it: an error
+    only for those who use the log as it is.
     """
 
     severity: str
@@ -24,6 +25,7 @@ class Finding:
     row: int | None
     text: str
     cure: str
+    mends: bool = False
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"

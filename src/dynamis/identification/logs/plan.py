@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.columns import bare, signal_found, time_found
+from dynamis.identification.logs.columns import bare, other_count, signal_found, time_found
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.opening import Tables
 from dynamis.identification.logs.table import Table
@@ -67,7 +67,7 @@ class _Planner:
         gains = self._gains(found)
         for name in ("position", "torque"):
             if name not in found and not (name == "torque" and gains is not None):
-                raise self._unclear(f"no columns of {name} were recognised")
+                raise self._unclear(f"no columns of {name} were recognised{self._other_count(name)}")
         time = None if self.mapping.rate is not None and self.mapping.time is None else self._time(found["position"][0])
         wanted: dict[int, list[str]] = {}
         for table, columns, _ in found.values():
@@ -107,6 +107,11 @@ class _Planner:
             if signal is not None:
                 found[name] = (table, signal.columns, np.array([factor(name, unit or SI[name]) for unit in signal.units]))
         return found
+
+    def _other_count(self, name: str) -> str:
+        columns = [column for table in self.tables.opened for column in table.names]
+        found = other_count(name, columns, self.robot.nq if name == "position" else self.robot.n)
+        return f": {found}; is {printable(self.robot.name)} the robot of this log?" if found else ""
 
     def _mapped(self, name: str, signal: Signal) -> tuple[int, tuple[str, ...], Array]:
         k = self.tables.of(signal.file)

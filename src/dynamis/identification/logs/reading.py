@@ -19,7 +19,8 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
-WHOLE = 65536  # rows read at a time
+WHOLE = 65536  # rows read at a time …
+MOST = 262_144  # … and as many, where longer stretches are asked for
 CALENDAR = 1e6  # s: times beyond are those of a calendar clock, and too large to keep their digits
 FIELDS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
 
@@ -67,7 +68,7 @@ def _check_size(plan: Plan) -> None:
 
 def _chunks(plan: Plan, size: int) -> Iterator[Log]:
     streams = [
-        regrouped(table.blocks(names, min(size, WHOLE)), size) for table, names in zip(plan.tables, plan.columns, strict=True)
+        regrouped(table.blocks(names, min(size, MOST)), size) for table, names in zip(plan.tables, plan.columns, strict=True)
     ]
     start, clock = 0, _Clock(plan)
     while True:
@@ -116,7 +117,8 @@ class _Clock:
 def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
     signals = {}
     for name, (table, at, scale) in plan.signals.items():
-        signals[FIELDS[name]] = np.stack([blocks[table].columns[k] for k in at], axis=1).astype(float) * scale
+        values = _side_by_side([blocks[table].columns[k] for k in at])
+        signals[FIELDS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
     if "tau" not in signals:
         assert plan.gains is not None
         signals["tau"] = signals["current"] * plan.gains
@@ -128,3 +130,16 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
         first_row=int(rows[0]), row_word=plan.tables[table].row_word, rows=None if in_a_row else rows, epoch=epoch,
         columns=plan.column_names,
     )  # fmt: skip
+
+
+def _side_by_side(columns: list[Array]) -> Array:
+    """Columns as one array; those that lie side by side in one piece of memory are not copied."""
+    first = columns[0]
+    at = [column.__array_interface__["data"][0] for column in columns]
+    one_piece = first.base is not None and all(
+        c.base is first.base and c.dtype == first.dtype and c.strides == first.strides for c in columns
+    )
+    if one_piece and all(here == at[0] + k * first.itemsize for k, here in enumerate(at)):
+        shape, strides = (len(first), len(columns)), (first.strides[0], first.itemsize)
+        return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+    return np.stack(columns, axis=1)

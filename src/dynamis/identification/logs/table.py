@@ -96,7 +96,8 @@ def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:
         start = 0
         for start in range(0, have - size + 1, size):
             yield whole.cut(start, start + size)
-        waiting, have = [whole.cut(start + size, have)], have - start - size
+        rest = whole.cut(start + size, have)
+        waiting, have = [rest] if len(rest) else [], len(rest)
     if have:
         yield together(waiting)
 

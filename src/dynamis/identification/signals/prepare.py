@@ -15,7 +15,9 @@ from dynamis.identification.signals.clock import GAP, repair
 from dynamis.identification.signals.filters import check_cutoff, low_pass
 from dynamis.identification.signals.measured import Measured
 from dynamis.identification.signals.stages import (
+    HELD,
     SHORTEST,
+    at_rest,
     found_cutoff,
     kept_rows,
     motion,
@@ -68,6 +70,7 @@ def prepare(
     jitter: str = "stamps",
     trim: float | None = None,
     rest: str = "keep",
+    held: float = HELD,
     options: dict[str, Any] | None = None,
 ) -> Prepared:
     """The samples of a log, one `Samples` for each uninterrupted run.
@@ -81,7 +84,8 @@ def prepare(
     ``outliers``: whether spikes are looked for. ``transmission`` leads from motors to joints, ``drive_gains`` from currents to
     torques. ``period``, ``gap`` and ``jitter`` are those of `repair`. ``trim`` [s] is cut off at the ends of each run, by
     default one period of the cut-off, where filters have not settled. ``rest="drop"`` leaves out the time before a robot
-    begins to move and after it has stopped.
+    begins to move and after it has stopped. A joint that moves less than ``held`` [rad or m] in a run stands still: noise of
+    its sensor is no velocity, whose sign friction would follow.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -115,6 +119,7 @@ def prepare(
     samples = []
     for run in runs:
         q, v, a = motion(run, clock.period, derivative, cutoff, options or {})
+        v, a = at_rest(run.q, v, a, held, robot, notes)
         rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), rest == "drop", notes)
         if rows is not None:
             # what is left of a short turn after the parallel low-pass is as slow as its neighbourhood

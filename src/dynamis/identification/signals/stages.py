@@ -21,6 +21,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 SHORTEST = 12  # samples that the methods of differentiation need
+HELD = 2e-3  # rad or m: a joint that moves less in a whole run is held
 STILL = 0.005  # of a joint's largest speed: less is rest
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
@@ -108,6 +109,20 @@ def motion(run: Even, period: float, method: str, cutoff: float | None, options:
         return run.q, _smooth(run.v, period, cutoff), _smooth(run.a, period, cutoff)
     q, v, a = derivatives(run.q, period, method, cutoff, velocity=run.v, **options)
     return q, v, a if run.a is None else _smooth(run.a, period, cutoff)
+
+
+def at_rest(q: Array, v: Array, a: Array, held: float, robot: Robot, notes: list[str]) -> tuple[Array, Array]:
+    """Velocities and accelerations, zero for joints that are held: their sensors' noise has a sign, and they have none."""
+    ranges = np.ptp(q, axis=0)
+    still = [
+        k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None and ranges[c.q_index] < held
+    ]
+    if not still:
+        return v, a
+    notes.append(f"{', '.join(robot.coordinate_names[k] for k in still)}: does not move, taken to be at rest")
+    v, a = v.copy(), a.copy()
+    v[:, still], a[:, still] = 0.0, 0.0
+    return v, a
 
 
 def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice | None:
