@@ -1,31 +1,184 @@
-"""Every Python block of the README and the documentation runs, in an empty folder, one after another in a file."""
+"""The documentation: every Python block runs, every page can be reached, every link leads somewhere, every name is explained.
 
+Python blocks of a page run one after another, in an empty folder.
+"""
+
+import importlib.util
 import re
+import shutil
+import subprocess
+import sys
+import types
 import warnings
 from pathlib import Path
 
 import pytest
 
+import dynamis as dy
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+BLOCKS = [page for page in (ROOT / "README.md", *PAGES) if "```python" in page.read_text(encoding="utf-8")]
+BLOCK = re.compile(r"```python\n(.*?)```", flags=re.S)
+FENCED = re.compile(r"^```.*?^```", flags=re.S | re.M)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(images/([\w-]+\.png)\)")
 
 
-@pytest.mark.parametrize("page", BLOCKS, ids=lambda p: p.name)
-def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", BLOCKS, ids=name_of)
+def test_the_python_of_a_page_runs_and_draws_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+    for block in BLOCK.findall(text):
         exec(compile(block, str(page), "exec"), names)
+    missing = [picture for picture in PICTURE.findall(text) if not (tmp_path / picture).is_file()]
+    assert not missing, f"shown, but not drawn by the page's own code: {missing}"
 
 
 def test_the_example_robot_file_loads_and_is_plausible(tmp_path):
-    import dynamis as dy
-
-    text = (ROOT / "docs" / "robot-files.md").read_text(encoding="utf-8")
+    text = (DOCS / "robot-files.md").read_text(encoding="utf-8")
     path = tmp_path / "arm.toml"
     path.write_text(re.search(r"```toml\n(.*?)```", text, flags=re.S)[1], encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dy.load(path, parameters={"m": 2.0}).n == 2
         assert dy.load(path).model.symbolic
+
+
+# the site
+
+
+def navigation():
+    """The pages in the navigation of mkdocs.yml, patterns expanded."""
+    lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1].splitlines()
+    entries = [line.strip().removeprefix("- ").split(": ")[-1] for line in lines if line.rstrip().endswith(".md")]
+    return [page for entry in entries for page in (sorted(DOCS.glob(entry)) if "*" in entry else [DOCS / entry])]
+
+
+def test_every_page_is_in_the_navigation_once():
+    listed = navigation()
+    assert len(listed) == len(set(listed))
+    assert {name_of(page) for page in listed} == {name_of(page) for page in PAGES}
+
+
+def anchors(page):
+    """The anchors of a page's headings, as the site makes them."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.M)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_inside_the_documentation_lead_somewhere(page):
+    for link in LINK.findall(FENCED.sub("", page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} leads nowhere"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_load_nothing_from_elsewhere(page):
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    assert not re.search(r"!\[[^\]]*\]\(https?:|<(?:script|img|iframe|link)\b[^>]*https?:", text)
+
+
+# the reference
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return tool("reference")
+
+
+def test_every_public_name_has_a_place_in_the_reference(reference):
+    listed = [name for page in (DOCS / "reference").glob("*.md") for name in reference.names(page.read_text(encoding="utf-8"))]
+    assert len(listed) == len(set(listed))
+    for name in dy.__all__:
+        if name == "__version__":
+            continue
+        assert f"dynamis.{name}" in listed, f"dynamis.{name} is not in docs/reference"
+        value = getattr(dy, name)
+        if isinstance(value, types.ModuleType):
+            assert {f"dynamis.{name}.{part}" for part in reference.listed(f"dynamis.{name}")} <= set(listed)
+
+
+def test_an_entry_has_signature_docstring_and_members(reference):
+    text = reference.entry("dynamis.Robot")
+    assert "{ #dynamis.Robot.mass_matrix " in text
+    assert "inverse_dynamics(" in text
+    assert "_tracing" not in text
+    assert "```pycon\n>>> import dynamis as dy" in text
+    assert " at 0x" not in text + reference.entry("dynamis.task_space")
+
+
+def test_docstrings_keep_their_stars_and_underscores(reference):
+    def sample():
+        """a_1 * b_2 * c of ``x_1``.
+
+        >>> 1 + 1
+        2
+
+            F = m a
+        """
+
+    assert (
+        reference.docstring(sample)
+        == "a\\_1 \\* b\\_2 \\* c of ``x_1``.\n\n```pycon\n>>> 1 + 1\n2\n```\n\n```text\nF = m a\n```"
+    )
+
+
+def test_the_command_line_is_in_the_reference(reference):
+    text = reference.entry("command line")
+    assert "## dynamis simulate { #dynamis-simulate }" in text
+    assert "Usage: dynamis simulate [OPTIONS] ROBOT" in text
+
+
+# built
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    if not all(importlib.util.find_spec(name) for name in ("mkdocs", "material")):
+        pytest.skip("the site is built where mkdocs-material is installed: pip install -e '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_the_site_has_every_page_and_asks_nothing_of_the_network(site):
+    for page in PAGES:
+        assert (site / page.relative_to(DOCS)).with_suffix(".html").is_file(), name_of(page)
+    loading = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=[\"']?(?:https?:)?//|<link\b[^>]*\bhref=[\"']?(?:https?:)?//[^>]*>"
+    )
+    for page in site.rglob("*.html"):
+        found = [x for x in loading.findall(page.read_text(encoding="utf-8")) if 'rel="canonical"' not in x]
+        assert not found, f"{page.name}: {found[:3]}"
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?https?:|@import\s+[\"']?https?:", sheet.read_text(encoding="utf-8")), sheet.name
+
+
+def test_the_reference_of_the_site_is_filled_in(site):
+    text = (site / "reference" / "robot.html").read_text(encoding="utf-8")
+    assert 'id="dynamis.Robot.inverse_dynamics"' in text
+    assert "::: dynamis" not in text

@@ -15,6 +15,8 @@ LAYERS = [
     "errors",
     "version",
     "drawing",
+    "whole_files",
+    "display",
     "scalar",
     "spatial",
     "model",
@@ -33,6 +35,7 @@ LAYERS = [
     "trajectories",
     "control",
     "identification",
+    "report",
     "cli",
 ]
 
@@ -96,4 +99,5 @@ def test_no_source_evaluates_text_or_unpickles():
         names = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not names & forbidden, path
         modules = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-        assert not modules & {"pickle", "marshal", "shelve", "subprocess"}, path
+        starts = {"subprocess"} if path != SOURCE / "report" / "printing.py" else set()  # the browser that prints a page
+        assert not modules & {"pickle", "marshal", "shelve", *starts}, path

@@ -18,9 +18,12 @@ from dynamis.version import __version__
 
 if TYPE_CHECKING:
     from dynamis import control, identification, statics, task_space, trajectories
+    from dynamis.algorithms.derivatives import AccelerationDerivatives, TorqueDerivatives
     from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
+    from dynamis.analysis.comparison import Comparison, compare
+    from dynamis.analysis.linearization import Linearization, linearize
     from dynamis.analysis.manipulability import manipulability
     from dynamis.analysis.workspace import workspace
     from dynamis.errors import (
@@ -85,9 +88,12 @@ if TYPE_CHECKING:
     from dynamis.task_space.operational import operational_space
 
 _HOMES = {
+    "dynamis.algorithms.derivatives": ("AccelerationDerivatives", "TorqueDerivatives"),
     "dynamis.algorithms.dynamics": ("TorqueLedger",),
     "dynamis.algorithms.kinematics": ("MovingBase",),
     "dynamis.analysis.bounds": ("structural_bounds",),
+    "dynamis.analysis.comparison": ("Comparison", "compare"),
+    "dynamis.analysis.linearization": ("Linearization", "linearize"),
     "dynamis.analysis.manipulability": ("manipulability",),
     "dynamis.analysis.workspace": ("workspace",),
     "dynamis.errors": (
@@ -153,8 +159,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AccelerationDerivatives",
     "Ball",
     "ClosedForm",
+    "Comparison",
     "ConversionError",
     "Coulomb",
     "DCMotor",
@@ -166,6 +174,7 @@ __all__ = [
     "HardStops",
     "Inertia",
     "InputError",
+    "Linearization",
     "LuGre",
     "MissingExtraError",
     "Model",
@@ -186,6 +195,7 @@ __all__ = [
     "SingularityWarning",
     "Smooth",
     "Stribeck",
+    "TorqueDerivatives",
     "TorqueLedger",
     "Trajectory",
     "Watch",
@@ -195,6 +205,7 @@ __all__ = [
     "asin",
     "atan2",
     "check",
+    "compare",
     "contact",
     "control",
     "cos",
@@ -206,6 +217,7 @@ __all__ = [
     "identify",
     "inverse_kinematics",
     "joint_stops",
+    "linearize",
     "load",
     "log",
     "loops",

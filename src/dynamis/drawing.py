@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,29 @@ from dynamis.errors import InputError, MissingExtraError, printable
 # one family of colours for all pictures: motion is blue, force is red, what cannot move is grey
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
 GOOD, SEQUENCE = "#3f7d4e", "viridis"
-DOTS = 160  # an inch, in files
+DOTS, ON_SCREEN = 160, 90  # an inch, in files and in notebooks
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of this size in inches, drawn without a window."""
+    """An empty figure of this size in inches, drawn without a window; a notebook shows it where a cell ends with it."""
     try:
         import matplotlib as mpl  # noqa: F401 - the package itself must be there, not only parts already loaded
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure: Any = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    figure._repr_png_ = partial(_png, figure)  # matplotlib shows figures of pyplot only
     return figure
+
+
+def _png(figure: Any) -> bytes:
+    from io import BytesIO
+
+    page = BytesIO()
+    figure.savefig(page, format="png", dpi=ON_SCREEN)
+    return page.getvalue()
 
 
 def shades(count: int, name: str = SEQUENCE) -> Any:

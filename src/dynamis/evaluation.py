@@ -27,7 +27,7 @@ LINEAR = frozenset({"id", "fd", "gravity", "bias"})  # … except for these, onc
 WORTH_COMPILING = 200
 # functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
 TORQUES = frozenset({"id", "gravity", "bias", "CTv"})
-MATRICES = frozenset({"fd", "crba", "coriolis", "Mdot"})
+MATRICES = frozenset({"fd", "crba", "coriolis", "Mdot", "did", "dfd"})
 
 
 def _name(key: Any) -> str:

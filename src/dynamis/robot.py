@@ -18,6 +18,7 @@ from dynamis.algorithms import (
     actuator_regressor,
     contact,
     coriolis,
+    derivatives,
     dynamics,
     energy,
     jacobian,
@@ -27,11 +28,13 @@ from dynamis.algorithms import (
     statics,
 )
 from dynamis.algorithms.articulated_body import Articulated, articulated_inertias
+from dynamis.algorithms.derivatives import AccelerationDerivatives, TorqueDerivatives
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.lowering import trace
+from dynamis.display import robot_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.evaluation import COMPILED_UP_TO, Evaluator
 from dynamis.explanation import explain
@@ -45,6 +48,7 @@ from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
 from dynamis.scalar import Node
 from dynamis.spatial import Inertia
+from dynamis.whole_files import write_file
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -59,6 +63,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "gravity": ("gravity", ("q",), "Newton–Euler at rest"),
     "bias": ("bias", ("q", "v"), "Newton–Euler without acceleration"),
     "regressor": ("Y", ("q", "v", "a"), "Newton–Euler for unit parameters"),
+    "inverse_dynamics_derivatives": ("did", ("q", "v", "a"), "Newton–Euler, differentiated forwards"),
+    "forward_dynamics_derivatives": ("dfd", ("q", "v", "tau"), "M⁻¹ times the derivatives of Newton–Euler"),
     "kinetic_energy": ("T", ("q", "v"), "the sum over the bodies"),
     "potential_energy": ("U", ("q",), "the sum over the bodies"),
 }
@@ -187,6 +193,9 @@ class Robot:
         kind = "symbolic " if self.model.symbolic else ""
         return f"<{kind}Robot {printable(self.name)}: {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
 
+    def _repr_html_(self) -> str:
+        return robot_card(self.model, self._description)
+
     def replace(
         self,
         *,
@@ -267,11 +276,7 @@ class Robot:
         if target.suffix == ".urdf" and form != "link":
             raise InputError(f"form {form!r} goes with a .toml file; URDF has its own way to place links")
         text = write_urdf(self._description) if target.suffix == ".urdf" else write_toml(self._description, form)
-        try:
-            target.write_text(text, encoding="utf-8")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error.__class__.__name__
-            raise InputError(f"{printable(str(target))} cannot be written: {reason}") from None
+        write_file(target, text.encode())
 
     # configurations
 
@@ -433,6 +438,27 @@ class Robot:
         rows = self._evaluator.evaluate(("ledger", tuple(f.name for f in frames), axes), f,
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2])))
+
+    def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> TorqueDerivatives:
+        """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
+
+        q changes along the entries of v (for a quaternion: rotations of the moving frame); dry friction counts as constant.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> rest = [0.0] * 6
+        >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
+        (6, 6)
+        """
+        found = self._evaluator.evaluate("did", derivatives.inverse_dynamics_derivatives,
+                              q=(q, self.nq), v=(v, self.n), a=(a, self.n))  # fmt: skip
+        return TorqueDerivatives(*(found[..., k, :, :] for k in range(3)))
+
+    def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> AccelerationDerivatives:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); as `inverse_dynamics_derivatives`."""
+        found = self._evaluator.evaluate("dfd", derivatives.forward_dynamics_derivatives,
+                              q=(q, self.nq), v=(v, self.n), tau=(tau, self.n))  # fmt: skip
+        return AccelerationDerivatives(*(found[..., k, :, :] for k in range(3)))
 
     # kinematics and statics
 

@@ -275,7 +275,7 @@ def test_extents_hold_between_the_points_of_the_grid():
         ({"constraints": [lambda robot, q, v, a: q[0] if q[0] > 0 else 0.0]}, "use dynamis.where"),
         ({"constraints": [lambda robot, q, v, a: 1.0 + 0.0 * q[0]]}, "constraint of '<lambda>' at 1, allowed is -inf to 0"),
     ],
-    ids=str,
+    ids=lambda x: x if isinstance(x, str) else "-".join(x),
 )
 def test_bad_input_says_what_to_do(bases, options, sentence):
     with pytest.raises(InputError, match=sentence):

@@ -41,7 +41,10 @@ def fourier(robot, rng, seconds, rate, size, lowest, harmonics=3):
     t = np.arange(round(seconds * rate)) / rate
     order = np.arange(1, harmonics + 1)[:, None, None]
     w = 2.0 * np.pi * lowest * order
-    phase, amplitude = rng.uniform(0, 2 * np.pi, (harmonics, 1, robot.n)), size * rng.uniform(0.3, 1.0, (harmonics, 1, robot.n)) / order
+    phase, amplitude = (
+        rng.uniform(0, 2 * np.pi, (harmonics, 1, robot.n)),
+        size * rng.uniform(0.3, 1.0, (harmonics, 1, robot.n)) / order,
+    )
     angle = w * t[:, None] + phase
     q = rng.uniform(-0.5, 0.5, robot.n) + np.sum(amplitude * np.sin(angle), axis=0)
     return t, q, np.sum(amplitude * w * np.cos(angle), axis=0), np.sum(-amplitude * w**2 * np.sin(angle), axis=0)
@@ -94,41 +97,33 @@ def noisy_rows(name="ur5e", seed=3, count=100):
     return base, rows, np.linspace(3.0, 0.2, robot.n)
 
 
-def coverage(fits, estimator, judged):
-    """How often the 95 % interval of each base parameter contains it: of the standard errors, or as judged."""
+def check_coverage(fits, estimator):
+    """How often the 95 % interval of each base parameter contains it, of the standard errors and as judged."""
     base, rows, noise = noisy_rows()
-    hits = np.zeros(base.rank)
+    hits = np.zeros((2, base.rank))
     for seed in range(fits):
         y = rows.y + noise[rows.joint] * np.random.default_rng([9, seed]).normal(size=len(rows))
         fit = estimator.fit(rows.X, y, joint=rows.joint, names=rows.names)
-        low, high = fit.coef_ - 1.96 * fit.standard_errors_, fit.coef_ + 1.96 * fit.standard_errors_
-        if judged:
-            s = statistics(rows.X, y, rows.joint, None, fit.coef_, fit.covariance_, rows.names, autocorrelated=False)
-            low, high = s.interval.T
-        hits += (low <= base.prior) & (base.prior <= high)
-    return hits / fits
-
-
-def check_coverage(fits, estimator, judged):
-    found = coverage(fits, estimator, judged)
-    assert 0.93 <= found.mean() <= 0.97
-    assert np.abs(found - 0.95).max() < 4.5 * np.sqrt(0.95 * 0.05 / fits)  # of every parameter by itself, within chance
+        s = statistics(rows.X, y, rows.joint, None, fit.coef_, fit.covariance_, rows.names, autocorrelated=False)
+        hits[0] += np.abs(fit.coef_ - base.prior) <= 1.96 * fit.standard_errors_
+        hits[1] += (s.interval[:, 0] <= base.prior) & (base.prior <= s.interval[:, 1])
+    for share in hits / fits:
+        assert 0.93 <= share.mean() <= 0.97
+        assert np.abs(share - 0.95).max() < 4.5 * np.sqrt(0.95 * 0.05 / fits)  # of every parameter by itself, within chance
 
 
 ESTIMATORS = [LeastSquares(), WeightedLeastSquares()]
 
 
-@pytest.mark.parametrize("judged", [False, True], ids=["standard errors", "statistics"])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_intervals_of_a_hundred_noisy_fits_contain_the_truth(estimator, judged):
-    check_coverage(100, estimator, judged)
+def test_intervals_of_a_hundred_noisy_fits_contain_the_truth(estimator):
+    check_coverage(100, estimator)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("judged", [False, True], ids=["standard errors", "statistics"])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_intervals_of_a_thousand_noisy_fits_contain_the_truth(estimator, judged):
-    check_coverage(1000, estimator, judged)
+def test_intervals_of_a_thousand_noisy_fits_contain_the_truth(estimator):
+    check_coverage(1000, estimator)
 
 
 def check_that_it_can_exist(model, full):
@@ -176,12 +171,13 @@ def check_bodies(numbers):
 
 
 def test_every_consistent_fit_of_weak_and_noisy_logs_can_exist():
-    check_bodies(range(30))
+    check_bodies(range(12))
 
 
 @pytest.mark.campaign
-def test_a_thousand_consistent_fits_can_exist():
-    check_bodies(range(1000))
+@pytest.mark.parametrize("first", range(0, 1000, 100))
+def test_a_thousand_consistent_fits_can_exist(first):
+    check_bodies(range(first, first + 100))
 
 
 def believed(truth, seed):
@@ -243,7 +239,7 @@ def check_beaten(found):
 
 
 def test_a_weak_log_misleads_plain_least_squares_and_no_estimator_with_a_prior():
-    check_beaten(beaten(range(8)))
+    check_beaten(beaten(range(6)))
 
 
 @pytest.mark.campaign
@@ -251,7 +247,7 @@ def test_a_hundred_weak_logs_mislead_plain_least_squares_only():
     check_beaten(beaten(range(100)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_verdict_warns_where_plain_least_squares_is_worse_than_the_model_before(seed):
     truth = dy.load("kuka_iiwa14")
     weak, rich = weak_log_and_rich_log(truth, seed)
@@ -259,7 +255,9 @@ def test_the_verdict_warns_where_plain_least_squares_is_worse_than_the_model_bef
     plain = dy.identify(prior, weak, validate=rich, estimator="ordinary", compare=("ridge", "consistent"))
     assert plain.validated
     assert plain.verdict.grade == "not usable"
-    assert any("worse than the model you had" in sentence and "Do not use it" in sentence for sentence in plain.verdict.sentences)
+    assert any(
+        "worse than the model you had" in sentence and "Do not use it" in sentence for sentence in plain.verdict.sentences
+    )
     left = {name: v.held_out for name, v in plain.comparison.items()}
     assert max(left["ridge"], left["consistent"]) < plain.validation.prior < left["ordinary"]
     better = dy.identify(prior, weak, validate=rich, estimator="consistent", compare=())

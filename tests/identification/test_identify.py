@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.control import ComputedTorque, perturbed
-from dynamis.identification import LinearModel, Log, Samples, WeightedLeastSquares, design_excitation
+from dynamis.identification import LeastSquares, LinearModel, Log, Ridge, Samples, WeightedLeastSquares, design_excitation
 
 RATE = 250.0
 SIGNALS = {"slow": 0.05}  # a joint that sticks has a friction that nobody knows
@@ -122,7 +122,7 @@ def test_the_report_needs_nothing_else(found, tmp_path):
 
 
 def test_all_numbers_go_into_json(found):
-    facts = json.loads(json.dumps(found.as_dict()))
+    facts = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert len(facts["parameters"]) == found.base.rank
     assert facts["verdict"]["grade"] == found.verdict.grade
     low, high = facts["parameters"][0]["interval"]
@@ -149,10 +149,22 @@ def test_several_logs_and_estimators_of_ones_own(prior, logs, truth):
     assert np.allclose(WeightedLeastSquares().fit(e.X, e.y, joint=e.joint).coef_, both.estimator.coef_, rtol=1e-12)
 
 
+def test_estimators_of_one_kind_are_told_apart(plain, prior):
+    t, q, tau = plain
+    log = Log(t, q, tau, names=prior.coordinate_names)
+    own = Ridge(prior=np.zeros(52), strength=1e6)
+    compare = ("ordinary", "ordinary", Ridge(), own, WeightedLeastSquares(), LeastSquares())
+    found = dy.identify(prior, log, estimator=own, compare=compare, folds=2)
+    assert list(found.comparison) == ["Ridge", "ordinary", "Ridge 2", "WeightedLeastSquares", "LeastSquares"]
+    left = {name: v.held_out for name, v in found.comparison.items()}
+    assert left["Ridge"] > left["Ridge 2"]
+    assert left["ordinary"] == left["LeastSquares"]
+
+
 def test_wrong_arguments_are_refused(prior, logs):
     with pytest.raises(dy.InputError, match="no logs"):
         dy.identify(prior, [])
-    with pytest.raises(dy.DynamisError, match=r"estimator 'wieghted'.*weighted"):
+    with pytest.raises(dy.DynamisError, match="no estimator named 'wieghted'; did you mean 'weighted'"):
         dy.identify(prior, logs[0], estimator="wieghted")
     with pytest.raises(dy.DynamisError, match="estimator"):
         dy.identify(prior, logs[0], compare=("nothing",))
@@ -169,7 +181,10 @@ def plain(truth):
     rng = np.random.default_rng(2)
     t = np.arange(1000) / 100.0
     w = 2.0 * np.pi * 0.1 * np.array([1.0, 3.0, 6.0])[:, None, None]
-    phase, size = rng.uniform(0, 2 * np.pi, (3, 1, 6)), rng.uniform(0.5, 1.0, (3, 1, 6)) / np.array([1.0, 2.0, 4.0])[:, None, None]
+    phase, size = (
+        rng.uniform(0, 2 * np.pi, (3, 1, 6)),
+        rng.uniform(0.5, 1.0, (3, 1, 6)) / np.array([1.0, 2.0, 4.0])[:, None, None],
+    )
     angle = w * t[:, None] + phase
     q, v, a = (np.sum(x, axis=0) for x in (size * np.sin(angle), size * w * np.cos(angle), -size * w**2 * np.sin(angle)))
     tau = truth.inverse_dynamics(q, v, a)
@@ -177,8 +192,8 @@ def plain(truth):
 
 
 def not_a_number(t, q, tau):
-    q[99, 2] = np.nan
-    tau[[400, 401], 1] = np.nan
+    q[99:120, 2] = np.nan
+    tau[400:430, 1] = np.nan
 
 
 def swapped_torques(t, q, tau):
@@ -209,8 +224,8 @@ def clock_jumps(t, q, tau):
     t[500:] += 3.0
 
 
-def clock_goes_back(t, q, tau):
-    t[300:] -= 0.5
+def clock_in_milliseconds(t, q, tau):
+    t *= 1000.0
 
 
 def nothing_measured(t, q, tau):
@@ -223,14 +238,16 @@ def too_few(t, q, tau):
 
 WRONG = {
     not_a_number: (r"'q3' holds nan at .*line 101\b", r"'tau2' holds nan at .*line 402\b"),
-    swapped_torques: (r"'tau\.(shoulder_lift|elbow)_joint' and 'tau\.(shoulder_lift|elbow)_joint'.* swapped.* at row \d+",),
-    swapped_positions: (r"shoulder_pan_joint' and '\w+\.elbow_joint'.* swapped.* at row \d+",),
+    swapped_torques: (
+        r"'tau\.(shoulder_lift|elbow)_joint' and 'tau\.(shoulder_lift|elbow)_joint'.* swapped.* at (row \d+|t = )",
+    ),
+    swapped_positions: (r"shoulder_pan_joint' and '\w+\.elbow_joint'.* swapped.* at (row \d+|t = )",),
     degrees: (r"'q\d' seems to be in degrees: it reaches .* at .*line \d+",),
-    wrong_sign: (r"column 'tau\.shoulder_lift_joint'.* wrong sign.* at row \d+",),
-    wrong_direction: (r"column '(q|tau)\.elbow_joint'.* wrong sign.* at row \d+",),
+    wrong_sign: (r"column 'tau\.shoulder_lift_joint'.* wrong sign.* at (row \d+|t = )",),
+    wrong_direction: (r"column '(q|tau)\.elbow_joint'.* wrong sign.* at (row \d+|t = )",),
     all_still: (r"joint 'shoulder_pan_joint' does not move: column 'q1' .*line 2\b",),
     clock_jumps: (r"the clock jumps by 3\.\d+ s at .*line 502\b",),
-    clock_goes_back: (r"line 302\b",),
+    clock_in_milliseconds: (r"10 s apart from .*line 2 on: the times seem to be in ms",),
     nothing_measured: (r"column 'tau4' is 0 in every row",),
     too_few: (r"holds 20 samples.*30 are the least",),
 }
@@ -269,9 +286,12 @@ def test_the_log_of_another_robot_is_refused(prior, tmp_path):
         dy.identify(prior, log)
     q, v, a = (x[:, :6] for x in (q, v, a))
     path = write_csv(tmp_path / "six.csv", t, q, six.inverse_dynamics(q, v, a))
-    with pytest.raises(dy.InputError, match=r"log of another robot than 'UR5e'; of 'tau\.\w+', at row \d+"):
+    with pytest.raises(dy.InputError, match=r"log of another robot than 'UR5e'; of 'tau\.\w+', at (row \d+|t = )"):
         dy.identify(prior, path)
-    assert dy.identify(prior, path, examined=False, compare=(), estimator="ordinary").verdict.grade in dy.identification.judgement.verdict.GRADES
+    assert (
+        dy.identify(prior, path, examined=False, compare=(), estimator="ordinary").verdict.grade
+        in dy.identification.judgement.verdict.GRADES
+    )
 
 
 def test_samples_that_are_missing_split_a_log_and_are_told(plain, prior, tmp_path):
@@ -282,20 +302,42 @@ def test_samples_that_are_missing_split_a_log_and_are_told(plain, prior, tmp_pat
     assert found.verdict.grade in ("good", "usable")
 
 
-def test_a_joint_that_does_not_move_is_told_and_leaves_plain_least_squares_without_an_answer(plain, truth, prior):
+def test_what_can_be_mended_is_mended_and_told(plain, prior, tmp_path):
+    t, q, tau = (x.copy() for x in plain)
+    q[99, 2], tau[400:402, 1] = np.nan, np.nan
+    t[700:] -= 0.5
+    found = dy.identify(prior, write_csv(tmp_path / "run.csv", t, q, tau), compare=())
+    told = "\n".join(found.notes)
+    for sentence in (r"'q3' holds nan at .*line 101\b", r"'tau2' holds nan at .*line 402\b", r"goes back at .*line 702\b"):
+        assert re.search(sentence, told), told
+    assert "a new run begins" in told
+    assert len(found.samples) == 2
+    assert found.verdict.grade in ("good", "usable")
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5])
+def test_a_joint_that_does_not_move_keeps_what_was_believed_and_leaves_plain_least_squares_without_an_answer(
+    noise, plain, truth, prior
+):
     t, q, _ = (x.copy() for x in plain)
     q[:, 3] = 0.4
     v = np.gradient(q, 0.01, axis=0)
-    a = np.gradient(v, 0.01, axis=0)
-    log = Log(t, q, truth.inverse_dynamics(q, v, a), names=truth.coordinate_names, source="held.csv")
+    tau = truth.inverse_dynamics(q, v, np.gradient(v, 0.01, axis=0))
+    q[:, 3] += noise * np.random.default_rng(0).normal(size=len(q))  # of the sensor: its sign is not that of a motion
+    log = Log(t, q, tau, names=truth.coordinate_names, source="held.csv")
     for name in ("ordinary", "weighted"):
-        with pytest.raises(dy.InputError, match=r"wrist_1_joint\.|cannot be told apart"):
+        with pytest.raises(dy.InputError, match=r"says nothing about 'wrist_1_joint\.viscous', .*Move the joints"):
             dy.identify(prior, log, estimator=name, signals={"cutoff": 10.0})
     found = dy.identify(prior, log, signals={"cutoff": 10.0})
     assert any("joint 'wrist_1_joint' does not move: column 'q.wrist_1_joint'" in note for note in found.notes)
     assert any(note.startswith("ordinary: ") and "Move the joints" in note for note in found.notes), found.notes
     assert set(found.comparison) == {"consistent", "ridge"}
-    assert np.allclose(found.full[found.base.model.index("wrist_1_joint.viscous")], prior.model.viscous[3], rtol=0.05)
+    model = found.base.model
+    own = [model.index(f"wrist_1_joint.{kind}") for kind in ("viscous", "coulomb", "rotor")]
+    assert np.allclose(found.full[own], model.prior[own], rtol=1e-6)
+    assert found.verdict.grade == "doubtful"
+    assert any("viscous friction of wrist_1_joint" in s for s in found.verdict.sentences), found.verdict.sentences
+    json.dumps(found.as_dict(), allow_nan=False)
 
 
 def test_samples_too_few_for_the_parameters_are_refused(truth):

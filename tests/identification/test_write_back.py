@@ -30,7 +30,7 @@ def changed(base, seed=0, spread=0.05):
     return base.values(full_parameters(base, wanted, infeasible="nearest"))
 
 
-@pytest.mark.parametrize("name", ["ur5e", "panda", "kuka_iiwa14", "go2", "planar_2r_melchiorri"])
+@pytest.mark.parametrize("name", ["ur5e", "panda", "go2", "planar_2r_melchiorri"])
 def test_the_file_has_the_torques_that_were_identified(name, tmp_path):
     base = base_of(name)
     coef = changed(base)
@@ -130,13 +130,10 @@ def test_drives_go_back_through_their_gears():
 
 def test_rotors_that_ride_keep_riding():
     robot = dy.load("puma560").replace(rotors="riding")
-    model = LinearModel(robot, rotor=False)
+    model = LinearModel(robot)
     pi = model.prior * 1.1
     new = with_parameters(robot, model, pi)
-    np.testing.assert_allclose(LinearModel(new, rotor=False).prior, pi, rtol=1e-9, atol=1e-12)
-    both = LinearModel(robot)
-    with pytest.raises(ConversionError, match="turns on its own"):
-        with_parameters(robot, both, both.prior + np.array([kind == "rotor" for kind in both.kind]))
+    np.testing.assert_allclose(LinearModel(new).prior, pi, rtol=1e-9, atol=1e-12)
 
 
 def gripper(viscous):

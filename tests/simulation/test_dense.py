@@ -8,8 +8,8 @@ from joint_zoo import NAMES, zoo_robot
 from small_machines import ball_joint, free_body, pendulum
 
 import dynamis as dy
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.simulation.dense import Dense, velocities
-from dynamis.simulation.motion import configuration_rate
 
 ARM = dy.load("planar_2r_melchiorri")
 TIGHT = {"rtol": 1e-12, "atol": 1e-13}

@@ -7,8 +7,9 @@ import pytest
 
 from dynamis.errors import InputError
 from dynamis.simulation.sweeps.cases import column_names, run_part
-from dynamis.simulation.sweeps.parts import SweepFolder, write_whole
+from dynamis.simulation.sweeps.parts import SweepFolder
 from dynamis.simulation.sweeps.study import study_from_text
+from dynamis.whole_files import write_whole
 
 TEXT = (
     'robot = "planar_2r_melchiorri"\nduration = 0.01\npoints = 3\npart = 2\n[vary]\n"viscous.*" = { grid = [0, 1, 2, 3, 4] }\n'

@@ -15,6 +15,9 @@ task            the directions of a frame that a question is about, and the leng
 measures        volumes of one Jacobian, for numbers and for symbols
 manipulability  ``manipulability``, its gradient, condition numbers, the masses felt at a frame
 capacity        measures of many states by name: payload, stiffness and the others
+linearization   ``linearize``: the dynamics near a state, its modes, what the motors can reach
+model_pairs     which bodies of two models correspond …
+comparison      … and ``compare``: what differs, and what that does to the torques
 workspace       ``workspace``: the cloud of positions of a frame, and slices coloured by a measure …
 workspace_pictures … as pictures, in which the robot is drawn as its ``skeleton``
 """

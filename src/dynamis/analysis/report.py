@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
+
 Array = npt.NDArray[Any]
 
 NORM_NAMES = {1: "1", 2: "2", np.inf: "∞"}
@@ -121,3 +123,5 @@ class StructuralBounds:
 
     def __str__(self) -> str:
         return self.report()
+
+    _repr_html_ = as_text

@@ -17,4 +17,4 @@ def main() -> None:
     os.environ.setdefault("DYNAMIS_TIER", "quick")
     from dynamis.cli.commands import cli
 
-    cli()
+    cli(prog_name="dynamis")

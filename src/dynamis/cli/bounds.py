@@ -10,6 +10,7 @@ import click
 
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 
@@ -61,7 +62,7 @@ def bounds(
     Examples:
       dynamis bounds scara
       dynamis bounds planar_2r_melchiorri --lower=-1.5708 --upper=1.5708 --plot eigenvalues.png
-      dynamis bounds planar_prp --set m_1=1 --set m_2=2 … --lower=-1,-3,0 --upper=1,3,2
+      dynamis bounds cartesian_2p --set m_1=1 --set m_2=2 --set g=9.81 --lower=-1 --upper=1 --json
     """
     from dynamis.analysis.bounds import structural_bounds
     from dynamis.robot import load
@@ -73,13 +74,13 @@ def bounds(
     if plot is not None:
         from dynamis.analysis.eigenvalues import eigenvalue_plot
 
-        eigenvalue_plot(loaded, path=plot, lower=ends[0], upper=ends[1])
+        whole(plot, lambda file: eigenvalue_plot(loaded, path=file, lower=ends[0], upper=ends[1]))
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
     else:
         click.echo(found.report())
         if plot is not None:
-            click.echo(f"{plot} written")
+            click.echo(f"wrote {plot}")
 
 
 def _one_or_all(values: list[float] | None) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import sys
 from typing import Any
 
 import click
 
 from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.progress import waiting
 from dynamis.errors import InputError
 
 # the quantities of the whole robot, then those of one link (--link)
@@ -35,19 +38,23 @@ def _options(command: Any) -> Any:
 @_options
 @click.option("--link", type=int, help="The number of the link, for quantities of one link.")
 @click.option("--letters", help="Whose letters: dynamis, rocco, deluca, melchiorri, tzafestas. Found out if not said.")
-@click.option("--tolerance", type=float, default=0.0, help="How far decimals may be off, as part of the largest.")
+@click.option("--tolerance", type=float, default=0.0, show_default=True,
+              help="How far decimals may be off, as part of the largest.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def check_answer(robot: str, link: int | None, letters: str | None, tolerance: float, **files: Any) -> None:
+def check_answer(robot: str, link: int | None, letters: str | None, tolerance: float, as_json: bool, **files: Any) -> None:
     """Check an answer, in LaTeX or plain formulas, against the closed form.
 
     Any algebraic form of the right answer is right. For what is wrong: the difference, numbers at which it shows, and the
-    usual cause. FILE may be - for standard input. The exit status is 0 when all is right, else 1.
+    usual cause. FILE may be - for standard input.
+
+    Exit status: 0 all is right, 1 something is wrong, 2 the command could not run.
 
     \b
     Examples:
       dynamis check-answer planar_2r --mass-matrix answer.tex
       echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | dynamis check-answer planar_2r --gravity -
-      dynamis check-answer planar_2r --kinetic-energy-of-link answer.tex --link 2
+      dynamis check-answer planar_2r --kinetic-energy-of-link energy.tex --link 2
     """
     from dynamis.robot import load
     from dynamis.symbolic.checking import check_answer as check
@@ -55,13 +62,19 @@ def check_answer(robot: str, link: int | None, letters: str | None, tolerance: f
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
     if not given:
         raise InputError("say what the answer is, such as --mass-matrix FILE; dynamis check-answer -h lists the choices")
-    form = load(robot).closed_form(letters)
-    right = True
-    for name, file in given.items():
-        verdict = check(form, name, file.read(), body=link, notation=letters, file=file.name, tolerance=tolerance)
+    verdicts = {}
+    with waiting("deriving"):
+        form = load(robot).closed_form(letters)
+        for name, file in given.items():
+            verdicts[name] = check(form, name, file.read(), body=link, notation=letters, file=file.name, tolerance=tolerance)
+    right = all(verdict.correct for verdict in verdicts.values())
+    if as_json:
+        facts = {name: {**dataclasses.asdict(verdict), "correct": verdict.correct} for name, verdict in verdicts.items()}
+        click.echo(json.dumps({"robot": robot, "correct": right, "answers": facts}, indent=2, ensure_ascii=False))
+        sys.exit(0 if right else 1)
+    for verdict in verdicts.values():
         for finding in verdict.findings:
             click.secho(str(finding), fg="green" if finding.right else "red")
         for line in verdict.report().splitlines()[sum(str(f).count("\n") + 1 for f in verdict.findings) :]:
             click.secho(line, bold=line.startswith(verdict.quantity))
-        right = right and verdict.correct
     sys.exit(0 if right else 1)

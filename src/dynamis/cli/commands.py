@@ -8,20 +8,28 @@ from pathlib import Path
 
 import click
 
-from dynamis.cli.bounds import bounds
+from dynamis.cli.bench import bench
+from dynamis.cli.bounds import assignments, bounds
 from dynamis.cli.check_answer import check_answer
+from dynamis.cli.compare import compare
+from dynamis.cli.completion import complete, completion
 from dynamis.cli.control import control
 from dynamis.cli.derive import derive
 from dynamis.cli.excite import excite
+from dynamis.cli.forward import forward
 from dynamis.cli.identify import identify
+from dynamis.cli.inverse import inverse
+from dynamis.cli.linearize import linearize
 from dynamis.cli.payload import payload
 from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.progress import waiting
 from dynamis.cli.redundancy import redundancy
 from dynamis.cli.simulate import simulate, study
 from dynamis.cli.statics import statics
 from dynamis.cli.stiffness import stiffness
 from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
+from dynamis.cli.writing import whole
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -37,8 +45,8 @@ def cli() -> None:
 
 
 for _command in (
-    derive, check_answer, bounds, simulate, study, sweep, statics, stiffness, workspace, redundancy, control, excite, identify,
-    payload,
+    derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace,
+    redundancy, control, excite, identify, payload, compare, bench, completion,
 ):  # fmt: skip
     cli.add_command(_command)
 
@@ -65,9 +73,10 @@ def robots(as_json: bool) -> None:
 @cli.command()
 @click.argument("robot")
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def info(robot: str, floating: bool, as_json: bool) -> None:
+def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
     """Show what a robot is: its joints, its links, its dynamics at rest.
 
     \b
@@ -79,8 +88,9 @@ def info(robot: str, floating: bool, as_json: bool) -> None:
     from dynamis.cli.tables import print_summary
     from dynamis.robot import load
 
-    loaded = load(robot, base="floating" if floating else "fixed")
-    summary = summarise(loaded)
+    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    with waiting("looking"):
+        summary = summarise(loaded)
     if as_json:
         click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     else:
@@ -114,7 +124,7 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         from dynamis.robot import Robot
 
         mended, changes = repair(description)
-        Robot(mended).write(out)
+        whole(out, Robot(mended).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
         result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
@@ -124,7 +134,7 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         if out is not None and report.ok:
             for change in changes:
                 click.echo(f"  mended {change}")
-            click.echo(f"{out} written, {len(changes)} change(s); it holds what the model holds: controllers, materials and")
+            click.echo(f"wrote {out}, {len(changes)} change(s); it holds what the model holds: controllers, materials and")
             click.echo("other tags that the dynamics does not use stay in the original only")
     if out is not None and not report.ok:
         click.secho(f"dynamis: {out} not written: errors are not mended, only doubtful physics is", fg="red", err=True)
@@ -136,8 +146,10 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
               help="How a .toml places its links: freely, by standard or modified DH table, by screws.")  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def convert(robot: str, out: Path, form: str) -> None:
+def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Write a robot in another format: URDF, DH table, product of exponentials.
 
     \b
@@ -147,21 +159,27 @@ def convert(robot: str, out: Path, form: str) -> None:
     """
     from dynamis.robot import load
 
-    load(robot).write(out, form)
-    click.echo(f"{out} written")
+    loaded = load(robot, parameters=assignments(settings) or None)
+    whole(out, lambda file: loaded.write(file, form))
+    _say_written([out], as_json)
 
 
 @cli.command()
 @click.argument("robot")
 @click.argument("function")
 @click.option("--to", type=click.Choice(["c"]), default="c", show_default=True, expose_value=False, help="The language.")
-@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="here", help="The folder."
+    "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Of its numbers."
 )
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="here",
+              metavar="FOLDER", help="The folder.")  # fmt: skip
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def export(robot: str, function: str, precision: str, out: Path, floating: bool) -> None:
+def export(
+    robot: str, function: str, precision: str, out: Path, floating: bool, settings: tuple[str, ...], as_json: bool
+) -> None:
     """Write a robot's function as C99: a header and a source, with a self-test, without dependencies.
 
     \b
@@ -171,18 +189,32 @@ def export(robot: str, function: str, precision: str, out: Path, floating: bool)
     """
     from dynamis.robot import load
 
-    for path in load(robot, base="floating" if floating else "fixed").write_c(function, out, precision=precision):
-        click.echo(f"{path} written")
+    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    with waiting("writing"):
+        written = loaded.write_c(function, out, precision=precision)
+    _say_written(written, as_json)
+
+
+def _say_written(paths: list[Path], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"written": [str(path) for path in paths]}, indent=2, ensure_ascii=False))
+        return
+    for path in paths:
+        click.echo(f"wrote {path}")
 
 
 @cli.command()
 @click.argument("robot")
 @click.argument("function")
-@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True)
-@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True,
+              help="What to print.")  # fmt: skip
+@click.option(
+    "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Of its numbers."
+)
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @plain_errors
-def show(robot: str, function: str, form: str, precision: str, floating: bool) -> None:
+def show(robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...]) -> None:
     """Print what a function becomes: its listing, LLVM IR, this machine's assembly, C or CUDA C.
 
     \b
@@ -193,7 +225,9 @@ def show(robot: str, function: str, form: str, precision: str, floating: bool) -
     from dynamis.compiler.llvm_text import render
     from dynamis.robot import load
 
-    code = load(robot, base="floating" if floating else "fixed").kernel(function).code
+    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    with waiting("compiling"):
+        code = loaded.kernel(function).code
     if form == "graph":
         text = code.text()
     elif form == "c":
@@ -204,3 +238,6 @@ def show(robot: str, function: str, form: str, precision: str, floating: bool) -
         text = render(code, jit.host_target(precision))
         text = jit.assembly(text) if form == "asm" else text
     click.echo(text)
+
+
+complete(cli)

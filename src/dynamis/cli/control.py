@@ -12,6 +12,7 @@ import click
 from dynamis.cli.bounds import assignments, numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ LAWS = (
 @click.option("--law", type=click.Choice(LAWS), default="computed-torque", show_default=True, help="The controller.")
 @click.option("--goal", metavar="NUMBERS",
               help="Where to go: joints, or the tip's position in m for operational-space and impedance.")  # fmt: skip
-@click.option("--start", metavar="NUMBERS", help="Where it starts; neutral unless given.")
+@click.option("--q0", "--start", "start", metavar="NUMBERS", help="Where it starts; neutral unless given.")
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="How fast errors shall vanish, in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 does not overshoot.")
 @click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Of impedance, in N/m.")
@@ -62,7 +63,7 @@ def control(
       dynamis control planar_2r_melchiorri --law pd-gravity --goal 0.8,-0.6 --error 5
       dynamis control kuka_iiwa14 --law computed-torque --bandwidth 15 --goal 0.6 --error 5 --plot iiwa.png
       dynamis control puma560 --law slotine-li --goal 0.5,0.7,-0.4,0.2,0.8,0.1 --rate 1000 --json
-      dynamis control ur5e --law operational-space --start 0,-1.2,1.6,-2,-1.5,0 --goal=-0.4,0.2,0.5
+      dynamis control ur5e --law operational-space --q0 0,-1.2,1.6,-2,-1.5,0 --goal=-0.4,0.2,0.5
       dynamis control ur5e --law computed-torque --goal 0.5 --c code
     """
     from dynamis.control.c_export import write_c
@@ -74,13 +75,13 @@ def control(
     loaded = load(robot, parameters=assignments(settings) or None)
     with Bar() as bar:
         made = trial(
-            loaded, law, numbers(goal, "--goal"), start=numbers(start, "--start"), bandwidth=bandwidth, damping=damping,
+            loaded, law, numbers(goal, "--goal"), start=numbers(start, "--q0"), bandwidth=bandwidth, damping=damping,
             stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed, rate=rate, step=step,
             seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
     written = [] if folder is None else [str(path) for path in write_c(loaded, made.law, folder)]
     if plot is not None:
-        made.plot(plot)
+        whole(plot, made.plot)
         written.append(str(plot))
     if as_json:
         click.echo(json.dumps({**made.as_dict(), "written": written}, indent=2, ensure_ascii=False))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
+from dynamis.cli.bounds import assignments
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 
 FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
 
@@ -15,13 +18,17 @@ FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ip
 @click.command()
 @click.argument("robot")
 @click.option("--letters", default="dynamis", show_default=True, help="dynamis, rocco, deluca, melchiorri or tzafestas.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("-o", "--out", "--output", "output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the derivation: .tex, .md, .html (offline, MathML) or .ipynb.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["equations", *FORMATS]), default="equations", show_default=True,
               help="What to print when no file is given.")  # fmt: skip
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="Give up expanding after this time.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def derive(robot: str, letters: str, output: Path | None, form: str, seconds: float) -> None:
+def derive(
+    robot: str, letters: str, output: Path | None, form: str, seconds: float, settings: tuple[str, ...], as_json: bool
+) -> None:
     """Derive the equations of motion in closed form, step by step.
 
     \b
@@ -32,7 +39,7 @@ def derive(robot: str, letters: str, output: Path | None, form: str, seconds: fl
     """
     from dynamis.robot import load
 
-    loaded = load(robot)
+    loaded = load(robot, parameters=assignments(settings) or None)
     with Bar() as bar:
 
         def tell(done: int, total: int, terms: int) -> None:
@@ -45,15 +52,22 @@ def derive(robot: str, letters: str, output: Path | None, form: str, seconds: fl
         with Bar() as bar:
             steps = iter(range(1, 100))
             document = closed.derivation(progress=lambda title: bar.show(min(1.0, next(steps) / 18), title))
-        click.echo(f"wrote {document.write(output)}")
+        whole(output, document.write)
+    equations = [str(x) for x in (*closed.equations, *closed.actuator_equations)] if closed.expanded else []
+    if as_json:
+        facts = {
+            "robot": loaded.name, "letters": letters, "expanded": closed.expanded, "status": closed.status,
+            "equations": equations, "written": [] if output is None else [str(output)],
+        }  # fmt: skip
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    elif output is not None:
+        click.echo(f"wrote {output}")
     elif form == "equations":
-        for equation in [*closed.equations, *closed.actuator_equations] if closed.expanded else []:
+        for equation in equations:
             click.echo(f"{equation}\n")
         if not closed.expanded:
             click.echo("the equations are too long to print; --as markdown shows them with named parts")
     else:
-        import json
-
         document = closed.derivation()
         writers = {"latex": document.latex, "markdown": document.markdown, "html": document.html}
         click.echo(writers[form]() if form in writers else json.dumps(document.notebook(), indent=1, ensure_ascii=False))

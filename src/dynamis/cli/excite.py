@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.log_options import check_output
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", 
 @click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True, help="What is made small.")
 @click.option("--friction", metavar="TERMS",
               help="What to look for, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
-@click.option("--start", metavar="NUMBERS", help="Where it starts and ends; chosen unless given.")
+@click.option("--q0", "--start", "start", metavar="NUMBERS", help="Where it starts and ends; chosen unless given.")
 @click.option("--velocity", metavar="NUMBERS", help="Velocity limits, one or one a joint, where below the robot's own.")
 @click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits; none unless given.")
 @click.option("--effort", metavar="NUMBERS", help="Torque limits, where below the robot's own.")
@@ -44,9 +46,10 @@ NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", 
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search at most.")
 @click.option("--restarts", type=int, default=4, show_default=True, help="From how many random motions to search.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random motions.")
-@click.option("--rate", type=float, default=1000.0, show_default=True, help="Samples a second in the file.")
+@click.option("--rate", type=click.FloatRange(0.0, min_open=True), default=1000.0, show_default=True,
+              help="Samples a second in the file.")  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
               help="Write it: .csv or .npz with samples, .json or .toml with coefficients; repeatable.")  # fmt: skip
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw motion, limits and search.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -68,9 +71,10 @@ def excite(
     Examples:
       dynamis excite kuka_iiwa14 --out motion.csv --rate 500 --plot motion.png
       dynamis excite panda --above 0.1 --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9 --out motion.csv --out motion.json
-      dynamis excite ur5e --start 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 --kind spline --harmonics 6
+      dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 --kind spline --harmonics 6
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 --time 20 --json
     """
+    from dynamis.drawing import new_figure
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
     from dynamis.identification.excitation.files import check_name
@@ -81,20 +85,24 @@ def excite(
         raise InputError(f"--margin takes per cent from 0 to 100, such as --margin 5, got {margin:g}")
     for path in out:
         check_name(path)
+        check_output(path, (path.suffix,), ())
+    check_output(plot, (plot.suffix,) if plot else (), ())
+    if plot is not None:
+        new_figure(1.0, 1.0)  # without the library there is no picture, and that is said before the search
     loaded = load(robot, parameters=assignments(settings) or None)
     terms = None if friction is None else tuple(word for word in friction.replace(",", " ").split() if word != "none")
     base = base_parameters(LinearModel(loaded, friction=terms))
     with Bar() as bar:
         found = design_excitation(
             base, duration=duration, kind=kind, harmonics=harmonics, periodic=periodic, criterion=criterion,
-            start=_one_or_all(start, "--start"), velocity=_one_or_all(velocity, "--velocity"),
+            start=_one_or_all(start, "--q0"), velocity=_one_or_all(velocity, "--velocity"),
             acceleration=_one_or_all(acceleration, "--acceleration"), effort=_one_or_all(effort, "--effort"),
             torque=not no_torque, regions=_regions(loaded, boxes, height), margin=margin / 100.0, seconds=seconds,
             restarts=restarts, seed=seed, progress=bar.show,
         )  # fmt: skip
-    written = [str(found.write(file, rate=rate)) for file in out]
+    written = [str(whole(file, lambda made: found.write(made, rate=rate))) for file in out]
     if plot is not None:
-        found.plot(plot)
+        whole(plot, found.plot)
         written.append(str(plot))
     if as_json:
         click.echo(json.dumps({**found.as_dict(), "written": written}, indent=2, ensure_ascii=False))

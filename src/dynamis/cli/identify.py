@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.log_options import check_output, log_options, signals
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.errors import InputError
@@ -46,7 +46,7 @@ SHOWN = 15
 @click.option("--block", type=float, metavar="SECONDS", help="Length of the blocks these parts are made of.")
 @log_options
 @click.option("--unexamined", is_flag=True, help="Do not refuse logs that look wrong.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the identified robot, .urdf or .toml.")  # fmt: skip
 @click.option("--report", is_flag=False, flag_value="identification.html", type=click.Path(dir_okay=False, path_type=Path),
               metavar="[FILE]", help="Write everything as HTML; identification.html unless named.")  # fmt: skip
@@ -67,10 +67,16 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
       dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 --presliding wrist_3_joint=0.01 \\
           --logged v --parallel 2 --smooth-torque
     """
+    from dynamis.drawing import new_figure
     from dynamis.identification import identify as run
     from dynamis.robot import load
 
     mapping, compare = options["mapping"], options["compare"]
+    inputs = (*logs, *options["validate"], mapping)
+    check_output(options["out"], (".urdf", ".toml"), inputs)
+    check_output(options["report"], (".html", ".htm"), inputs)
+    if options["report"] is not None:
+        new_figure(1.0, 1.0)  # without the library there is no report, and that is said before the work
     prepared = signals(options)
     model = _model(load(robot), options)
     wanted = () if compare == "none" else tuple(x.strip() for x in compare.split(","))
@@ -139,6 +145,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     from rich.console import Console
     from rich.table import Table
 
+    from dynamis.cli.sentences import say
     from dynamis.cli.tables import number, safe
 
     console = Console(soft_wrap=True)
@@ -149,7 +156,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
         f"[bold {colour}]{found.verdict.grade}[/]", highlight=False,
     )  # fmt: skip
     for sentence in found.verdict.sentences:
-        console.print(f"  • {safe(sentence)}", highlight=False)
+        say(console, "•", sentence)
     where = "on the other log" if found.validated else "on blocks left out"
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"Torque left unexplained, {where}", title_justify="left",
                   title_style="bold")  # fmt: skip
@@ -186,12 +193,12 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     if not show_all and base.rank > SHOWN:
         console.print(f"  the {SHOWN} that move the torques most; --all shows {base.rank}", style="dim")
     for note in found.notes:
-        console.print(f"  note: {safe(note)}", highlight=False, style="dim")
+        say(console, "note:", note, "dim")
     if written is not None:
         console.print(
             f"wrote {safe(str(written.path))}: read again, its torques differ by {written.difference:.1e}", highlight=False
         )
         for note in written.notes:
-            console.print(f"  note: {safe(note)}", highlight=False, style="dim")
+            say(console, "note:", note, "dim")
     if report is not None:
         console.print(f"wrote {safe(str(report))}", highlight=False)

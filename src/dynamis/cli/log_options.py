@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dynamis.cli.bounds import numbers
+from dynamis.errors import InputError, printable
 
 METHODS = ("central", "savgol", "kalman", "spectral", "spline")
 
@@ -28,7 +29,7 @@ _OPTIONS = (
                  help="How velocities and accelerations come from positions."),
     click.option("--logged", metavar="v,a", help="Take these from the log instead."),
     click.option("--parallel", type=float, help="Low-pass on regressor and torque alike, in Hz."),
-    click.option("--every", type=int, help="Keep every so many of its rows; about five a period unless given."),
+    click.option("--every", type=click.IntRange(1), help="Keep every so many of its rows; about five a period unless given."),
     click.option("--smooth-torque", is_flag=True, help="The torque was low-passed before it was logged."),
     click.option("--slow", metavar="NUMBERS", help="Leave out joints slower than this, in rad/s: one number, or one a joint."),
     click.option("--rest", type=click.Choice(("keep", "drop")), default="keep", show_default=True,
@@ -52,3 +53,15 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "rest": options.pop("rest"),
         "outliers": not options.pop("no_outliers"),
     }
+
+
+def check_output(path: Path | None, suffixes: tuple[str, ...], inputs: Iterable[str | Path | None]) -> None:
+    """Refuse a file that could not be written, or that is one of the inputs, before the work and not after it."""
+    if path is None:
+        return
+    if path.suffix not in suffixes:
+        raise InputError(f"{printable(path.name)}: name the file {' or '.join(suffixes)}")
+    if not path.parent.is_dir():
+        raise InputError(f"{printable(str(path), 400)} cannot be written: there is no such folder")
+    if path.exists() and any(x is not None and Path(x).exists() and path.samefile(x) for x in inputs):
+        raise InputError(f"{printable(str(path), 400)} is a log or mapping that is read; write to another file")

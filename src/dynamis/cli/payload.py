@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.log_options import check_output, log_options, signals
 from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.progress import waiting
+from dynamis.cli.writing import whole
+from dynamis.errors import printable
 
 if TYPE_CHECKING:
     from dynamis.identification import PayloadEstimate, Samples
@@ -22,11 +25,11 @@ if TYPE_CHECKING:
 @click.option(
     "--reference", multiple=True, metavar="LOG", help="A log without the load, to correct the arm's model; repeatable."
 )
-@click.option("--frame", help="Where the load is; the tip unless named.")
+@click.option("--frame", metavar="NAME", help="Where the load is; the tip unless given.")
 @click.option("--size", type=float, default=0.1, show_default=True, help="Roughly how large the load is, in m.")
 @click.option("--arm", type=float, metavar="SHARE", help="By which share the arm's own parameters may be off, such as 0.1.")
 @log_options
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the robot with its load, .urdf or .toml.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
@@ -46,27 +49,36 @@ def payload(
     from dynamis.identification import identify_payload
     from dynamis.robot import load
 
+    check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
     prepared = signals(options)
     loaded = load(robot)
-    runs = _runs(logs, loaded, mapping, prepared)
-    empty = _runs(reference, loaded, mapping, prepared) if reference else None
-    found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size)
+    notes: list[str] = []
+    with waiting("reading and estimating"):
+        runs = _runs(logs, loaded, mapping, prepared, notes)
+        empty = _runs(reference, loaded, mapping, prepared, notes) if reference else None
+        found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size)
     if out is not None:
-        found.robot.write(out)
+        whole(out, found.robot.write)
     if as_json:
-        click.echo(json.dumps({**_as_dict(found), "written": None if out is None else str(out)}, indent=2, ensure_ascii=False))
+        written = {"notes": notes, "written": None if out is None else str(out)}
+        click.echo(json.dumps({**_as_dict(found), **written}, indent=2, ensure_ascii=False))
     else:
-        _print(found, loaded, out)
+        _print(found, loaded, notes, out)
 
 
-def _runs(logs: tuple[str, ...], robot: Robot, mapping: Path | None, prepared: dict[str, Any]) -> list[Samples]:
-    from dynamis.identification import examine, prepare, read_log, refuse
+def _runs(
+    logs: tuple[str, ...], robot: Robot, mapping: Path | None, prepared: dict[str, Any], notes: list[str]
+) -> list[Samples]:
+    from dynamis.identification import examine, prepare, read_log
+    from dynamis.identification.identify import look_at
 
     runs: list[Samples] = []
     for path in logs:
         log = read_log(path, robot, mapping)
-        refuse(examine(log, robot))
-        runs += prepare(log, robot, **prepared).samples
+        look_at(examine(log, robot), notes)
+        ready = prepare(log, robot, **prepared)
+        notes += [f"{printable(log.source)}: {note}" for note in ready.notes]
+        runs += ready.samples
     return runs
 
 
@@ -89,11 +101,12 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
     }
 
 
-def _print(found: PayloadEstimate, robot: Robot, out: Path | None) -> None:
+def _print(found: PayloadEstimate, robot: Robot, notes: list[str], out: Path | None) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
+    from dynamis.cli.sentences import say
     from dynamis.cli.tables import number, safe
     from dynamis.spatial import PARAMETER_NAMES
 
@@ -104,7 +117,7 @@ def _print(found: PayloadEstimate, robot: Robot, out: Path | None) -> None:
         f"({centre}) mm", highlight=False,
     )  # fmt: skip
     for sentence in found.verdict:
-        console.print(f"  • {safe(sentence)}", highlight=False)
+        say(console, "•", sentence)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title="The load about the frame", title_justify="left", title_style="bold")
     for head in ("parameter", "value", "± 1 σ", "unit"):
         table.add_column(head, justify="right" if head in ("value", "± 1 σ") else "left")
@@ -120,5 +133,7 @@ def _print(found: PayloadEstimate, robot: Robot, out: Path | None) -> None:
     for k, name in enumerate(robot.coordinate_names):
         table.add_row(safe(name), number(float(found.residual_before[k]), 3), number(float(found.residual_after[k]), 3))
     console.print(table)
+    for note in notes:
+        say(console, "note:", note, "dim")
     if out is not None:
         console.print(f"wrote {safe(str(out))}", highlight=False)

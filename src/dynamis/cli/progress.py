@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def waiting(name: str) -> Iterator[None]:
+    """Something turns while work goes on of which nobody knows how far it is; only where a person can see it."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(name):
+        yield
+
 
 class Bar:
     """A bar of progress, only where a person can see it."""

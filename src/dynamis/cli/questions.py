@@ -13,6 +13,7 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.robot import Robot
 
+WIDEST = 400  # letters
 ROW_NAMES = ("x", "y", "z", "about x", "about y", "about z")
 
 
@@ -68,7 +69,10 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[Any
         table.add_column(safe(text), justify="right" if k else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(x if isinstance(x, str) and k == 0 else number(x) for k, x in enumerate(row)))
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:  # a file or a pipe is as wide as it needs to be
+        console.width = max(console.width, WIDEST)
+    console.print(table)
 
 
 def finite(x: Any) -> Any:

@@ -12,6 +12,7 @@ import click
 from dynamis.cli.bounds import assignments, numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,11 +31,12 @@ ABOUT = {"roll": "x", "pitch": "y", "yaw": "z"}  # the axis of each angle
 @click.option("--law", "laws", multiple=True, metavar="NAME",
               help="driven-acceleration, acceleration-energy or torque; repeatable, all unless given.")  # fmt: skip
 @click.option("--q0", metavar="NUMBERS", help="Where it starts; neutral unless given.")
-@click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True)
+@click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
+              help="What the task does.")  # fmt: skip
 @click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line.")
 @click.option("--along", metavar="LETTERS", help="The components that move, such as xy or z; the first ones unless given.")
 @click.option("--period", type=float, default=2.0, show_default=True, help="Seconds for a cycle.")
-@click.option("--cycles", type=int, default=3, show_default=True)
+@click.option("--cycles", type=int, default=3, show_default=True, help="How many.")
 @click.option("--gains", metavar="K_P,K_D", help="Of the feedback; 100 and critical damping unless given.")
 @click.option("--null-damping", type=float, metavar="RATE", help="Damp motion that the task does not see, in 1/s.")
 @click.option("--compensate", is_flag=True, help="Carry the weight in the null space too, so that nothing falls there.")
@@ -59,7 +61,7 @@ def redundancy(
     Examples:
       dynamis redundancy panda --q0 0,-0.5,0,-2,0,1.6,0.8 --along yz --compensate --null-damping 3
       dynamis redundancy kuka_iiwa14 --task pose --q0 0,0.6,0,-1.2,0,0.8,0 --along z --motion line --no-gravity
-      dynamis redundancy planar_3r --rows xy --q0 0.3,0.8,0.9 --set a_1=0.5 --set m_1=2 … --plot laws.png
+      dynamis redundancy planar_2r_melchiorri --rows x --q0 0.3,0.8 --motion line --along x --cycles 1 --plot laws.png
 
     \b
     A law that runs away is stopped after --seconds and reported as far as it came.
@@ -85,7 +87,7 @@ def redundancy(
             regularisation=regularisation, seconds=seconds, progress=bar.show,
         )  # fmt: skip
     if plot is not None:
-        found.plot(plot)
+        whole(plot, found.plot)
     if as_json:
         facts = found.as_dict()
         for law in facts["laws"]:

@@ -11,7 +11,8 @@ import click
 
 from dynamis.cli.bounds import assignments, numbers
 from dynamis.cli.plain_errors import plain_errors
-from dynamis.cli.progress import Bar
+from dynamis.cli.progress import Bar, waiting
+from dynamis.cli.writing import whole
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -24,7 +25,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Seconds to simulate.")
 @click.option("--q0", metavar="NUMBERS", help="Where it starts; neutral unless given.")
 @click.option("--v0", metavar="NUMBERS", help="Velocities at the start; at rest unless given.")
-@click.option("--torque", metavar="NUMBERS", help="Constant torques; none unless given.")
+@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques; none unless given.")
 @click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
               help="Dry friction: the robot's with true sticking, smoothed, or none.")  # fmt: skip
 @click.option("--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint.")
@@ -34,7 +35,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--seconds", type=float, help="The time that integration may take; what was simulated until then is kept.")
 @click.option("--points", type=int, default=501, show_default=True, help="How many points to report.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")
+@click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw positions, velocities, torques and energies.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
@@ -68,12 +69,13 @@ def simulate(
     interrupted = motion.status.startswith("interrupted")
     for target, write in ((output, motion.save), (plot, motion.plot)):
         if target is not None:
-            write(target)
+            whole(target, write)
     balance = float(abs(motion.energy_error).max())
     if as_json:
         facts = {
             "status": motion.status, "t": float(motion.t[-1]), "q": motion.q[-1].tolist(), "v": motion.v[-1].tolist(),
             "energy": float(motion.energy[-1]), "energy_error": balance, "events": [str(e) for e in motion.events],
+            "written": [str(target) for target in (output, plot) if target is not None],
         }  # fmt: skip
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         sys.exit(130 if interrupted else 0)
@@ -108,8 +110,9 @@ def _stops(robot: Robot, kind: str | None) -> Any:
 
 @click.command()
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw angles, velocities, energy and the tip's path.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def study(plot: Path | None) -> None:
+def study(plot: Path | None, as_json: bool) -> None:
     """The lectures' study of a two-link arm: ten seconds from rest with three amounts of friction.
 
     \b
@@ -118,8 +121,14 @@ def study(plot: Path | None) -> None:
     """
     from dynamis.simulation.two_link_study import two_link_study
 
-    made = two_link_study()
+    with waiting("simulating"):
+        made = two_link_study()
+    if plot is not None:
+        whole(plot, made.plot)
+    if as_json:
+        facts = {"summary": made.summary().splitlines(), "written": [] if plot is None else [str(plot)]}
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
     click.echo(made.summary())
     if plot is not None:
-        made.plot(plot)
         click.echo(f"wrote {plot}")

@@ -11,6 +11,7 @@ import click
 from dynamis.cli.bounds import numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def statics(
 
     def draw() -> None:
         if plot is not None:
-            spaces.plot(plot)
+            whole(plot, spaces.plot)
         if polytope is not None:
             chosen = rows if rows != "all" and spaces.task.size in (2, 3) else None
             _draw_forces(loaded, at, frame, chosen, by, most, polytope)
@@ -113,4 +114,4 @@ def _draw_forces(robot: Robot, q: Any, frame: str | None, rows: Any, by: str, li
         raise InputError(
             f"--polytope draws two or three directions; {found.task.frame.name} moves in {found.task.size}; choose with --rows"
         )
-    found.plot(path)
+    whole(path, found.plot)

@@ -12,6 +12,7 @@ from dynamis.cli.bounds import numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
+from dynamis.cli.writing import whole
 from dynamis.errors import InputError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -54,10 +55,10 @@ def stiffness(
     found = find(loaded, at, k, frame, wrench=load, by=by, base_compliance=under)
     bent = None if load is None else deflection(loaded, at, k, load, frame, by=by, base_compliance=under)
     if plot is not None:
-        found.plot(plot)
+        whole(plot, found.plot)
     if chart is not None:
         with Bar() as bar:
-            stiffness_map(loaded, k, frame, progress=bar.show).plot(chart)
+            whole(chart, stiffness_map(loaded, k, frame, progress=bar.show).plot)
     if as_json:
         facts = found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()})
         click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))

@@ -10,11 +10,12 @@ import click
 
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.writing import whole
 
 
 @click.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+@click.option("-o", "--out", "--output", "output", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Where the results go; the study's name unless given. One begun before is gone on with.")  # fmt: skip
 @click.option("--workers", type=int, metavar="N", help="How many processes; all cores unless given.")
 @click.option("--scheduler", metavar="ADDRESS", help="Let the workers of a Dask scheduler do it, such as tcp://10.0.0.5:8786.")
@@ -56,7 +57,7 @@ def sweep(
         )
         sys.exit(130)
     if plot is not None and len(result):
-        result.plot(plot, column, over)
+        whole(plot, lambda file: result.plot(file, column, over))
     if as_json:
         facts = {
             "status": result.status, "complete": result.complete, "cases": len(result), "resumed": result.resumed,

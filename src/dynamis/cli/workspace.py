@@ -12,6 +12,7 @@ from dynamis.cli.bounds import assignments, numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, one_or_all, print_table
+from dynamis.cli.writing import whole
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -69,7 +70,7 @@ def workspace(
             )  # fmt: skip
         if plot is not None:
             bar.show(1.0, "drawing")
-            found.plot(plot, **({} if colour is None else {"pick": pick}))
+            whole(plot, lambda file: found.plot(file, **({} if colour is None else {"pick": pick})))
     if as_json:
         click.echo(json.dumps(finite(found.as_dict()), indent=2, ensure_ascii=False))
         return

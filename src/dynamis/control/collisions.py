@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dynamis.control.gains import gain
 from dynamis.control.momentum_observer import momentum_rate
+from dynamis.display import as_text
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
@@ -50,6 +51,8 @@ class Collisions:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.found)) if self.found else "no collision: every residual stayed under its threshold"
+
+    _repr_html_ = as_text
 
 
 def detect(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.analysis.report import Bound
+from dynamis.display import as_text
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
 SEARCHED = "searched"  # a theorem, with an extreme that was found by search and not proven
@@ -87,6 +88,8 @@ class Stability:
     def __str__(self) -> str:
         lines = [f"{self.law}: {self.verdict}", *(f"  {c}" for c in self.conditions), *(f"  {note}" for note in self.notes)]
         return "\n".join(lines)
+
+    _repr_html_ = as_text
 
 
 def positive(what: str, least: float, why: str) -> Condition:

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import DynamisError, printable
+from dynamis.display import base_parameters_card
+from dynamis.errors import DynamisError, InputError, printable
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 
@@ -96,6 +97,9 @@ class BaseParameters:
         whose = printable(self.model.robot.name)
         return f"<BaseParameters of {whose}: {self.rank} of {len(self.model.names)} parameters, gap {self.gap:.1e}>"
 
+    def _repr_html_(self) -> str:
+        return base_parameters_card(self)
+
 
 def base_parameters(
     model: LinearModel | Robot, *, among: Sequence[str] | None = None, tolerance: float = DEPENDENT
@@ -114,8 +118,13 @@ def base_parameters(
     W = _at_random_states(model)
     wanted = set(range(len(model.names))) if among is None else {model.index(name) for name in among}
     order = [k for k in _order(model) if k in wanted]
+    wild = np.flatnonzero(~np.isfinite(W).all(axis=0))
+    if len(wild):
+        raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite everywhere: robots pass all states")
     norms = np.linalg.norm(W, axis=0)
-    norms[norms < NOTHING * norms.max()] = 0.0
+    links = norms[model.is_inertial]
+    # only what comes of many sums can be rounding; a column of one's own is zero where it says so
+    norms[model.is_inertial & (norms < NOTHING * links.max(initial=0.0))] = 0.0
     W[:, norms == 0.0] = 0.0
     independent, beta = _by_elimination(W / np.where(norms > 0.0, norms, 1.0), order, tolerance)
     dependent = np.array(sorted(wanted - set(independent)), int)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -48,3 +48,18 @@ def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
 def label(estimator: str | Estimator) -> str:
     """What a table calls it."""
     return estimator if isinstance(estimator, str) else type(estimator).__name__
+
+
+def others_by_name(estimator: str | Estimator, compare: Sequence[str | Estimator]) -> dict[str, str | Estimator]:
+    """Those to compare with an estimator, each under a name of its own: several of one kind are counted."""
+    names: dict[str, str | Estimator] = {label(estimator): estimator}
+    for other in compare:
+        name, count = label(other), 1
+        if any(other is known or (isinstance(other, str) and other == known) for known in names.values()):
+            continue
+        while name in names:
+            count += 1
+            name = f"{label(other)} {count}"
+        names[name] = other
+    del names[label(estimator)]
+    return names

@@ -92,6 +92,11 @@ class Decimation:
         """The sample each row stands for."""
         return self.half + self.every * np.arange(self.rows(samples))
 
+    def middles(self, x: Array) -> Array:
+        """x in the middle of what each row is made of: between two samples, if it is made of an even number."""
+        at = self.centres(len(x))
+        return x[at] if len(self.taps) % 2 else 0.5 * (x[at - 1] + x[at])
+
     def of(self, x: Array, averaged: int = 1) -> Array:
         """The filtered rows of an array whose first axis is time; ``averaged`` samples each, where that was done before."""
         count = self.rows(len(x) * averaged)

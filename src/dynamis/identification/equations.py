@@ -75,14 +75,8 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
     return Equations(**stacked, run=run, names=base.names, joints=joints)
 
 
-def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
-    """The rows of one run."""
-    robot = base.model.robot
-    if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
-        raise InputError(
-            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
-            f"{robot.nq} and {robot.n}"
-        )
+def filter_of(run: Samples) -> Decimation:
+    """The filter of a run, which must be long enough for it."""
     filtered = Decimation(run.period, run.parallel, run.every)
     if filtered.rows(len(run)) == 0:
         if run.parallel is None:
@@ -91,10 +85,22 @@ def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
             f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its "
             "cut-off"
         )
+    return filtered
+
+
+def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
+    """The rows of one run."""
+    robot = base.model.robot
+    if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
+        raise InputError(
+            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
+            f"{robot.nq} and {robot.n}"
+        )
+    filtered = filter_of(run)
     past = Past(base.model).advance(run.q)
     centres = filtered.centres(len(run))
     Y = filtered.of(base.regressor(run.q, run.v, run.a, past))
-    tau = run.tau[centres] if run.smooth_torque else filtered.of(run.tau)
+    tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
     use, v, t = (x[centres] for x in (run.use, run.v, run.t))
     counted = use.reshape(-1)
     joint = np.broadcast_to(np.arange(robot.n), tau.shape).reshape(-1)

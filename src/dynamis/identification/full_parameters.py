@@ -25,6 +25,14 @@ BARELY = 1e-10  # of the believed inertia: what is enough for an exact answer
 LOYAL = 1e-8  # the weight of the prior beside base parameters that cannot be met
 
 
+class InfeasibleError(InputError):
+    """No robot that can exist has these base parameters: ``reason`` says why."""
+
+    def __init__(self, reason: str, cure: str) -> None:
+        super().__init__(f"{reason}. {cure}")
+        self.reason = reason
+
+
 def full_parameters(
     base: BaseParameters,
     coef: Any,
@@ -52,16 +60,20 @@ def full_parameters(
     if wanted.shape != (base.rank,) or not np.isfinite(wanted).all():
         raise InputError(f"coef takes {base.rank} finite numbers, one for each of base.names; got the shape {wanted.shape}")
     space = BodySpace(base.model, prior)
+    believed = base.values(space.prior)
+    if np.allclose(believed, wanted, rtol=1e-13, atol=0.0) and (not consistent or space.is_consistent(space.prior)):
+        return space.prior.copy()  # also where it has flat links, or some without mass, which rounding would push over the edge
     S = base.B @ space.spun @ space.C
     inverse, free = _split(S)
     on = inverse @ (wanted - base.values(space.parameters(np.zeros(S.shape[1]))))
     x = on + free @ (free.T @ space.wish)  # nearest, whatever it is
-    if consistent and not is_allowed(space, space.rows(), x, least=-1e-14):
+    if consistent and not is_allowed(space, space.rows(), x, least=-1e-12):
         found = _inside(space, on, free)
         if found.solved:
             x = found.x
         elif infeasible == "raise":
-            raise InputError(_complaint(space, on, free))
+            cure = "Fit with PhysicallyConsistent, or take the nearest that can with infeasible='nearest'"
+            raise InfeasibleError(_complaint(space, on, free), cure)
         else:
             return nearest_feasible(base, wanted, space, covariance)
     return _exactly(base, space, wanted, x, inverse)
@@ -69,10 +81,13 @@ def full_parameters(
 
 def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covariance: Any = None) -> Array:
     """π of a robot that can exist, with base parameters as near to the given ones as possible."""
+    sizes = np.maximum(np.abs(coef), 1e-3 * (np.abs(coef).max() or 1.0))
+    R = np.diag(1.0 / sizes)
     if covariance is not None:
-        R = np.linalg.cholesky(np.linalg.inv(np.asarray(covariance, dtype=float))).T
-    else:
-        R = np.diag(1.0 / np.maximum(np.abs(coef), 1e-3 * np.abs(coef).max()))
+        C = np.asarray(covariance, dtype=float)
+        std = np.sqrt(np.maximum(np.diag(C), (1e-9 * sizes) ** 2))  # of what a bound held fast: almost none
+        values, vectors = np.linalg.eigh(C / np.outer(std, std))
+        R = (vectors / np.sqrt(np.maximum(values, 1e-9))).T / std
     D = R @ base.B @ space.spun
     found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, LOYAL, "euclidean")
     pi = space.parameters(found.x)
@@ -136,10 +151,7 @@ def _complaint(space: BodySpace, on: Array, free: Array) -> str:
     below = [printable(name) for name, more in zip(rows.names, paid[len(links) :], strict=True) if more > 1e-3 * worst]
     said = [f"{_listed(wrong)} would be no real {'body' if len(wrong) == 1 else 'bodies'}"] if wrong else []
     said += [f"{_listed(below)} would be negative"] if below else []
-    return (
-        f"no robot that can exist has these base parameters: {' and '.join(said)}. Fit with PhysicallyConsistent, "
-        "or take the nearest that can with infeasible='nearest'"
-    )
+    return f"no robot that can exist has these base parameters: {' and '.join(said)}"
 
 
 def _listed(items: list[str]) -> str:

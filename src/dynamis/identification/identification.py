@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.display import identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.full_parameters import InfeasibleError, full_parameters
 from dynamis.identification.judgement.consistency import inconsistent_links, link_consistency
 from dynamis.identification.judgement.contents import contents_of
 from dynamis.identification.judgement.essential import EssentialParameters, essential_parameters
@@ -29,6 +29,7 @@ from dynamis.identification.write_back import Edited, Written, edit, write_ident
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+NEXT_TO_NOTHING = 1e-3  # of a standard error
 # what a joint of a description can have
 HELD = ("viscous", "coulomb", "coulomb_bias", "offset", "rotor", "stiffness", "inertia")
 
@@ -94,8 +95,8 @@ class Identification:
         if own is None:
             try:
                 own = full_parameters(self.base, self.estimator.coef_)
-            except InputError as error:
-                return {"the robot": str(error)}
+            except InfeasibleError as error:
+                return {"": error.reason}
         return inconsistent_links(link_consistency(self.base.model, own))
 
     @functools.cached_property
@@ -113,9 +114,20 @@ class Identification:
         """
         model = self.base.model
         held = np.array([inertial or kind in HELD for inertial, kind in zip(model.is_inertial, model.kind, strict=True)])
-        held &= np.array(["+" not in owner or owner in model.robot.coordinate_names for owner in model.owner])
+        held &= ~model.is_shared
         coef = self.base.values(np.where(held, self.full, 0.0))
-        return write_identified(model.robot, self.base, coef, path, full=self.full)
+        written = write_identified(model.robot, self.base, coef, path, full=self.full)
+        farthest = self._standard_errors_away(self.base.values(self.full))
+        if farthest > NEXT_TO_NOTHING:
+            where = f"base parameters in the file are up to {farthest:.2g} standard errors away"
+            return replace(written, notes=(f"the estimate is of no robot that can exist: {where}", *written.notes))
+        return written
+
+    def _standard_errors_away(self, coef: Array) -> float:
+        found = self.estimator.coef_
+        away = np.abs(coef - found)
+        clear = away > 1e-9 * np.abs(found).max()  # rounding is not far, however small an error is
+        return float(np.max(away / np.maximum(self.statistics.std, 1e-300), where=clear, initial=0.0))
 
     def report(self, path: str | os.PathLike[str], *, command: str = "", draw: bool = True) -> Path:
         """Everything as one HTML file that needs nothing else."""
@@ -135,14 +147,15 @@ class Identification:
             "estimator": repr(self.estimator),
             "verdict": {"grade": self.verdict.grade, "sentences": list(self.verdict.sentences)},
             "parameters": [
-                {"name": n, "expression": e, "value": float(c), "standard_error": float(d), "interval": [float(x) for x in i],
-                 "prior": float(p)}
+                {"name": n, "expression": e, "value": _plain(c), "standard_error": _plain(d),
+                 "interval": [_plain(x) for x in i], "prior": _plain(p)}
                 for n, e, c, d, i, p in rows
             ],
-            "residual_percent": s.percent,
-            "residuals": {j.joint: {"rms": j.rms, "percent": j.percent} for j in s.joints},
+            "residual_percent": _plain(s.percent),
+            "residuals": {j.joint: {"rms": _plain(j.rms), "percent": _plain(j.percent)} for j in s.joints},
             "comparison": {
-                name: {"train": v.train, "held_out": v.held_out, "prior": v.prior} for name, v in self.comparison.items()
+                name: {"train": _plain(v.train), "held_out": _plain(v.held_out), "prior": _plain(v.prior)}
+                for name, v in self.comparison.items()
             },
             "unidentifiable": self.base.unidentifiable,
             "notes": list(self.notes),
@@ -155,5 +168,13 @@ class Identification:
             f"equations, {self.verdict.grade}; held out {v.held_out:.3g} %>"
         )
 
+    def _repr_html_(self) -> str:
+        return identification_card(self)
+
     def __str__(self) -> str:
         return f"{self!r}\n{self.verdict}"
+
+
+def _plain(x: Any) -> float | None:
+    """A number for JSON, which has none that are not finite."""
+    return float(x) if x is not None and np.isfinite(x) else None

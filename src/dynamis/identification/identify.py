@@ -8,7 +8,7 @@ from typing import Any
 
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.choices import chosen, label
+from dynamis.identification.choices import chosen, label, others_by_name
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.estimator import Estimator
@@ -76,7 +76,7 @@ def identify(
     main = chosen(estimator, base)
     tell(0.4, f"fitting ({label(estimator)})")
     _fit(main, rows)
-    others = {label(other): chosen(other, base) for other in compare if label(other) != label(estimator)}
+    others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
     judged: dict[str, Validation] = {}
     fresh = None
     if validate is not None:
@@ -89,8 +89,6 @@ def identify(
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
-    if folds and fresh is None:
-        _fit(main, rows)  # validation has left it with a part of the rows
     tell(0.95, "judging")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None
@@ -134,16 +132,17 @@ def _samples(
         log = source if isinstance(source, Log) else read_log(source, robot, mapping)
         whose = printable(log.source) if log.source else "the log"
         if examined:
-            _look_at(examine(log, robot), notes)
+            look_at(examine(log, robot), notes)
         ready = prepare(log, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
     if examined:
         for run in runs:
-            _look_at(examine_torques(run, robot), notes)
+            look_at(examine_torques(run, robot), notes)
     return runs
 
 
-def _look_at(findings: Sequence[Finding], notes: list[str]) -> None:
+def look_at(findings: Sequence[Finding], notes: list[str]) -> None:
+    """Refuse a log for what is wrong with it and cannot be mended; note the rest."""
     refuse(finding for finding in findings if not finding.mends)
     notes += [f"mended: {finding.text}" if finding.mends else str(finding) for finding in findings]

@@ -107,8 +107,8 @@ class LinearModel:
         for column in self.columns:
             if not isinstance(column, Column):
                 raise InputError(f"columns= takes Column('name', function), got {type(column).__name__}")
-        self._joints = _joints(robot)
-        self.presliding = _presliding(robot, presliding, self._joints)
+        self.driven = _joints(robot)
+        self.presliding = _presliding(robot, presliding, self.driven)
         self._name_parameters()
         inertial = 10 * len(self.bodies)
         self.is_inertial = np.arange(len(self.names)) < inertial
@@ -123,15 +123,17 @@ class LinearModel:
                  "stiffness": model.stiffness}  # fmt: skip
         # a rotor that rides on a link has a column of its own, and is not looked for in its joint's as well
         on_links = {k for _, body in riding for k in body.dof}
-        self._pairs = [(k, term) for k in self._joints for term in self.terms if term != "rotor" or k not in on_links]
+        self._pairs = [(k, term) for k in self.driven for term in self.terms if term != "rotor" or k not in on_links]
         labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
         prior += [float(known[term][k]) if term in known else 0.0 for k, term in self._pairs]
         labels += [(body.name, "inertia") for _, body in riding]
         prior += list(regressor.parameters(model)[len(robot.parameters) - len(riding) :])
+        own = len(labels)
         for first, second in self.couplings:
             both = f"{robot.coordinate_names[first]}+{robot.coordinate_names[second]}"
             labels += [(both, term) for term in self._shared]
             prior += [0.0] * len(self._shared)
+        shared = range(own, len(labels))
         labels += [(robot.coordinate_names[k], "presliding") for k in self.presliding]
         prior += [0.0] * len(self.presliding)
         labels += [("", column.name) for column in self.columns]
@@ -140,6 +142,7 @@ class LinearModel:
         self.kind = tuple(kind for _, kind in labels)
         self.names = tuple(f"{owner}.{kind}" if owner else kind for owner, kind in labels)
         self.prior = np.array(prior, float)
+        self.is_shared = np.isin(np.arange(len(labels)), shared)  # what a motor has in common with two joints
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise InputError(f"two parameters are named {printable(twice[0])}; rename the column or the link")
@@ -178,7 +181,7 @@ class LinearModel:
 
     def checked_past(self, past: Any) -> Any:
         if past is None and self.presliding:
-            raise InputError("presliding friction depends on the motion before: give past=, from presliding_states")
+            raise InputError("presliding friction depends on the motion before: give past=, which presliding.Past keeps up")
         return np.zeros(1) if past is None else past
 
     @functools.cached_property

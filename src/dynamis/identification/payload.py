@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError
 from dynamis.identification.payload_fit import consistent_parameters, determined
 from dynamis.identification.payload_rows import CORRECTIONS, PayloadRows, payload_regressor
@@ -57,6 +58,8 @@ class PayloadEstimate:
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)
+
+    _repr_html_ = as_text
 
 
 def identify_payload(

@@ -167,13 +167,13 @@ def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, slim: float = 0.
     """A body near the given one that is thick enough to measure distances by: J positive definite and well conditioned.
 
     Second moments about the centre of mass are raised to ``slim`` times the largest and to mass · ``thin``² [m]. A body
-    without mass is replaced by a ball of ``stand_in_mass`` with a radius of gyration of 5 cm at the frame's origin. Bodies that
-    are thick already are returned as they are.
+    without mass is replaced by a ball of ``stand_in_mass`` at the frame's origin, with five times this radius of gyration about
+    each axis. Bodies that are thick already are returned as they are.
     """
     pi = _ten(parameters)
     m, h = pi[0], pi[1:4]
     if m <= 0.0:
-        return parameters_of(np.diag([stand_in_mass * 0.05**2] * 3 + [stand_in_mass]))
+        return parameters_of(np.diag([stand_in_mass * (5.0 * thin) ** 2] * 3 + [stand_in_mass]))
     J = pseudo_inertia(pi)
     values, vectors = np.linalg.eigh(J[:3, :3] - np.outer(h, h) / m)
     raised = np.maximum(values, max(slim * values[-1], m * thin**2))

@@ -87,7 +87,9 @@ class Samples:
         if period is not None and not 0.0 < period < np.inf:
             raise InputError(f"the sampling period{whose} must be above zero, got {period!r} s")
         if every < 1 or int(every) != every:
-            raise InputError(f"every{whose} is a whole number from 1, of the filtered rows every how many are kept; got {every!r}")
+            raise InputError(
+                f"every{whose} is a whole number from 1, of the filtered rows every how many are kept; got {every!r}"
+            )
         if parallel is not None and period is None:
             raise InputError("a low-pass needs to know the sampling period: give period=")
         times = np.arange(count) * (period or 1.0) if t is None else np.asarray(t, float)

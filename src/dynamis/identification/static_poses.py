@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.estimators.least_squares import WeightedLeastSquares
@@ -74,6 +75,8 @@ class StaticEstimate:
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)
+
+    _repr_html_ = as_text
 
 
 def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, tolerance: float = 0.01) -> StaticPoses:

@@ -26,11 +26,9 @@ def set_drives(
     """Give the joints of a description the friction, rotors and springs of a model."""
     named = dict(zip(linear.names, values.tolist(), strict=True))
     riding = {body.name.rpartition(".")[0]: named[f"{body.name}.inertia"] for _, body in regressor.rotors(model)}
-    driven = {owner for owner, kind in zip(linear.owner, linear.kind, strict=True) if kind in linear.terms}
     places: dict[str, list[int]] = {}
-    for k, coordinate in enumerate(model.coordinates):
-        if not linear.terms or coordinate.name in driven:
-            places.setdefault(coordinate.joint, []).append(k)
+    for k in linear.driven:
+        places.setdefault(model.coordinates[k].joint, []).append(k)
     shifted = []
     for name, own in places.items():
         wanted = {term: _alike(model, linear, named, own, term, notes) for term in HELD}
@@ -53,7 +51,8 @@ def _alike(model: Model, linear: LinearModel, named: dict[str, float], own: list
         if np.any(np.abs(getattr(model, term)[own]) > 0.0):
             notes.append(f"the {term.replace('_', ' ')} of joint {printable(joint)} was not looked for, and is now zero")
         return 0.0
-    return _single([named[f"{model.coordinates[k].name}.{term}"] for k in own], joint, term)
+    # a rotor that rides on a link is looked for there, not in its joint
+    return _single([named.get(f"{model.coordinates[k].name}.{term}", 0.0) for k in own], joint, term)
 
 
 def _single(values: list[float], joint: str, term: str) -> float:
@@ -129,8 +128,10 @@ def _say_what_is_lost(linear: LinearModel, named: dict[str, float], offsets: str
     kept = {*HELD, "inertia", *(["offset"] if offsets == "coulomb_bias" else [])}
     lost = [
         printable(name)
-        for name, kind, owner, inertial in zip(linear.names, linear.kind, linear.owner, linear.is_inertial, strict=True)
-        if not inertial and named[name] != 0.0 and (kind not in kept or "+" in owner or not owner)
+        for name, kind, owner, inertial, shared in zip(
+            linear.names, linear.kind, linear.owner, linear.is_inertial, linear.is_shared, strict=True
+        )
+        if not inertial and named[name] != 0.0 and (kind not in kept or shared or not owner)
     ]
     if lost:
         notes.append(f"a robot's description has no place for {', '.join(lost)}: left out")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from dynamis.display import as_text
 from dynamis.errors import FormatError, ModelError, ModelWarning
 
 
@@ -73,6 +74,8 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems)) or f"{self.source}: no problems found"
+
+    _repr_html_ = as_text
 
     def raise_errors(self, kind: type[ModelError] = ModelError, *, strict: bool = False) -> None:
         """Raise if there is an error, or under ``strict`` any finding."""

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.robot import Robot
+from dynamis.whole_files import write_file
 
 if TYPE_CHECKING:
     from dynamis.simulation.resume import Stop
@@ -57,8 +58,6 @@ def letters_of(robot: Robot, stops: bool) -> dict[str, Any]:
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     """Write a trajectory; the suffix says how."""
-    from dynamis.simulation.sweeps.parts import write_whole
-
     target = Path(path)
     match target.suffix:
         case ".npz":
@@ -71,12 +70,7 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
             data = json.dumps(trajectory.animation(), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         case _:
             raise InputError(f"{printable(target.name)}: name the file .npz, .csv or .parquet, or .json for a viewer")
-    try:
-        # a link stays one: what it points at is replaced
-        write_whole(Path(os.path.realpath(target)), data)
-    except OSError as error:
-        raise InputError(f"{printable(str(target), 400)} cannot be written: {error.strerror or error}") from None
-    return target
+    return write_file(target, data)
 
 
 def _note(trajectory: Trajectory) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.model.model import Model
 from dynamis.scalar import maximum, solve_positive, sqrt
-from dynamis.simulation.motion import Motion, configuration_rate
+from dynamis.simulation.motion import Motion
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.model.joints import Free, Spherical
-from dynamis.model.model import Model
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.friction import Law, LuGre, Smooth
 from dynamis.simulation.sources import Source, SourceError
-from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]
 BEYOND_ALL_BOUNDS = 1e60  # in rad/s or m/s
@@ -34,28 +32,6 @@ def without_dry_friction(robot: Robot) -> Robot:
         joints = [j.name for j in robot.description.joints if j.type != "fixed"]
         _smooth[robot] = robot.replace(friction={name: {"coulomb": 0.0, "coulomb_bias": 0.0} for name in joints})
     return _smooth[robot]
-
-
-def configuration_rate(model: Model, q: Array, v: Array) -> Array:
-    """q̇: v itself, and for quaternions half of the quaternion times the angular velocity."""
-    rate = np.empty(model.nq, dtype=object if object in (q.dtype, v.dtype) else float)
-    for _, body in model.moving:
-        if body.ratio != 1.0 or body.offset != 0.0:
-            continue
-        own, rates = q[body.q_index], v[list(body.dof)]
-        match body.motion:
-            case Spherical():
-                rate[body.q_index] = _spin(own, rates)
-            case Free():
-                turned = rotation.from_quaternion(own[3:]) @ rates[:3]
-                rate[body.q_index] = np.concatenate([turned, _spin(own[3:], rates[3:])])
-            case _:
-                rate[body.q_index] = rates
-    return rate
-
-
-def _spin(quaternion: Array, w: Array) -> Array:
-    return 0.5 * rotation.multiply_quaternions(quaternion, np.array([*w, 0.0]))
 
 
 def controller_name(robot: Robot) -> str:

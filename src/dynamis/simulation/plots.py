@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, MissingExtraError, printable
+from dynamis.drawing import new_figure
+from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
@@ -23,13 +24,7 @@ EASILY_TOLD_APART = 10  # colours of the usual cycle
 
 def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> Any:
     """Six panels over time; the joints have one legend, below all of them."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
-    figure = Figure(figsize=(10, 10), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(10, 10)
     axes = figure.subplots(3, 2, sharex=True)
     _draw_joints(trajectory, figure, *axes.flat[:3])
     _draw_energy(trajectory, axes[1, 1])

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
+from dynamis.display import trajectory_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -69,6 +70,9 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "nothing"
         return f"<Trajectory of {self.robot.name!r}, {span}, {len(self.t)} points, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        return trajectory_card(self)
 
     @property
     def complete(self) -> bool:

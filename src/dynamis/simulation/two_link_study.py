@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.mass_matrix import mass_matrix_from_rnea
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.errors import MissingExtraError
+from dynamis.drawing import new_figure
 from dynamis.robot import Robot, load
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
@@ -125,14 +125,8 @@ def _gauss() -> tuple[Array, Array]:
 
 
 def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
     count = len(study.motions)
-    figure = Figure(figsize=(4 * count, 11), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(4 * count, 11)
     axes = figure.subplots(4, count, squeeze=False)
     for column, (d, motion) in enumerate(zip(study.damping, study.motions, strict=True)):
         angle, rate, energy, tip = axes[:, column]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynamis.scalar import Node, topological
-from dynamis.scalar.node import binary, make, select, unary
+from dynamis.scalar.substitution import rebuilt
 from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.notation import Lettering
 from dynamis.symbolic.printing import raised
@@ -118,26 +118,3 @@ def replaced(node: Any, substitute: Mapping[int, Any]) -> Any:
         if id(n) not in made:
             made[id(n)] = n if n.op == "symbol" else rebuilt(n.op, [made[id(a)] if isinstance(a, Node) else a for a in n.args])
     return made[id(node)] if isinstance(node, Node) else node
-
-
-def rebuilt(op: str, args: Sequence[Any]) -> Any:
-    """The operation on other operands, with the same folding as when an expression is written."""
-    a = [float(x) if not isinstance(x, Node) else x for x in args]
-    match op:
-        case "add":
-            return a[0] + a[1]
-        case "sub":
-            return a[0] - a[1]
-        case "mul":
-            return a[0] * a[1]
-        case "div":
-            return a[0] / a[1]
-        case "neg":
-            return -a[0]
-        case "where":
-            return select(*a)
-        case "min" | "max" | "atan2" | "and" | "or":
-            return binary(op, *a)
-        case "lt" | "le" | "eq":
-            return make(op, *a)
-    return unary(op, a[0])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.motion import without_dry_friction
@@ -108,6 +109,8 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.table()
+
+    _repr_html_ = as_text
 
 
 def compare_laws(

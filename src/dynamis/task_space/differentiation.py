@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.scalar import Node, Program, as_scalar, directional, symbol, topological
-from dynamis.simulation.motion import configuration_rate
+from dynamis.scalar import Node, Program, as_scalar, directional, symbol
+from dynamis.scalar.substitution import substituted
 
 Array = npt.NDArray[Any]
 
@@ -55,12 +56,4 @@ def at(expressions: Array, symbols: Sequence[Node], values: Sequence[Any]) -> Ar
     """The expressions with values in place of the symbols: numbers give numbers, nodes give nodes."""
     if not any(isinstance(x, Node) for x in values):
         return Program(list(symbols), expressions)(*values)
-    from dynamis.symbolic.factored import rebuilt
-
-    made: dict[int, Any] = {id(s): x for s, x in zip(symbols, values, strict=True)}
-    for node in topological(expressions.flat):
-        if id(node) not in made:
-            operands = [made[id(a)] if isinstance(a, Node) else a for a in node.args]
-            made[id(node)] = node if node.op == "symbol" else rebuilt(node.op, operands)
-    flat = [made[id(x)] if isinstance(x, Node) else x for x in expressions.flat]
-    return np.array(flat, dtype=object).reshape(expressions.shape)
+    return substituted(expressions, symbols, values)

@@ -75,8 +75,9 @@ class BodySpace:
         self.links: list[Whitened] = []
         heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
         stand_in = 0.1 * float(np.median(heavy)) if heavy else 1.0
+        thin = _thin([believed[place] for _, place in model.bodies])
         for name, place in model.bodies:
-            self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in)
+            self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in, thin=thin)
             L = upper_factor(pseudo_inertia(self.origin[place]))
             C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
             inverse = np.linalg.inv(L)
@@ -205,7 +206,7 @@ class BodySpace:
         lower, upper = np.full(p, -np.inf), np.full(p, np.inf)
         for k in self.others:
             # what two joints have in common through a motor may have either sign
-            if model.kind[k] in NOT_NEGATIVE and "+" not in model.owner[k]:
+            if model.kind[k] in NOT_NEGATIVE and not model.is_shared[k]:
                 lower[k] = 0.0
         for name, value in (bounds or {}).items():
             at = model.index(name)
@@ -242,6 +243,16 @@ def _rotors_on_links(model: LinearModel) -> Array:
         place = model.bodies[links.index(rotor.parent)][1]
         T[place, model.index(f"{rotor.name}.inertia")] = regressor.disc(rotor.motion.axis).parameters
     return T
+
+
+def _thin(bodies: list[Array]) -> float:
+    """What counts as no thickness [m]: a centimetre, less for robots whose links are all small."""
+    spreads = [0.0]
+    for pi in bodies:
+        if pi[0] > 0.0:
+            J = pseudo_inertia(pi)
+            spreads.append(float(np.trace(J[:3, :3])) / pi[0] - float(pi[1:4] @ pi[1:4]) / pi[0] ** 2)
+    return min(0.01, 0.1 * float(np.sqrt(max(spreads)))) or 0.01
 
 
 def _as_body(J: Array) -> Array:

@@ -17,7 +17,7 @@ from dynamis.identification.estimators.least_squares import FromFactors
 
 Array = npt.NDArray[Any]
 
-AUTO = 1e-2  # the prior counts like a measurement of every number whose standard error is ten times the number
+AUTO = 1.0  # the prior counts like a measurement of every number with a standard error as large as the number
 TRIED = tuple(10.0 ** np.arange(-4.0, 5.0))
 FOLDS = 5
 CLEAN = 1e-7  # of a joint's torque: noise below this is taken for this
@@ -36,11 +36,11 @@ class PhysicallyConsistent(FromFactors):
 
     ``metric`` is how distance from the prior is measured: "euclidean" Σ tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ), "entropic" twice the divergence
     Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, the same to second order and infinite at the border. ``regularisation`` is λ; in both
-    metrics, λ = 1 trusts the prior like a measurement with a standard error of 100 %. "auto" is 0.01, which leaves everything
-    a log determines alone; "cross-validated" chooses by the error on blocks that were left out, for which ``fit`` takes
-    ``blocks``. ``method`` is "lmi" (a convex programme, solved by clarabel where it is installed) or "log-cholesky" (Newton's
-    method in free numbers [Rucker & Wensing 2022]: the same minimum, slower). ``masses``, ``com``, ``total_mass`` and
-    ``bounds``: see `BodySpace`.
+    metrics, λ = 1 trusts the prior like a measurement with a standard error of 100 %. "auto" is 1, which hardly moves what a
+    log determines and keeps the rest from running away; "cross-validated" chooses by the error on blocks that were left
+    out, for which ``fit`` takes ``blocks``. ``method`` is "lmi" (a convex programme, solved by clarabel where it is
+    installed) or "log-cholesky" (Newton's method in free numbers [Rucker & Wensing 2022]: the same minimum, slower).
+    ``masses``, ``com``, ``total_mass`` and ``bounds``: see `BodySpace`.
 
     Learnt beside the usual: ``full_`` (p,) all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, in
     words which constraints hold the result; ``regularisation_`` λ; ``status_`` of the solver. ``covariance_`` of the base

@@ -120,7 +120,8 @@ def noise_of_each(noise: Any, joints: int) -> Array:
     values = np.asarray(noise, float)
     if values.shape not in ((), (joints,)) or not ((values > 0.0) & np.isfinite(values)).all():
         raise InputError(
-            f"noise= is the standard deviation of y, above zero, one number or one for each of {joints} joints; got {noise!r:.60}"
+            f"noise= is the standard deviation of y, above zero, one number or one for each of {joints} joints; got "
+            f"{noise!r:.60}"
         )
     return np.broadcast_to(values, (joints,)).copy()
 

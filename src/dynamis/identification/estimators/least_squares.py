@@ -54,7 +54,8 @@ class FromFactors(Estimator):
         if counts.sum() <= r:
             raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or look for fewer")
         whole = by_reflections(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
-        R, z = whole[:r, :r], whole[:r, r]
+        R, z = np.zeros((r, r)), np.zeros(r)  # evidence may hold fewer directions than there are parameters
+        R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)
         self.n_features_in_, self.dof_ = r, int(counts.sum()) - r

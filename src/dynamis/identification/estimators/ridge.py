@@ -84,7 +84,7 @@ class Ridge(Estimator):
         if isinstance(self.strength, str) and self.strength not in STRENGTHS:
             raise InputError(f"strength={self.strength!r} is not known; give λ, or choose {', '.join(map(repr, STRENGTHS))}")
         if not isinstance(self.strength, str) and not 0.0 < self.strength < np.inf:
-            raise InputError(f"strength= must be above zero and finite, got {self.strength!r}; without a prior use LeastSquares")
+            raise InputError(f"strength= is above zero and finite, got {self.strength!r}; without a prior use LeastSquares")
         if self.strength != "blocks":
             return None
         if blocks is None:

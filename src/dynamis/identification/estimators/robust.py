@@ -58,8 +58,8 @@ class RobustLeastSquares(Estimator):
         start = np.linalg.lstsq(Z, given, rcond=None)[0]
         if len(given) <= 2 * rows.shape[1]:
             raise InputError(
-                f"{len(given)} rows for {rows.shape[1]} parameters: gross errors stand out only where more than half of the rows "
-                "are left over; record more, or use LeastSquares"
+                f"{len(given)} rows for {rows.shape[1]} parameters: gross errors stand out only where more than half of the "
+                "rows are left over; record more, or use LeastSquares"
             )
         largest = np.array([np.abs(given[labels == k]).max(initial=0.0) for k in range(int(labels.max()) + 1)])
         floor = FLOOR * np.maximum(largest, 1e-6 * largest.max()) + 1e-100

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from dynamis.display import evidence_card
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -57,6 +58,9 @@ class Evidence:
 
     def __repr__(self) -> str:
         return f"<Evidence about {len(self.names)} parameters: {self.samples} samples, {int(self.counts.sum())} rows>"
+
+    def _repr_html_(self) -> str:
+        return evidence_card(self)
 
 
 def merge(parts: Iterable[Evidence]) -> Evidence:

@@ -21,12 +21,12 @@ from dynamis.identification.base_parameters import BaseParameters, base_paramete
 from dynamis.identification.evidence.evidence import Evidence, merge
 from dynamis.identification.evidence.stream import Stream
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.log import Log, joined
+from dynamis.identification.logs.log import SIGNALS, Log, joined
 from dynamis.identification.logs.reading import log_chunks
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.filters import margin
 from dynamis.identification.signals.measured import Measured
-from dynamis.identification.signals.prepare import prepare
+from dynamis.identification.signals.prepare import prepare, rows_kept
 from dynamis.robot import Robot
 
 WINDOW = 131_072  # samples
@@ -45,7 +45,7 @@ class LongLog:
     cutoff: float | None = None
     logged: Sequence[str] = ()
     parallel: float | None = None
-    every: int = 1
+    every: int | None = None
     smooth_torque: bool = False
     slow: Any = None
     transmission: Any = None
@@ -66,7 +66,8 @@ class LongLog:
             return
         for log, before, after, period in _windows(chunks, self._margin):
             ready = prepare(
-                log, robot, cutoff=self.cutoff, logged=self.logged, parallel=self.parallel, every=self.every, slow=self.slow,
+                log, robot, cutoff=self.cutoff, logged=self.logged, parallel=self.parallel, every=self._every(period),
+                slow=self.slow,
                 smooth_torque=self.smooth_torque, transmission=self.transmission, trim=0.0, outliers=False, held=0.0,
                 period=period, **self.options,
             )  # fmt: skip
@@ -74,7 +75,12 @@ class LongLog:
                 raise InputError(
                     f"{printable(str(path))}: a long log must be one run without gaps; cut it into files at its gaps"
                 )
-            yield ready[0][before : len(log) - after]
+            # filters have not settled where the log begins and where it ends: there no window lies beside
+            edge = int(np.ceil(1.0 / (self.cutoff * period) - 1e-9))
+            inside = slice(before or edge, len(log) - (after or edge))
+            if len(log) <= 2 * edge:
+                raise InputError(f"{printable(str(path))} is too short for a cut-off of {self.cutoff:g} Hz: {len(log)} samples")
+            yield ready[0][inside]
 
     def _as_logged(self, log: Log, robot: Robot, period: float) -> Samples:
         """Nothing is to be derived, so nothing needs a margin."""
@@ -86,13 +92,21 @@ class LongLog:
         q, v, a, tau = (raw.at_joints(name, getattr(raw, name)) for name in ("q", "v", "a", "tau"))
         use = None if self.slow is None else np.abs(v) >= self.slow
         return Samples.of(
-            q, v, a, tau, t=raw.t, use=use, period=period, parallel=self.parallel, every=self.every,
+            q, v, a, tau, t=raw.t, use=use, period=period, parallel=self.parallel, every=self._every(period),
             smooth_torque=self.smooth_torque, source=raw.source,
         )  # fmt: skip
 
+    def _every(self, period: float) -> int:
+        if self.every is not None or self.parallel is None:
+            return self.every or 1
+        return rows_kept(period, self.parallel)
+
     def _margin(self, period: float) -> int:
         assert self.cutoff is not None
-        return 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
+        wide = 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
+        if self.slow is not None and self.parallel is not None:
+            wide += margin(period, self.parallel)  # slow is what is slow after it
+        return wide
 
     def evidence(self, base: BaseParameters, path: PathLike, progress: Callable[[int], None] | None = None) -> Evidence:
         """What a log says, in memory that does not grow with it."""
@@ -108,7 +122,7 @@ class LongLog:
 
 def evidence_of_logs(
     base: BaseParameters,
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     reading: LongLog | None = None,
     *,
     scheduler: str | None = None,
@@ -118,7 +132,8 @@ def evidence_of_logs(
 
     Logs are put together in the order of ``paths``, whoever was first: the result does not depend on the workers.
     """
-    reading, files = reading or LongLog(), [Path(path) for path in paths]
+    reading = reading or LongLog()
+    files = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not files:
         raise InputError("there are no logs")
     found: list[Evidence] = []
@@ -212,7 +227,14 @@ def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterat
 
 
 def _even(log: Log, zero: float, period: float, first: int) -> Log:
-    """The same samples at times without jitter; an error names the first gap."""
+    """The same samples at times without jitter; an error names the first gap, or the first number that is none."""
+    for name in SIGNALS:
+        values = getattr(log, name)
+        bad = np.zeros((1, 1), bool) if values is None else ~np.isfinite(values)
+        if bad.any():
+            at, joint = (int(k) for k in np.argwhere(bad)[0])
+            column = printable(log.column(name, joint))
+            raise InputError(f"column {column} holds {values[at, joint]} at {log.where(at)}; remove it, and cut the log there")
     even = zero + period * (first + np.arange(len(log)))
     steps = np.diff(log.t)
     gaps = np.flatnonzero(np.abs(steps - period) > UNEVEN * period)

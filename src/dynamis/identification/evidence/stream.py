@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import thread_count
 from dynamis.compiler.threads import share
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
+from dynamis.identification.equations import filter_of
 from dynamis.identification.evidence.evidence import TALL, Evidence, by_products, by_reflections, merge, nothing
 from dynamis.identification.presliding import Past
 from dynamis.identification.samples import Samples, as_runs
@@ -47,6 +48,12 @@ class Stream:
 
     def push(self, samples: Samples) -> None:
         """More of the same run."""
+        robot = self.base.model.robot
+        if samples.q.shape[1] != robot.nq or samples.tau.shape[1] != robot.n:
+            raise InputError(
+                f"{samples!r} has {samples.q.shape[1]} positions and {samples.tau.shape[1]} torques; robot "
+                f"{printable(robot.name)} has {robot.nq} and {robot.n}"
+            )
         own = Decimation(samples.period, samples.parallel, samples.every)
         if self._filter is None:
             self._filter = own
@@ -135,8 +142,8 @@ class Stream:
             arguments = (x[piece].reshape(len(tile), -1) for x in (run.q, run.v, run.a, past, run.tau))
             _entry_function(self.base, g)(*arguments, out=tile)
             entries[low:high] = filtered.of(tile, g)
-            if run.smooth_torque:
-                entries[low:high, edges[1:] - 1] = run.tau[centres[low:high]]
+        if run.smooth_torque:
+            entries[:rows, edges[1:] - 1] = filtered.middles(run.tau)
         for low in range(0, rows, TILE):
             for j in np.flatnonzero(products):
                 T = entries[low : min(low + TILE, rows), edges[j] : edges[j + 1]]
@@ -172,6 +179,7 @@ def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exac
     runs = as_runs(samples) if isinstance(samples, Samples | list | tuple) else samples
     parts = []
     for run in runs:
+        filter_of(run)
         stream = Stream(base, exact)
         stream.push(run)
         parts.append(stream.finish())
@@ -188,7 +196,7 @@ def _entry_function(base: BaseParameters, samples: int) -> Any:
     """The entries of the regressor that can differ from zero and the torque, joint by joint, as one compiled vector: their
     mean over so many samples."""
     pattern, robot = base.pattern, base.model.robot
-    sizes = {"q": robot.nq, "v": robot.n, "a": robot.n, "past": base.model.past_size, "tau": robot.n}
+    sizes: dict[str, Any] = {"q": robot.nq, "v": robot.n, "a": robot.n, "past": base.model.past_size, "tau": robot.n}
 
     def shown(robot: Robot, q: Array, v: Array, a: Array, past: Array, tau: Array) -> Array:
         total: Any = 0.0

@@ -18,7 +18,7 @@ from dynamis.identification.excitation.excitation import Excitation, Use
 from dynamis.identification.excitation.fourier import Fourier
 from dynamis.identification.excitation.splines import Splines
 from dynamis.robot import Robot
-from dynamis.simulation.sweeps.parts import write_whole
+from dynamis.whole_files import write_file
 
 FORMAT = "dynamis excitation 1"
 MOST_BYTES = 1 << 28
@@ -48,11 +48,7 @@ def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, rep
             data = (json.dumps(excitation.as_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
         case _:
             data = _toml(excitation.as_dict()).encode()
-    try:
-        write_whole(Path(os.path.realpath(target)), data)
-    except OSError as error:
-        raise InputError(f"{printable(str(target), 400)} cannot be written: {error.strerror or error}") from None
-    return target
+    return write_file(target, data)
 
 
 def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:

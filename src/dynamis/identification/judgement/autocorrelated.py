@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.judgement.whiteness import autocorrelation, in_order, positions, whiteness
+from dynamis.identification.judgement.whiteness import autocorrelation, in_order, periods, positions, whiteness
 
 Array = npt.NDArray[Any]
 STEADIEST = 0.99  # the largest correlation of neighbours the rule for the bandwidth is trusted with
@@ -82,10 +82,13 @@ def autocorrelated_covariance(
     X, covariance = X * unit, covariance / np.outer(unit, unit)
     weight = 1.0 / noise[joint] ** 2 if weighted else np.ones(len(e))
     bread = covariance if weighted else np.linalg.pinv(X.T @ X, hermitian=True)
-    e = e * _released(X, e, joint, t, run, weight, bread)
-    window = bandwidth(e, joint, t, run=run)
-    order = in_order(t, run)
-    S = scatter_of_scores((X * (weight * e)[:, None])[order], t[order], run=None if run is None else run[order], window=window)
+    S, window = np.zeros(covariance.shape), 1
+    for rows in _of_one_rate(t, run):  # a window is a number of samples
+        own = None if run is None else run[rows]
+        error = e[rows] * _released(X[rows], e[rows], joint[rows], t[rows], own, weight[rows], bread)
+        width = bandwidth(error, joint[rows], t[rows], run=own)
+        S += scatter_of_scores(X[rows] * (weight[rows] * error)[:, None], t[rows], run=own, window=width)
+        window = max(window, width)
     S_0 = (X.T * (weight * noise[joint]) ** 2) @ X
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     there = values > 1e-15 * max(float(values[-1]), 1e-300)  # a direction that is held fast stays so
@@ -94,6 +97,13 @@ def autocorrelated_covariance(
     excess, directions = np.linalg.eigh(inward @ (S - S_0) @ inward.T)
     half = (vectors * size) @ directions
     return np.asarray((half * (1.0 + np.maximum(excess, LEAST))) @ half.T) * np.outer(unit, unit), window
+
+
+def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
+    """The rows (in order) of runs with about the same period."""
+    order = in_order(t, run)
+    rate = np.rint(50.0 * np.log(periods(t, run)[order]))
+    return [order[rate == which] for which in np.unique(rate)]
 
 
 def _released(X: Array, e: Array, joint: Array, t: Array, run: Array | None, weight: Array, bread: Array) -> Array:

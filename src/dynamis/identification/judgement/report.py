@@ -7,10 +7,10 @@ import os
 import re
 from pathlib import Path
 
-from dynamis.errors import InputError, printable
 from dynamis.identification.judgement.report_contents import ReportContents, ReportFigure, Section, Table
 from dynamis.identification.judgement.report_style import STYLE
 from dynamis.identification.judgement.verdict import GRADES, Verdict
+from dynamis.whole_files import write_file
 
 SEVERITY = ("in order", "a doubt", "a defect", "fatal")
 NUMBER = re.compile(r"[-−+±]?(\d[\d.,  ]*(e[-+−]?\d+)?|inf|nan|∞)\s*[%×]?|–|")
@@ -21,12 +21,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def write_report(contents: ReportContents, path: str | os.PathLike[str]) -> Path:
     """Write the report as one self-contained HTML file; returns where."""
-    target = Path(path)
-    try:
-        target.write_text(render(contents), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{printable(str(path), 400)} cannot be written: {error}") from None
-    return target
+    return write_file(Path(path), render(contents).encode())
 
 
 def render(contents: ReportContents) -> str:

@@ -16,7 +16,7 @@ from dynamis.identification.judgement.whiteness import in_order, period_of, whit
 Array = npt.NDArray[Any]
 TELLING = 0.08  # share of the residual's variance a term must explain to be named
 CERTAIN = 5.0  # standard errors its coefficient must be away from zero, counting independent samples
-LATEST = 16  # samples: the longest delay looked for
+LATEST, LATEST_S = 16, 0.06  # the longest delay looked for: samples, and seconds
 SLOW = 0.05  # of the fastest: near standstill
 ROUGH = 2.0  # how many times larger the residual near standstill must be to be named
 FLAT = 1e-9  # of the torque's range: as large as the largest
@@ -92,7 +92,7 @@ def _terms(v: Array, t: Array, run: Array | None, predicted: Array) -> Iterator[
     yield "inertia", 1.0, rate(v, t, run)
     yield "offset", 1.0, np.ones(len(v))
     period = period_of(t)
-    for k in range(1, min(LATEST, len(v) // 4) + 1):
+    for k in range(1, min(LATEST, len(v) // 4, max(1, int(LATEST_S / period))) + 1):
         # a share of one step says how far between two samples the shift is; beyond one step the best step says it
         yield "delay", k * period, _earlier(predicted, t, run, k) - predicted
         yield "delay", -k * period, _earlier(predicted[::-1], -t[::-1], None if run is None else run[::-1], k)[::-1] - predicted

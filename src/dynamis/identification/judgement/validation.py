@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fold:
     """One fit and the rows kept from it: 100 |e| / |τ| on both, overall and of each joint (n,)."""
 
@@ -31,8 +31,11 @@ class Fold:
     train_joints: Array
     held_out_joints: Array
 
+    def __repr__(self) -> str:
+        return f"<Fold: held out {self.held_out:.3g} % of {self.held_out_rows} rows, fitted {self.train:.3g} %>"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Validation:
     """Residuals 100 |e| / |τ| in percent: of ``train`` rows, of ``held_out`` ones, and what others leave on the same rows.
 
@@ -57,6 +60,9 @@ class Validation:
     def spread(self) -> Array:
         """The standard deviation of each parameter over the folds (r,): how much it depends on the stretch of motion."""
         return np.std([fold.coef for fold in self.folds], axis=0)
+
+    def __repr__(self) -> str:
+        return f"<Validation: {self}>"
 
     def __str__(self) -> str:
         text = f"held out {self.held_out:.3g} %, fitted {self.train:.3g} %, mean torque {self.mean:.3g} %"
@@ -137,7 +143,7 @@ def cross_validate(
     >>> cross_validate(dy.identification.LeastSquares(), rows, block_seconds=0.1).held_out < 1e-6
     True
     """
-    seconds = _block_seconds(equations, k) if block_seconds is None else block_seconds
+    seconds = _block_seconds(equations, max(k, 1)) if block_seconds is None else block_seconds
     fold = blocked_folds(equations.blocks(seconds), k)
     masks = [(clear_of(equations.t, fold == f, guard, run=equations.run), fold == f) for f in range(k)]
     return _validate(estimator, equations, masks, prior)

@@ -21,7 +21,9 @@ Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")
 WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
 RESIDUAL = (10.0, 20.0, 40.0)  # percent of the torque, held out: up to which a fit is good, usable, doubtful
+AS_GOOD = 1.01  # times what the model before leaves: less is no difference
 OVERFIT = (1.25, 2.0)  # held out over fitted
+EXACT = 1e-3  # percent: less of the torque than any sensor shows, so that what it looks like says nothing
 CURES = {
     "dry": "dry friction is missing: add friction 'coulomb'",
     "viscous": "viscous friction is missing: add friction 'viscous'",
@@ -83,8 +85,11 @@ def verdict(
     found += [*_coloured(statistics), *_outliers(statistics), *_consistency(inconsistent)]
     if equations is not None:
         rows, e, names = equations, statistics.residual, equations.joints
-        terms = missing_terms(rows.X, rows.y, e, rows.joint, rows.t, rows.v, run=rows.run, names=names)
-        found += [*_missing(terms, statistics), *_standstill(rough_standstill(e, rows.joint, rows.v, names), terms)]
+        shown = {part.joint for part in statistics.joints if part.percent > EXACT}
+        every = missing_terms(rows.X, rows.y, e, rows.joint, rows.t, rows.v, run=rows.run, names=names)
+        terms = [term for term in every if term.joint in shown]
+        rough = [symptom for symptom in rough_standstill(e, rows.joint, rows.v, names) if symptom.joint in shown]
+        found += [*_missing(terms, statistics), *_standstill(rough, terms)]
         limits = None if effort is None else np.asarray(effort, float)
         found += _saturation(saturated(rows.y, rows.joint, limits, names))
     return Verdict(tuple(found))
@@ -124,7 +129,7 @@ def _level(s: Statistics, validation: Validation | None) -> list[Finding]:
 
 def _overfit(v: Validation) -> list[Finding]:
     ratio = v.held_out / max(v.train, 1e-12)
-    if v.held_out < 1e-3 or ratio <= OVERFIT[0]:
+    if v.held_out < EXACT or ratio <= OVERFIT[0]:
         text = f"Motion held out is predicted as well as the fitted one: {v.held_out:.3g} % and {v.train:.3g} % unexplained."
         return [Finding("overfit", 0, text)]
     numbers = f"{v.held_out:.3g} % against {v.train:.3g} %"
@@ -142,25 +147,26 @@ def _against_others(v: Validation) -> list[Finding]:
         findings.append(Finding("mean", 3, text))
     if v.prior is None:
         return findings
-    if v.held_out > v.prior:
+    if v.held_out > max(AS_GOOD * v.prior, EXACT):
         text = (
             f"On a new motion this fit is worse than the model you had: {v.held_out:.3g} % against {v.prior:.3g} % is left "
             "unexplained. Do not use it; use a regularised or physically consistent estimator, which keeps to the model you "
             "had where the log says little."
         )
         return [*findings, Finding("prior", 3 if v.held_out > 1.05 * v.prior else 2, text)]
-    text = f"On motion held out the fit leaves {v.held_out:.3g} % unexplained, the model you had {v.prior:.3g} %."
+    text = f"On motion held out the fit leaves {v.held_out:.3g} % unexplained, the model you had {v.prior:.3g} %"
+    text += ": no better." if v.held_out > max(v.prior, EXACT) else "."
     findings.append(Finding("prior", 0, text))
     if v.prior_joints is not None:
         both = zip(v.joints, v.held_out_joints, v.prior_joints, strict=True)
-        worse = [f"{name} ({new:.3g} % against {old:.3g} %)" for name, new, old in both if new > 1.1 * old]
+        worse = [f"{name} ({new:.3g} % against {old:.3g} %)" for name, new, old in both if new > max(1.1 * old, EXACT)]
         if worse:
             findings.append(Finding("prior", 1, f"For {listed(worse)} the model you had predicts better."))
     return findings
 
 
 def _coloured(s: Statistics) -> list[Finding]:
-    coloured = [j for j in s.joints if j.whiteness is not None and not j.whiteness.white]
+    coloured = [j for j in s.joints if j.whiteness is not None and not j.whiteness.white and j.percent > EXACT]
     if not coloured:
         return []
     longest = max(coloured, key=lambda j: j.whiteness.length if j.whiteness else 0.0)
@@ -176,7 +182,7 @@ def _coloured(s: Statistics) -> list[Finding]:
 
 
 def _outliers(s: Statistics) -> list[Finding]:
-    wild = [f"{j.joint} ({100 * j.outliers:.2g} % of its rows)" for j in s.joints if j.outliers > 2e-3]
+    wild = [f"{j.joint} ({100 * j.outliers:.2g} % of its rows)" for j in s.joints if j.outliers > 2e-3 and j.percent > EXACT]
     if not wild:
         return []
     text = f"Residuals beyond five standard deviations: {listed(wild)}. Look at the log there, or use a robust estimator."
@@ -188,6 +194,10 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[Finding]:
         return []
     if not inconsistent:
         return [Finding("consistency", 0, "Every link has an inertia that a real body can have.")]
+    whole = inconsistent.get("")
+    if whole is not None:  # of links as torques show them, several together
+        text = f"As estimated, {whole}: simulation may fail. Use a physically consistent estimator."
+        return [Finding("consistency", 2, text)]
     why = listed([f"{link} ({reason})" for link, reason in inconsistent.items()])
     text = f"No real body has the inertia found for {why}: simulation may fail. Use a physically consistent estimator."
     return [Finding("consistency", 2, text)]
@@ -200,7 +210,7 @@ def _missing(terms: Sequence[Symptom], s: Statistics) -> list[Finding]:
         own = [term for term in terms if term.kind == kind]
         joints = listed([f"{term.joint} ({100 * term.explained:.0f} %)" for term in own], 8)
         if kind == "delay":
-            shifts = listed([f"{1e3 * abs(term.size):.2g} ms {'late' if term.size > 0 else 'early'}" for term in own], 8)
+            shifts = listed([f"{1e3 * abs(term.size):.0f} ms {'late' if term.size > 0 else 'early'}" for term in own], 8)
             text = f"A shift in time explains much of what is left of {joints}: the torque is {shifts}. Align it first."
         else:
             text = f"Much of what is left of {joints} follows a term the model lacks: {CURES[kind]}."

@@ -47,16 +47,27 @@ def period_of(t: Array) -> float:
     return float(np.median(steps)) if len(steps) else 1.0
 
 
+def periods(t: Array, run: Array | None) -> Array:
+    """The usual step of each row's run (rows,)."""
+    if run is None:
+        return np.full(len(t), period_of(t))
+    found = np.empty(len(t))
+    for which in np.unique(run):
+        found[run == which] = period_of(t[run == which])
+    return found
+
+
 def in_order(t: Array, run: Array | None) -> Array:
     """The order of rows by run and time. Without runs the rows are taken as they stand."""
     return np.arange(len(t)) if run is None else np.lexsort((t, run))
 
 
 def positions(t: Array, run: Array | None, padding: int) -> Array:
-    """Where rows that are in order stand on a grid of their period; between runs, and at most in gaps, ``padding`` steps."""
+    """Where rows that are in order stand on a grid of their run's period; between runs, and at most in gaps, ``padding``
+    steps."""
     if len(t) < 2:
         return np.zeros(len(t), int)
-    steps = np.rint(np.diff(t) / period_of(t))
+    steps = np.rint(np.diff(t) / periods(t, run)[1:])
     fresh = steps < 1 if run is None else (steps < 1) | (np.diff(run) != 0)
     return np.concatenate([[0], np.cumsum(np.where(fresh, padding, np.clip(steps, 1, padding))).astype(int)])
 

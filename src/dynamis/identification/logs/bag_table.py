@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -42,7 +43,7 @@ class BagTable(Table):
         ours = [state for _, _, state in first if tuple(state.name) == self._joints]
         if len(set(self._joints)) != len(self._joints):
             raise self.wrong(f"topic {printable(self._topic)} names a joint twice in one message: {', '.join(self._joints)}")
-        self._fields = [field for field in FIELDS if len(getattr(ours[0], field)) == len(self._joints)]
+        self._fields = [field for field in FIELDS if any(len(getattr(state, field)) == len(self._joints) for state in ours)]
         self._time = "stamp" if any(map(_nanoseconds, ours)) else "received"
 
     def _chosen_topic(self, wanted: str | None) -> str:
@@ -60,6 +61,10 @@ class BagTable(Table):
     @property
     def names(self) -> tuple[str, ...]:
         return ("stamp", "received", *(f"{field}.{joint}" for field in self._fields for joint in self._joints))
+
+    @property
+    def left_out(self) -> str:
+        return "" if "effort" in self._fields else "its messages hold no effort, which the robot's driver must publish"
 
     @property
     def time_column(self) -> tuple[str, str]:
@@ -98,7 +103,7 @@ class BagTable(Table):
                     f"message {number} lacks {missing}, which others have; record joint states that hold all joints"
                 )
             for field in self._fields:
-                if len(getattr(state, field)) != len(state.name):
+                if len(getattr(state, field)) not in (0, len(state.name)):
                     what = f"message {number} has {len(getattr(state, field))} numbers in {field} for {len(state.name)} joints"
                     raise self.wrong(f"{what}; others have one for each")
             yield number, received, state
@@ -112,7 +117,8 @@ class BagTable(Table):
                 row.append(_nanoseconds(state) if name == "stamp" else received)
             else:
                 field, joint = name.split(".", 1)
-                row.append(getattr(state, field)[at[joint]])
+                values = getattr(state, field)
+                row.append(values[at[joint]] if len(values) else math.nan)  # drivers leave out what they do not know yet
         return row
 
 

@@ -76,9 +76,13 @@ def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | N
     return next(iter(ways.values()), None)
 
 
-def other_count(signal: str, columns: Sequence[str], count: int) -> str:
-    """Columns that are numbered as those of a signal would be, were there another number of joints; "" where there are none."""
+def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], count: int) -> str:
+    """Why columns that look like those of a signal are not: some joints lack one, or their number is another; "" without."""
     for word in WORDS[signal]:
+        for plain, wanted in _wanted(signal, word, columns, joints):
+            missing = [joint for joint, x in zip(joints, wanted, strict=True) if x not in plain]
+            if 2 * len(missing) < len(joints):
+                return f"there is none of {', '.join(map(printable, missing))}"
         for numbered in _numbered(signal, word, columns).values():
             if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
                 first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
@@ -88,6 +92,16 @@ def other_count(signal: str, columns: Sequence[str], count: int) -> str:
 
 def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:
     """Columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position"; each folder is a way."""
+    for plain, wanted in _wanted(signal, word, columns, joints):
+        if wanted and all(x in plain for x in wanted):
+            found = [plain[x] for x in wanted]
+            yield Found(tuple(c for c, _ in found), tuple(u for _, u in found))
+
+
+def _wanted(
+    signal: str, word: str, columns: Sequence[str], joints: Sequence[str]
+) -> Iterator[tuple[dict[str, tuple[str, str]], list[str]]]:
+    """The columns of each folder by their names below it, with units, and the names those of the joints would have."""
     folders: dict[str, dict[str, tuple[str, str]]] = {}
     for column in columns:
         name, unit = bare(column, signal)
@@ -97,10 +111,7 @@ def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[s
     for plain in folders.values():
         for mark in SEPARATORS:
             for shape in ("{word}{mark}{joint}", "{joint}{mark}{word}"):
-                wanted = [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
-                if wanted and all(x in plain for x in wanted):
-                    found = [plain[x] for x in wanted]
-                    yield Found(tuple(c for c, _ in found), tuple(u for _, u in found))
+                yield plain, [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
 
 
 def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Iterator[Found]:

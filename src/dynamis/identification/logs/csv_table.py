@@ -146,7 +146,8 @@ class CsvTable(Table):
         if len(cells) == len(self._names) + 1 and not cells[-1]:
             return self.wrong(f"{why}: a {printable(self.delimiter)} stands at its end; put one behind the names as well")
         if self.delimiter == "," and 1.5 * len(self._names) < len(cells) <= 2 * len(self._names):
-            return self.wrong(f"{why}: about twice as many numbers as there are columns, as decimal commas give; write 1.5 for 1,5")
+            why = f"line {number} has about twice as many numbers as there are columns, as decimal commas give"
+            return self.wrong(f"{why}; write 1.5 for 1,5")
         return self.wrong(f"{why}: the file was cut or edited there; remove the line if it is the last one")
 
     def _wordy(self, cells: list[str], number: int) -> InputError:

@@ -17,6 +17,8 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 DEGREE = np.pi / 180.0
+IN_DEGREES = 'name the columns "q1 [deg]" and so on, or say unit = "deg" in a mapping'
+LITTLE = 0.05  # rad, and a tenth of it in m: a joint that moves less tells nothing about its friction and inertia
 BEYOND = 0.05  # of the range between limits, and rad or m: how far past a limit a joint may be found
 MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits turns
 FAST = 3.0  # times the velocity limit
@@ -52,6 +54,12 @@ def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
         yield Finding(
             severity, "constant", column, int(rows[0]), text, "move it, or expect nothing about what only its motion shows"
         )
+    for c in robot.model.coordinates:
+        if c.q_index is not None and HELD <= ranges[c.q_index] < (LITTLE if c.revolute else 0.1 * LITTLE):
+            column = log.column("q", c.q_index)
+            text = f"joint {printable(c.name)} hardly moves: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
+            text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
+            yield Finding("warning", "little motion", column, int(rows[0]), text, "do not believe its friction and inertia")
 
 
 def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
@@ -91,7 +99,7 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding
         column = log.column("q", joint)
         text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
         why = f", the limits are {limits['lower'][joint]:.4g} and {limits['upper'][joint]:.4g} rad"
-        yield joint, Finding("error", "degrees", column, row, text + why, 'name the columns "q1 [deg]" and so on, or say unit = "deg" in a mapping')
+        yield joint, Finding("error", "degrees", column, row, text + why, IN_DEGREES)
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:

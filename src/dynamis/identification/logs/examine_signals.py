@@ -29,7 +29,7 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
         tau, column = log.tau[rows, joint], log.column("tau" if "tau" in log.columns or not log.columns else "current", joint)
         if np.ptp(tau) == 0.0:
             row = int(rows[0])
-            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: nothing was measured"
+            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: nothing measured"
             yield Finding(
                 "error" if moves else "warning", "flat torque", column, row, text, "check that the drive reports torques"
             )

@@ -33,6 +33,8 @@ class TimeColumn:
 class Signal:
     """Where a signal is: ``columns`` in turn, or a ``pattern`` in which {n} counts from 1, {i} from 0 and {name} is the joint.
 
+    Without both the columns are found by their names, in the order of the robot's coordinates.
+
     ``units`` is one unit or one for each column; ``signs`` ±1 for each; ``gains``, of currents, N·m/A.
     """
 

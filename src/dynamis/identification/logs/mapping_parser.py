@@ -78,8 +78,9 @@ class MappingParser:
         where = f"[{name}]"
         self.known(table, (*SIGNAL_KEYS, "gains") if name == "current" else SIGNAL_KEYS, where)
         columns, pattern = self.names(table, "columns", where), self.text(table, "pattern", where)
-        if bool(columns) == (pattern is not None):
-            raise self.wrong(where, 'takes either columns = ["…", …] or pattern = "…{n}", one of them')
+        says = {"unit", "units", "signs", "gains"} & set(table)
+        if bool(columns) == (pattern is not None) and (columns or not says):
+            raise self.wrong(where, 'takes either columns = ["…", …] or pattern = "…{n}", not both; or only unit and signs')
         if pattern is not None and not any(mark in pattern for mark in ("{n}", "{i}", "{name}")):
             raise self.wrong(
                 f"{where} pattern", "{n} (from 1), {i} (from 0) or {name} must stand for what changes between columns"

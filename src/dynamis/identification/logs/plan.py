@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.columns import bare, other_count, signal_found, time_found
+from dynamis.identification.logs.columns import Found, bare, nearly_found, signal_found, time_found
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.opening import Tables
 from dynamis.identification.logs.table import Table
@@ -64,10 +64,13 @@ class _Planner:
 
     def plan(self) -> Plan:
         found = {name: self._mapped(name, s) for name, s in self.mapping.signals.items()} or self._by_names()
+        if any(not s.columns and s.pattern is None for s in self.mapping.signals.values()):
+            # a mapping that only says units or signs leaves the rest to the names
+            found = {**self._by_names(), **found}
         gains = self._gains(found)
         for name in ("position", "torque"):
             if name not in found and not (name == "torque" and gains is not None):
-                raise self._unclear(f"no columns of {name} were recognised{self._other_count(name)}")
+                raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
         time = None if self.mapping.rate is not None and self.mapping.time is None else self._time(found["position"][0])
         wanted: dict[int, list[str]] = {}
         for table, columns, _ in found.values():
@@ -98,20 +101,18 @@ class _Planner:
 
     def _by_names(self) -> dict[str, tuple[int, tuple[str, ...], Array]]:
         table = self.tables.of(None)
-        columns, found = self.tables.opened[table].names, {}
+        found = {}
         for name in SIGNALS:
-            try:
-                signal = signal_found(name, columns, self.robot)
-            except InputError as error:
-                raise self._unclear(str(error)) from None
+            signal = self._recognised(name, self.tables.opened[table])
             if signal is not None:
                 found[name] = (table, signal.columns, np.array([factor(name, unit or SI[name]) for unit in signal.units]))
         return found
 
-    def _other_count(self, name: str) -> str:
+    def _nearly_found(self, name: str) -> str:
         columns = [column for table in self.tables.opened for column in table.names]
-        found = other_count(name, columns, self.robot.nq if name == "position" else self.robot.n)
-        return f": {found}; is {printable(self.robot.name)} the robot of this log?" if found else ""
+        count = self.robot.nq if name == "position" else self.robot.n
+        found = nearly_found(name, columns, self.robot.coordinate_names, count)
+        return f": {found}; it is a log of another robot, or not of all its joints" if found else ""
 
     def _mapped(self, name: str, signal: Signal) -> tuple[int, tuple[str, ...], Array]:
         k = self.tables.of(signal.file)
@@ -122,8 +123,10 @@ class _Planner:
             named = joints if count == len(joints) else [f"q[{i}]" for i in range(count)]
             marks = [{"{n}": str(i + 1), "{i}": str(i), "{name}": x} for i, x in enumerate(named)]
             columns = table.expanded([_filled(signal.pattern, mark) for mark in marks])
-        else:
+        elif signal.columns:
             columns = table.expanded(signal.columns)
+        else:
+            columns = self._named(name, table)
         if len(columns) != count:
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
             raise InputError(
@@ -139,6 +142,21 @@ class _Planner:
         self._check_units(name, self._each(np.array([unit or SI[name] for unit in units]), count, f"[{name}] unit"))
         at = self.mapping.joint_columns(self.robot)
         return k, tuple(columns[i] for i in at), scale[at]
+
+    def _named(self, name: str, table: Table) -> tuple[str, ...]:
+        """The columns of a section that names none, by their own names."""
+        if self.mapping.order:
+            raise InputError(f"{self.whose}[{name}] names no columns that [joints] order could be of; give columns = […]")
+        found = self._recognised(name, table)
+        if found is None:
+            raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
+        return found.columns
+
+    def _recognised(self, name: str, table: Table) -> Found | None:
+        try:
+            return signal_found(name, table.names, self.robot)
+        except InputError as error:
+            raise self._unclear(str(error)) from None
 
     def _check_units(self, name: str, units: Array) -> None:
         """Degrees are not for joints that slide, nor millimetres for those that turn."""

@@ -14,7 +14,8 @@ ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "rev": TURN}
 POSITIONS = ANGLES | LENGTHS
 VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
 ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
-TORQUES = {**dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0), "mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
+NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
+TORQUES = NEWTON_METRES | {"mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 
 UNITS = {

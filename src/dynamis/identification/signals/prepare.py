@@ -100,6 +100,8 @@ def prepare(
         raise InputError(f"rest={rest!r} is not known; choose 'keep' or 'drop'")
     if trim is not None and not trim >= 0.0:
         raise InputError(f"trim={trim!r} must be a time in s, zero or more")
+    if every is not None and not every >= 1:
+        raise InputError(f"every={every!r} must be a whole number of rows, 1 or more")
     raw = Measured.of(log, robot, transmission, drive_gains)
     logged = _taken_from_the_log(raw, robot, logged)
     notes: list[str] = []
@@ -108,7 +110,7 @@ def prepare(
     notes += clock.notes
     if parallel is not None:
         check_cutoff(clock.period, parallel, "the parallel low-pass")
-        every = max(1, int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
+        every = rows_kept(clock.period, parallel) if every is None else every
     runs = [on_the_clock(raw, run, robot, logged, outliers, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
     if cutoff is not None:
         check_cutoff(clock.period, cutoff)
@@ -119,7 +121,8 @@ def prepare(
     samples = []
     for run in runs:
         q, v, a = motion(run, clock.period, derivative, cutoff, options or {})
-        v, a = at_rest(run.q, v, a, held, robot, notes)
+        if robot.nq == robot.n:
+            v, a = at_rest(run.q, v, a, held, robot, notes)
         rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), rest == "drop", notes)
         if rows is not None:
             # what is left of a short turn after the parallel low-pass is as slow as its neighbourhood
@@ -134,6 +137,11 @@ def prepare(
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     return Prepared(samples, tuple(notes))
+
+
+def rows_kept(period: float, parallel: float) -> int:
+    """Of the rows of the parallel low-pass one in so many is kept: about five for each period of its cut-off."""
+    return max(1, int(1.0 / (period * ROWS * parallel)))
 
 
 def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> tuple[str, ...]:

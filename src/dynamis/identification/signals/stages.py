@@ -113,11 +113,8 @@ def motion(run: Even, period: float, method: str, cutoff: float | None, options:
 
 def at_rest(q: Array, v: Array, a: Array, held: float, robot: Robot, notes: list[str]) -> tuple[Array, Array]:
     """Velocities and accelerations, zero for joints that are held: their sensors' noise has a sign, and they have none."""
-    ranges = np.ptp(q, axis=0)
-    still = [
-        k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None and ranges[c.q_index] < held
-    ]
-    if not still:
+    still = np.flatnonzero(np.ptp(q, axis=0) < held)
+    if not len(still):
         return v, a
     notes.append(f"{', '.join(robot.coordinate_names[k] for k in still)}: does not move, taken to be at rest")
     v, a = v.copy(), a.copy()

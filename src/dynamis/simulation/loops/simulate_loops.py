@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
@@ -24,7 +25,7 @@ from dynamis.simulation.friction import laws_of
 from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
-from dynamis.simulation.motion import Motion, configuration_rate
+from dynamis.simulation.motion import Motion
 from dynamis.simulation.simulate import _times, _vector
 from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
 from dynamis.simulation.trajectory import Event, Trajectory

@@ -11,13 +11,13 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from dynamis.errors import InputError, printable
 from dynamis.simulation.sweeps.study import Study
+from dynamis.whole_files import write_whole
 
 Row = list[Any]
 FORMAT = "dynamis sweep 1"
@@ -158,32 +158,6 @@ def _read_sealed(path: Path) -> list[str] | str:
     if seal != b"sha256 " + hashlib.sha256(body).hexdigest().encode():
         return "its digest does not fit"
     return body.decode().splitlines()
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Put a file in its place at once: whole and on the disk, or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.errors import InputError, MissingExtraError, printable, unknown_name
+from dynamis.drawing import new_figure
+from dynamis.errors import InputError, printable, unknown_name
 
 if TYPE_CHECKING:
     from dynamis.simulation.sweeps.table import SweepResult
@@ -18,17 +19,11 @@ PANELS = 6
 
 def plot(result: SweepResult, path: str | os.PathLike[str] | None, output: str | None, over: str | None) -> Any:
     """Above: the outputs over one input (``over``), or one output over every input. Below: their histograms."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
     for name, known, kind in ((output, result.outputs, "output"), (over, result.inputs, "varied input")):
         if name is not None and name not in known:
             raise unknown_name(kind, name, known)
     pairs = _pairs(result, output, over)
-    figure = Figure(figsize=(max(4.6, 3.5 * len(pairs)), 6.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(max(4.6, 3.5 * len(pairs)), 6.2)
     axes = figure.subplots(2, len(pairs), squeeze=False)
     shown: set[str] = set()
     for (above, below), (x, y) in zip(axes.T, pairs, strict=True):

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.simulation.sweeps.parts import write_whole
 from dynamis.simulation.sweeps.study import Study
+from dynamis.whole_files import write_whole
 
 Array = npt.NDArray[Any]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dynamis.display import as_text
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -56,3 +58,4 @@ class Verdict:
         return "\n".join(lines)
 
     __str__ = report
+    _repr_html_ = as_text

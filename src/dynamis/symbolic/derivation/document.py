@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import InputError, printable
+from dynamis.whole_files import write_file
 
 LINE = 150  # characters of LaTeX that fit on one line of a page
 
@@ -115,11 +116,7 @@ class Document:
                 text = json.dumps(self.notebook(), indent=1, ensure_ascii=False) + "\n"
             case _:
                 raise InputError(f"{printable(target.name)}: name the file .tex, .md, .ipynb or .html")
-        try:
-            target.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{printable(str(target))} cannot be written: {error.strerror}") from None
-        return target
+        return write_file(target, text.encode())
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -1,0 +1,30 @@
+"""Files of the repository that pages refer to, such as ``../benchmarks/plots/x.png``, become files of the site.
+
+On a code host these links lead out of ``docs``; the site has no outside, so they are rewritten to copies inside.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+LINK = re.compile(r"(\]\()((?:\.\./)+[^)#\s]+)(\))")
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    root = Path(config.config_file_path).parent
+    here = posixpath.dirname(posixpath.join("docs", page.file.src_uri))
+
+    def inside(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(here, match[2]))
+        if target.startswith(("docs/", "..")) or target.endswith(".md") or not (root / target).is_file():
+            return match[0]
+        if files.get_file_from_path(target) is None:
+            files.append(File.generated(config, target, abs_src_path=str(root / target)))
+        return match[1] + posixpath.relpath(target, posixpath.dirname(page.file.src_uri) or ".") + match[3]
+
+    return LINK.sub(inside, markdown)

@@ -1,0 +1,211 @@
+"""The reference, written when the site is built: a line ``::: dynamis.load`` becomes that name's signature and docstring.
+
+``::: dynamis.Robot`` lists a class with its public members, ``::: dynamis.solids`` a module with its functions, and
+``::: command line`` every command with its options.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+DIRECTIVE = re.compile(r"^::: (.+)$", flags=re.M)
+WIDTH = 96
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:  # noqa: ARG001 (given by mkdocs)
+    return DIRECTIVE.sub(lambda match: entry(match[1].strip()), markdown)
+
+
+def names(markdown: str) -> set[str]:
+    """All names a page has an entry for."""
+    found = set()
+    for match in DIRECTIVE.findall(markdown):
+        name = match.strip()
+        module = name != "command line" and isinstance(_found(name), types.ModuleType)
+        found |= {name, *(f"{name}.{part}" for part in listed(name))} if module else {name}
+    return found
+
+
+def entry(name: str) -> str:
+    """The Markdown of one name."""
+    return "\n\n".join(_command_line() if name == "command line" else _lines(name))
+
+
+def _lines(name: str) -> Iterator[str]:
+    value = _found(name)
+    if isinstance(value, types.ModuleType):
+        for part in listed(name):
+            yield from _lines_of(f"{name}.{part}", getattr(value, part))
+    else:
+        yield from _lines_of(name, value)
+
+
+def listed(name: str) -> list[str]:
+    """The public names of a module, but those that the package has under the same name: these have a place of their own."""
+    module, package = _found(name), _found("dynamis")
+    own = getattr(module, "__all__", None)
+    if own is None:
+        own = [k for k, x in vars(module).items() if inspect.isfunction(x) and x.__module__ == module.__name__]
+    return [k for k in own if not k.startswith("_") and getattr(package, k, None) is not getattr(module, k)]
+
+
+def _found(name: str) -> Any:
+    value: Any = importlib.import_module("dynamis")
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    return value
+
+
+def _lines_of(name: str, value: Any) -> Iterator[str]:
+    owner, _, short = name.rpartition(".")
+    yield f'## <span class="owner">{owner}.</span>{short} {{ #{name} data-toc-label="{short}" }}'
+    if inspect.isclass(value) and not issubclass(value, BaseException):
+        yield from _class(name, short, value)
+    elif callable(value) and not inspect.isclass(value):
+        yield _signature(short, value)
+        yield docstring(value)
+    else:
+        yield docstring(value) if inspect.isclass(value) else _code(f"{short} = {_short(value)}")
+
+
+def _class(name: str, short: str, value: type) -> Iterator[str]:
+    yield _signature(short, value)
+    yield docstring(value)
+    for member, kind, function in _members(value):
+        yield f'### {member} {{ #{name}.{member} data-toc-label="{member}" }}'
+        if kind == "property":
+            returned = getattr(function, "__annotations__", {}).get("return", "")
+            yield _code(f"{member}: {returned}" if returned else member)
+        else:
+            yield _signature(member, function, drop_self=kind == "method")
+        yield docstring(function)
+    yield from _inherited(value)
+
+
+def _members(value: type) -> Iterator[tuple[str, str, Any]]:
+    """Public methods and properties with a docstring that a class has itself, in the order they are written."""
+    for member, held in vars(value).items():
+        if isinstance(held, property):
+            kind, function = "property", held.fget
+        elif isinstance(held, functools.cached_property):
+            kind, function = "property", held.func
+        elif isinstance(held, (classmethod, staticmethod)):
+            kind, function = ("method" if isinstance(held, classmethod) else "static"), held.__func__
+        elif inspect.isfunction(held):
+            kind, function = "method", held
+        else:
+            continue
+        if not member.startswith("_") and inspect.getdoc(function):
+            yield member, kind, function
+
+
+def _inherited(value: type) -> Iterator[str]:
+    seen = {member for member, *_ in _members(value)}
+    for base in value.__mro__[1:]:
+        if base.__module__.startswith("dynamis"):
+            more = [member for member, *_ in _members(base) if member not in seen]
+            seen |= set(more)
+            if more:
+                yield f"From `{base.__name__}`: " + ", ".join(f"`{member}`" for member in more) + "."
+
+
+def _signature(name: str, value: Any, drop_self: bool = False) -> str:
+    try:
+        signature = inspect.signature(value)
+    except ValueError:
+        return _code(f"{name}(…)")
+    known = [p for p in signature.parameters.values() if not p.name.startswith("_")]
+    parameters = [p.replace(default=_Shown(p.default)) if p.default is not p.empty else p for p in known]
+    if drop_self:
+        parameters = parameters[1:]  # self, or the class
+    silent = inspect.isclass(value) or signature.return_annotation in (signature.empty, "None")
+    arrow = "" if silent else f" -> {signature.return_annotation}"
+    flat = _unquoted(f"{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}{arrow}")
+    if len(flat) <= WIDTH:
+        return _code(flat)
+    lines, star = [], False
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and not star:
+            lines.append("    *,")
+            star = True
+        star = star or p.kind is p.VAR_POSITIONAL
+        lines.append(_unquoted(f"    {p},"))
+    return _code("\n".join([f"{name}(", *lines, f"){arrow}"]))
+
+
+def _unquoted(text: str) -> str:
+    """Annotations that are kept as text, without their quotes."""
+    return re.sub(r"ForwardRef\('([^']*)'[^)]*\)", r"\1", text).replace("'", "")
+
+
+class _Shown:
+    """A default value as it is written, short."""
+
+    def __init__(self, value: Any) -> None:
+        self.text = "…" if value is dataclasses.MISSING or "factory" in repr(value) else _short(value)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if inspect.isclass(value) or inspect.isfunction(value):
+        return value.__name__
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_short(x) for x in value) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_short(k)}: {_short(x)}" for k, x in value.items()) + "}"
+    text = re.sub(r"\s+", " ", repr(value))
+    return text if len(text) < 50 and " at 0x" not in text else "…"
+
+
+def _code(text: str) -> str:
+    return f"```{{ .python .signature }}\n{text}\n```"
+
+
+def docstring(value: Any) -> str:
+    """A docstring as Markdown: doctests and indented formulas are code, everything else is plain text."""
+    text = inspect.getdoc(value) or ""
+    if inspect.isclass(value) and text.startswith(f"{value.__name__}("):
+        return ""  # what a dataclass writes by itself
+    blocks = []
+    for block in re.split(r"\n\s*\n", text):
+        first = block.splitlines()[0] if block.strip() else ""
+        if first.lstrip().startswith(">>>"):
+            blocks.append(f"```pycon\n{inspect.cleandoc(block)}\n```")
+        elif first.startswith("    "):
+            blocks.append(f"```text\n{inspect.cleandoc(block)}\n```")
+        elif re.match(r"[-*] ", first):
+            blocks.append("\n".join(_plain(line) for line in block.splitlines()))
+        else:
+            blocks.append(_plain(block))
+    return "\n\n".join(blocks)
+
+
+def _plain(text: str) -> str:
+    """Text whose stars, underscores and brackets are meant as such; what stands between backticks stays code."""
+    parts = re.split(r"(``[^`]+``|`[^`]+`)", text)
+    return "".join(part if k % 2 else re.sub(r"(?<!^)([*_\[\]<>|#$\\])", r"\\\1", part) for k, part in enumerate(parts))
+
+
+def _command_line() -> Iterator[str]:
+    import click
+
+    from dynamis.cli.commands import cli
+
+    context = click.Context(cli, info_name="dynamis")
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        below = click.Context(command, info_name=name, parent=context)
+        yield f"## dynamis {name} {{ #dynamis-{name} }}"
+        yield f"```text\n{command.get_help(below)}\n```"

@@ -1,0 +1,48 @@
+"""The quickest motion along a path that the motors allow.
+
+One learns: how a path through points is laid, how `fastest` finds the best timing along it, and which limits hold it back. At
+every instant some joint is at a limit: that is what being fastest looks like.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import dynamis as dy
+from dynamis.drawing import INK, new_figure, save, shades, tidy
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+
+tr = dy.trajectories
+robot = dy.load("panda").replace(payload=dy.solids.sphere(0.06, mass=3.0))
+points = np.array(
+    [[0.0, -0.5, 0.0, -2.2, 0.0, 1.6, 0.8], [0.7, 0.5, 0.3, -1.2, 0.3, 2.4, 0.2], [1.3, -0.4, 0.1, -2.0, -0.2, 1.8, 0.9]]
+)
+path = tr.through(points)
+quick = tr.fastest(robot, path)
+print(f"{quick.duration:.3f} s at best")
+print(quick.status)
+
+t, q, v, a = quick.sample(401)
+torque, speed = robot.inverse_dynamics(q, v, a) / robot.limits["effort"], v / robot.limits["velocity"]
+busiest = np.maximum(abs(torque).max(axis=1), abs(speed).max(axis=1))
+print(f"on average the busiest joint is at {100 * busiest.mean():.1f} % of its limit")
+
+figure = new_figure(7.5, 4.7)
+figure.suptitle("As fast as the limits allow: a Panda with 3 kg", fontsize=15, x=0.02, ha="left", color=INK)
+panels = figure.subplots(1, 2, sharex=True, sharey=True)
+for axes, name, values in zip(panels, ("torque", "velocity"), (torque, speed), strict=True):
+    for side in (1, -1):
+        axes.axhspan(100 * side, 140 * side, color="0.85", zorder=0)
+    for k, colour in enumerate(shades(robot.n)):
+        axes.plot(t, 100 * values[:, k], color=colour, linewidth=2.2, label=f"joint {k + 1}")
+    tidy(axes)
+    axes.set(xlabel="time in s", ylim=(-115, 115), xlim=(0, quick.duration))
+    axes.set_title(name, fontsize=12, color=INK)
+panels[0].set_ylabel("per cent of the limit")
+handles, labels = panels[0].get_legend_handles_labels()
+figure.legend(
+    handles, labels, loc="outside lower center", ncols=7, frameon=False, fontsize=10, columnspacing=1.2, handlelength=1.4
+)
+save(figure, folder / "06_fastest_motion.png")

@@ -1,0 +1,33 @@
+"""A motion from which a robot's parameters can be found.
+
+One learns: how an exciting motion is designed within all limits, how much better it is than a random one, and how it is written
+for a controller.
+"""
+
+import sys
+from pathlib import Path
+
+import dynamis as dy
+from dynamis.drawing import INK, MOTION, new_figure, save, shades, tidy
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+
+robot = dy.load("scara")
+motion = dy.identification.design_excitation(robot, duration=6.0, harmonics=3, restarts=1)
+print(motion)
+print(f"condition number {motion.condition_before:.1f} of the best random motion, {motion.condition:.1f} of this one")
+motion.write(folder / "motion.csv", rate=500.0)  # t, q, v, a for a controller
+
+t, q, v, a = motion.sample(rate=100.0)
+figure = new_figure(7.5, 4.7)
+figure.suptitle("A motion that makes every parameter show", fontsize=15, x=0.02, ha="left", color=INK)
+angles, progress = figure.subplots(1, 2, width_ratios=[2.2, 1])
+for k, colour in enumerate(shades(robot.n)):
+    angles.plot(t, q[:, k], color=colour, linewidth=3, label=f"joint {k + 1}")
+angles.set(xlabel="time in s", ylabel="angle in rad, slide of joint 3 in m", xlim=(0, motion.duration))
+figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=11)
+progress.plot(motion.history, color=MOTION, linewidth=3)
+progress.set(xlabel="iteration", ylabel="condition number of the regressor")
+for axes in (angles, progress):
+    tidy(axes)
+save(figure, folder / "11_excitation.png")

@@ -1,0 +1,30 @@
+"""All examples, one after another: ``python examples [FOLDER]`` puts their pictures into docs/gallery or another folder."""
+
+import runpy
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+
+HERE = Path(__file__).resolve().parent
+COLOURS = 128  # enough for plots, and a third of the bytes
+
+
+def main() -> None:
+    gallery = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "docs" / "gallery"
+    gallery.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as folder:
+        sys.argv[1:] = [folder]
+        for script in sorted(HERE.glob("[0-9]*.py")):
+            print(f"\n{script.stem}")
+            began = time.perf_counter()
+            runpy.run_path(str(script), run_name="__main__")
+            print(f"took {time.perf_counter() - began:.1f} s")
+        for picture in sorted(Path(folder).glob("*.png")):
+            small = Image.open(picture).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+            small.save(gallery / picture.name, optimize=True)
+
+
+main()

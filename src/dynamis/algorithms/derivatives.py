@@ -1,0 +1,74 @@
+"""How torques and accelerations change with the state: the complete model, differentiated on its own expressions.
+
+The recursion of Newton and Euler is run on symbols and differentiated forwards, direction by direction, by the chain rule;
+what zeros and common subexpressions leave of it is about what the hand-made recursions [Carpentier 2018, §III] need. The
+accelerations' derivatives follow from M v̇ + h = τ, with v̇ held where it is [Carpentier 2018, eq. 8]:
+
+    ∂v̇/∂q = −M⁻¹ ∂τ/∂q,    ∂v̇/∂v = −M⁻¹ ∂τ/∂v,    ∂v̇/∂τ = M⁻¹
+
+A derivative by q is along the joints' own directions, the entries of v: for a quaternion, along the rotations of the moving
+frame. Dry friction is constant on each side of rest and jumps there; its derivative is taken as zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.algorithms.dynamics import forward_dynamics_through_mass_matrix, inverse_dynamics
+from dynamis.algorithms.mass_matrix import crba
+from dynamis.model.model import Model
+from dynamis.scalar import Node, Program, directional, solve_positive, symbol
+from dynamis.scalar.substitution import substituted
+
+Array = npt.NDArray[Any]
+
+
+class TorqueDerivatives(NamedTuple):
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂v̇ = M, each (…, n, n): rows are torques, columns the directions of q, v and v̇."""
+
+    dq: Array
+    dv: Array
+    da: Array
+
+
+class AccelerationDerivatives(NamedTuple):
+    """∂v̇/∂q, ∂v̇/∂v and ∂v̇/∂τ = M⁻¹, each (…, n, n): rows are accelerations, columns the directions of q, v and τ."""
+
+    dq: Array
+    dv: Array
+    dtau: Array
+
+
+def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> Array:
+    """(∂τ/∂q, ∂τ/∂v, ∂τ/∂v̇) (3, n, n) of the complete model."""
+    if not model.n:
+        return np.zeros((3, 0, 0))
+    given = [*q, *v, *a]
+    if all(isinstance(x, Node) and x.op == "symbol" for x in given) and len(set(map(id, given))) == len(given):
+        return _by_symbols(model, q, v, a)
+    # derivatives are by symbols: where the arguments are others, by some that stand for them
+    names = {"configuration": q, "velocity": v, "acceleration": a}
+    stand_in = [np.array([symbol(f"{name}[{k}]") for k in range(len(x))], dtype=object) for name, x in names.items()]
+    found, symbols = _by_symbols(model, *stand_in), [x for vector in stand_in for x in vector]
+    if model.symbolic or any(isinstance(x, Node) for x in given):
+        return substituted(found, symbols, given)
+    return Program(symbols, found)(*given)
+
+
+def _by_symbols(model: Model, q: Array, v: Array, a: Array) -> Array:
+    tau, units = inverse_dynamics(model, q, v, a), np.eye(model.n)
+    dq = [directional(tau, list(q), list(configuration_rate(model, q, unit))) for unit in units]
+    dv = [directional(tau, list(v), unit.tolist()) for unit in units]
+    return np.array([np.stack(dq, axis=-1), np.stack(dv, axis=-1), crba(model, q)])
+
+
+def forward_dynamics_derivatives(model: Model, q: Array, v: Array, tau: Array) -> Array:
+    """(∂v̇/∂q, ∂v̇/∂v, ∂v̇/∂τ) (3, n, n) of the complete model."""
+    a = forward_dynamics_through_mass_matrix(model, q, v, tau)
+    dq, dv, M = inverse_dynamics_derivatives(model, q, v, a)
+    columns = solve_positive(M, np.hstack([-dq, -dv, np.eye(model.n)]))
+    return np.array(np.split(columns, 3, axis=1))

@@ -1,0 +1,275 @@
+"""Two models of a robot compared: what differs, and what each difference does to the torques."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.regressor import JOINT_PARAMETERS
+from dynamis.analysis.model_pairs import Pair, Pairs, pairs, turn
+from dynamis.analysis.task import check_numeric
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.spatial import Inertia
+
+Array = npt.NDArray[Any]
+
+ROUNDING = 1e-12  # of a number: what files written and read again may differ by
+SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: of the states that are tried
+LEAST = 1e-3  # of the strongest joint's torque: joints that need less are measured by that
+WORDS = {
+    "viscous": ("viscous friction", "N m s"),
+    "coulomb": ("dry friction", "N m"),
+    "coulomb_bias": ("dry friction's bias", "N m"),
+    "rotor": ("rotor inertia", "kg m²"),
+    "stiffness": ("spring stiffness", "N m"),
+    "rest": ("spring's rest", ""),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that differs: what, of which link or joint, the two values, and by how much they differ.
+
+    ``effect`` is the root mean square of the torques it changes as a part of the torques of that joint (``joint``), where it
+    is largest, and ``torque`` the same in N m or N; None for what changes no torque, such as a limit.
+    """
+
+    what: str
+    where: str
+    first: Any
+    second: Any
+    change: float
+    unit: str
+    effect: float | None = None
+    torque: float | None = None
+    joint: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What differs between two robots, the largest effect on torques first.
+
+    ``torques`` and ``torque_differences`` are root mean squares over random states, of each joint of the first robot;
+    ``terms`` splits the latter by what they are for. All are empty where ``obstacles`` say why the robots do not correspond.
+    """
+
+    first: Robot
+    second: Robot
+    differences: tuple[Difference, ...]
+    obstacles: tuple[str, ...]
+    notes: tuple[str, ...]
+    torques: Array
+    torque_differences: Array
+    largest: Array
+    terms: dict[str, Array]
+    states: int
+
+    @property
+    def relative(self) -> Array:
+        """The differences of the torques as parts of the torques, joint by joint."""
+        return self.torque_differences / _scale(self.torques)
+
+    @property
+    def worst(self) -> float:
+        """The largest of them; infinite for robots that do not correspond."""
+        return np.inf if self.obstacles else float(self.relative.max(initial=0.0))
+
+    def same(self, tolerance: float = 1e-6) -> bool:
+        """Whether torques, and limits too, agree to this part of them."""
+        limits = [d for d in self.differences if d.effect is None]
+        return self.worst <= tolerance and all(_part(d) <= tolerance for d in limits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        names = self.first.coordinate_names
+        return {
+            "first": self.first.name, "second": self.second.name, "obstacles": list(self.obstacles),
+            "notes": list(self.notes), "states": self.states,
+            "torques": [
+                {
+                    "joint": names[k], "rms": float(self.torques[k]), "rms_difference": float(self.torque_differences[k]),
+                    "largest_difference": float(self.largest[k]), "relative": float(self.relative[k]),
+                }
+                for k in range(len(self.torques))
+            ],
+            "terms": {name: value.tolist() for name, value in self.terms.items()},
+            "worst": self.worst if np.isfinite(self.worst) else None,
+            "differences": [
+                {
+                    "what": d.what, "where": d.where, "first": _plain(d.first), "second": _plain(d.second), "change": d.change,
+                    "unit": d.unit, "effect": d.effect, "torque": d.torque, "joint": d.joint,
+                }
+                for d in self.differences
+            ],
+        }  # fmt: skip
+
+
+def compare(
+    first: Robot, second: Robot, *, states: int = 200, seed: int = 0, progress: Callable[[float, str], None] | None = None
+) -> Comparison:
+    """Compare two models: structure, masses, centres of mass, inertias, friction, limits, and torques at random states.
+
+    Link frames may be put differently (a URDF and a Denavit–Hartenberg table of the same arm are the same robot).
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("ur5e")
+    >>> found = dy.compare(arm, arm.replace(payload=dy.solids.sphere(0.05, mass=1.0)))
+    >>> found.same(), found.differences[0].what
+    (False, 'mass')
+    """
+    if not isinstance(states, int) or states < 1:
+        raise InputError(f"states= takes a whole number of random states, such as 200, got {states!r}")
+    for robot in (first, second):
+        check_numeric(robot)
+    tell = progress or _silently
+    tell(0.0, "matching")
+    pair = pairs(first, second)
+    nothing = np.zeros(0)
+    if pair.obstacles or not first.n:
+        return Comparison(first, second, (), pair.obstacles, pair.notes, nothing, nothing, nothing, {}, 0)
+    rng = np.random.default_rng(seed)
+    speed = np.minimum(first.limits["velocity"], SPEED)
+    q, v = first.random(rng, states), rng.uniform(-1.0, 1.0, (states, first.n)) * speed
+    a = rng.uniform(-ACCELERATION, ACCELERATION, (states, first.n))
+    other = pair.state_of_second(q), pair.rates_of_second(v), pair.rates_of_second(a)
+    back = pair.coordinates
+    tell(0.2, "torques of the first robot")
+    mine = first.torque_ledger(q, v, a)
+    tell(0.4, "torques of the second robot")
+    theirs = second.torque_ledger(*other)
+    tau, change = mine.total, theirs.total[..., back] - mine.total
+    terms = {name: _rms(theirs.as_dict()[name][..., back] - value) for name, value in mine.as_dict().items()}
+    tell(0.6, "effects")
+    found = _Effects(pair, first.regressor(q, v, a), change, _rms(tau)).found()
+    order = sorted(found, key=lambda d: -1.0 if d.effect is None else d.effect, reverse=True)
+    return Comparison(
+        first, second, tuple(order), (), pair.notes, _rms(tau), _rms(change), np.abs(change).max(axis=0), terms, states
+    )
+
+
+class _Effects:
+    """Every difference with what it does: parameters through the regressor, in which torques are linear; the rest together."""
+
+    def __init__(self, pair: Pairs, Y: Array, change: Array, torques: Array) -> None:
+        self.pair, self.Y, self.torques = pair, Y, torques
+        self.left = change.copy()  # what the parameters do not explain
+        self.names = pair.first.coordinate_names
+
+    def found(self) -> list[Difference]:
+        first, second = self.pair.first.model, self.pair.second.model
+        found = [d for number, pair in enumerate(self.pair.bodies) for d in self._body(10 * number, pair)]
+        start = 10 * len(self.pair.bodies)
+        for k, m in enumerate(self.pair.coordinates):
+            for p, name in enumerate(JOINT_PARAMETERS):
+                one, two = float(getattr(first, name)[k]), float(getattr(second, name)[m])
+                step = self.Y[..., start + len(JOINT_PARAMETERS) * k + p] * (two - one)
+                self.left -= step
+                if _differ(one, two):
+                    what, unit = WORDS[name]
+                    found.append(self._with_effect(Difference(what, self.names[k], one, two, two - one, unit), step))
+            if first.stiffness[k] and _differ(float(first.rest[k]), float(second.rest[m])):
+                one, two = float(first.rest[k]), float(second.rest[m])
+                step = np.zeros_like(self.left)
+                step[:, k] = first.stiffness[k] * (one - two)
+                found.append(self._with_effect(Difference(WORDS["rest"][0], self.names[k], one, two, two - one, ""), step))
+        return found + self._geometry() + self._limits()
+
+    def _body(self, start: int, pair: Pair) -> list[Difference]:
+        A, B = self.pair.first.model.with_locked_rotors(pair.i), self.pair.inertia_of_second(pair)
+        Y = self.Y[..., start : start + 10]
+        self.left -= Y @ (B.parameters - A.parameters)
+        m = float(A.mass), float(B.mass)
+        c = [x.com if x.mass else np.zeros(3) for x in (A, B)]
+        I = [x.tensor_about_com if x.mass else x.tensor for x in (A, B)]
+        # one of the three changed, the others as they are in the first robot
+        changed = {
+            "mass": (Inertia.about_com(m[1], c[0], I[0]), m[0], m[1], m[1] - m[0], "kg", abs(m[0]) + abs(m[1])),
+            "centre of mass": (Inertia.about_com(m[0], c[1], I[0]), c[0], c[1], _size(c[1] - c[0]), "m", _size(c[0]) + 1e-3),
+            "inertia": (
+                Inertia.about_com(m[0], c[0], I[1]),
+                I[0],
+                I[1],
+                _size(I[1] - I[0]),
+                "kg m²",
+                _size(I[0]) + _size(I[1]),
+            ),
+        }
+        found = []
+        for what, (inertia, one, two, change, unit, scale) in changed.items():
+            if abs(change) > 1e3 * ROUNDING * scale:
+                step = Y @ (inertia.parameters - A.parameters)
+                found.append(self._with_effect(Difference(what, pair.name, one, two, change, unit), step))
+        return found
+
+    def _geometry(self) -> list[Difference]:
+        """Places and axes of joints, and gravity: their effect is what parameters leave, of all of them together."""
+        found = []
+        for pair in self.pair.bodies:
+            if self.pair.alike:
+                X = pair.first.placement.inverse() @ pair.second.placement
+                far, turned = _size(X.p), turn(X.R)
+                bent = _size(pair.second.S - pair.first.S)
+            else:
+                one, two = (
+                    np.column_stack([X.twist_outward(s) for s in body.S.T])
+                    for X, body in ((pair.X_first, pair.first), (pair.X_second, pair.second))
+                )
+                far, turned, bent = _size(two[:3] - one[:3]), _size(two[3:] - one[3:]), 0.0
+            for what, change, unit in (("place", far, "m"), ("turn", turned, "rad"), ("axis", bent, "")):
+                if change > 1e-9:
+                    found.append(Difference(f"joint's {what}", pair.name, None, None, change, unit))
+        g = [np.asarray(robot.model.gravity, dtype=float) for robot in (self.pair.first, self.pair.second)]
+        if _size(g[1] - g[0]) > 1e-9:
+            found.append(Difference("gravity", "the world", g[0], g[1], _size(g[1] - g[0]), "m/s²"))
+        return [self._with_effect(d, self.left) for d in found]
+
+    def _limits(self) -> list[Difference]:
+        one, two = self.pair.first.limits, self.pair.second.limits
+        return [
+            Difference(f"{kind} limit", self.names[k], float(one[kind][k]), float(two[kind][m]),
+                       float(two[kind][m]) - float(one[kind][k]), "")
+            for k, m in enumerate(self.pair.coordinates) for kind in one if _differ(float(one[kind][k]), float(two[kind][m]))
+        ]  # fmt: skip
+
+    def _with_effect(self, d: Difference, step: Array) -> Difference:
+        torque = _rms(step)
+        part = torque / _scale(self.torques)
+        k = int(part.argmax())
+        return Difference(d.what, d.where, d.first, d.second, d.change, d.unit, float(part[k]), float(torque[k]), self.names[k])
+
+
+def _silently(_fraction: float, _name: str) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def _rms(x: Array) -> Array:
+    return np.asarray(np.sqrt(np.mean(x * x, axis=0)))
+
+
+def _scale(torques: Array) -> Array:
+    return np.maximum(torques, max(LEAST * float(torques.max(initial=0.0)), 1e-300))
+
+
+def _size(x: Array) -> float:
+    return float(np.linalg.norm(np.asarray(x, dtype=float)))
+
+
+def _differ(one: float, two: float) -> bool:
+    return one != two and not abs(two - one) <= ROUNDING * max(abs(one), abs(two))
+
+
+def _part(d: Difference) -> float:
+    """How much a limit differs, as a part of it."""
+    size = max(abs(d.first), abs(d.second))
+    return abs(d.change) / size if np.isfinite(size) else np.inf
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value if value is None or np.isfinite(value) else None

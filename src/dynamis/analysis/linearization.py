@@ -1,0 +1,206 @@
+"""The dynamics near a state as linear equations: d δx/dt = A δx + B δu, their modes, and what the motors can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.analysis.capacity import free_coordinates
+from dynamis.analysis.task import check_numeric
+from dynamis.errors import InputError, unknown_name
+from dynamis.model.joints import Free, Spherical
+from dynamis.robot import Robot
+from dynamis.spatial import motion_cross
+
+Array = npt.NDArray[Any]
+
+AT_REST = 1e-9  # of the accelerations that the weight and the torques would make
+RANK_TOLERANCE = 1e-9  # of the largest singular value
+STANDS_STILL = 1e-6  # rad/s: two eigenvalues that are zero come out of their computation as large as this
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One eigenvalue λ, or a pair of conjugate ones: λ = −ζ ω ± i ω √(1 − ζ²).
+
+    ``frequency`` is ω / 2π in Hz and ``damping`` ζ, negative where the motion grows. ``time_constant`` is the time in s in
+    which it falls, or for a negative number grows, by the factor e. ``coordinate`` moves most.
+    """
+
+    eigenvalue: complex
+    frequency: float
+    damping: float
+    time_constant: float
+    coordinate: str
+
+    @property
+    def oscillates(self) -> bool:
+        return self.eigenvalue.imag != 0.0
+
+    @property
+    def kind(self) -> str:
+        """In a word or two."""
+        if abs(self.eigenvalue) < STANDS_STILL:
+            return "indifferent"
+        if abs(self.eigenvalue.real) < STANDS_STILL:
+            return "undamped"
+        return "unstable" if self.eigenvalue.real > 0.0 else "stable"
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """d δx/dt = A δx + B δu + c near (q, v, τ), with x = (q, v), q along the entries of v, and u the driven torques.
+
+    ``acceleration`` is that of the state itself: c = (0, acceleration), and at an equilibrium it is zero.
+    """
+
+    robot: Robot
+    q: Array
+    v: Array
+    tau: Array
+    acceleration: Array
+    A: Array
+    B: Array
+    actuated: tuple[str, ...]
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """A name for each entry of δx."""
+        names = self.robot.coordinate_names
+        return (*names, *(f"{name}'" for name in names))
+
+    @property
+    def at_equilibrium(self) -> bool:
+        """Whether the robot stays where it is: at rest, and not accelerated."""
+        scale = 1.0 + float(np.abs(self.robot.forward_dynamics(self.q, self.v, np.zeros(self.robot.n))).max(initial=0.0))
+        return not self.v.any() and float(np.abs(self.acceleration).max(initial=0.0)) <= AT_REST * scale
+
+    @cached_property
+    def _eigen(self) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eig(self.A)
+        return values, vectors
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Of A (2 n), the fastest growing first."""
+        values = self._eigen[0]
+        return values[np.lexsort((values.imag, -values.real))]
+
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """The eigenvalues as motions, the fastest growing first; a conjugate pair is one."""
+        values, vectors = self._eigen
+        found = []
+        for k in np.lexsort((values.imag, -values.real)):
+            if values[k].imag < 0.0:
+                continue
+            value = complex(values[k])
+            size, real = abs(value), value.real
+            name = self.robot.coordinate_names[int(np.abs(vectors[: self.robot.n, k]).argmax())]
+            damping = -real / size if size else 0.0
+            found.append(Mode(value, size / (2.0 * np.pi), damping, -1.0 / real if real else np.inf, name))
+        return tuple(found)
+
+    @property
+    def stable(self) -> bool:
+        """Whether every small deviation vanishes by itself."""
+        return bool((self.eigenvalues.real < -STANDS_STILL).all())
+
+    @cached_property
+    def controllable_dimension(self) -> int:
+        """The dimension of what δu can reach from δx = 0: rank (B, AB, A²B, …), each power made orthonormal first."""
+        reached = _orthonormal(self.B)
+        while reached.shape[1] < len(self.A):
+            further = _orthonormal(np.hstack([reached, _orthonormal(self.A @ reached)]))
+            if further.shape[1] == reached.shape[1]:
+                break
+            reached = further
+        return int(reached.shape[1])
+
+    @property
+    def controllable(self) -> bool:
+        return self.controllable_dimension == len(self.A)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "robot": self.robot.name, "q": self.q.tolist(), "v": self.v.tolist(), "tau": self.tau.tolist(),
+            "acceleration": self.acceleration.tolist(), "at_equilibrium": self.at_equilibrium,
+            "state": list(self.state_names), "input": list(self.actuated), "A": self.A.tolist(), "B": self.B.tolist(),
+            "eigenvalues": [{"real": float(x.real), "imag": float(x.imag)} for x in self.eigenvalues],
+            "modes": [
+                {
+                    "real": mode.eigenvalue.real, "imag": mode.eigenvalue.imag, "frequency": mode.frequency,
+                    "damping": mode.damping, "time_constant": mode.time_constant, "coordinate": mode.coordinate,
+                    "kind": mode.kind,
+                }
+                for mode in self.modes
+            ],
+            "stable": self.stable, "controllable_dimension": self.controllable_dimension, "controllable": self.controllable,
+        }  # fmt: skip
+
+
+def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Sequence[str] | None = None) -> Linearization:
+    """The linear equations of small deviations from a state: at rest unless v is given, held there unless τ is.
+
+    Without ``tau`` the torques are those that keep v as it is, as far as there are motors. ``actuated`` names the coordinates
+    that have one, whose torques are the inputs; all but those of a free base unless given. Dry friction counts as constant.
+
+    >>> import dynamis as dy
+    >>> hanging = dy.load("planar_2r_melchiorri")
+    >>> near = dy.linearize(hanging, [-1.5708, 0.0])
+    >>> near.A.shape, near.B.shape, near.controllable
+    ((4, 4), (4, 2), True)
+    >>> [mode.kind for mode in near.modes]
+    ['undamped', 'undamped']
+    """
+    check_numeric(robot)
+    n = robot.n
+    if not n:
+        raise InputError("a robot without joints has no motion to linearize")
+    inputs = robot._evaluator.inputs
+    at = inputs.one_state(q, robot.nq, "q").astype(float)
+    rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)
+    columns = _driven(robot, actuated)
+    if tau is None:
+        held = np.where(np.isin(np.arange(n), columns), robot.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
+    else:
+        held = inputs.one_state(tau, n, "tau").astype(float)
+    da = robot.forward_dynamics_derivatives(at, rates, held)
+    A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
+    B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])
+    names = tuple(robot.coordinate_names[k] for k in columns)
+    return Linearization(robot, at, rates, held, robot.forward_dynamics(at, rates, held), A, B, names)
+
+
+def _driven(robot: Robot, actuated: Sequence[str] | None) -> list[int]:
+    if actuated is None:
+        return [int(k) for k in np.flatnonzero(~free_coordinates(robot))]
+    for name in actuated:
+        if name not in robot.coordinate_names:
+            raise unknown_name("coordinate", name, robot.coordinate_names)
+    return [robot.coordinate_names.index(name) for name in actuated]
+
+
+def _carried(robot: Robot, v: Array) -> Array:
+    """How a deviation of q, seen in frames that move with v, changes by their motion: −v× of spherical and free joints."""
+    result = np.zeros((robot.n, robot.n))
+    for _, body in robot.model.moving:
+        if isinstance(body.motion, Spherical | Free):
+            dof, S = list(body.dof), body.motion.S
+            twist = S @ v[dof]
+            result[np.ix_(dof, dof)] = -S.T @ np.column_stack([motion_cross(twist, column) for column in S.T])
+    return result
+
+
+def _orthonormal(X: Array) -> Array:
+    """An orthonormal basis of the columns, as far as they count."""
+    if not X.size:
+        return X[:, :0]
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    return np.asarray(U[:, s > RANK_TOLERANCE * s[0]])

@@ -1,0 +1,145 @@
+"""Two models side by side: which bodies and coordinates correspond, and how the frames of corresponding bodies lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.kinematics import relative_poses, world_poses
+from dynamis.algorithms.regressor import links
+from dynamis.model.model import Body, Model
+from dynamis.robot import Robot
+from dynamis.spatial import Inertia, Pose
+
+Array = npt.NDArray[Any]
+
+SAME_CONVENTION = 0.1  # rad: frames that are turned by less are meant alike, and differ by what the robots differ
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A body of the first robot and the one it corresponds to, with their numbers and their poses at zero.
+
+    ``name`` is that of the first link with a mass on it.
+    """
+
+    name: str
+    i: int
+    j: int
+    first: Body
+    second: Body
+    X_first: Pose
+    X_second: Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """How two robots correspond; ``obstacles`` say why they do not, ``notes`` what was assumed.
+
+    ``alike``: link frames are put in the same way, as in two versions of one file.
+    """
+
+    first: Robot
+    second: Robot
+    bodies: tuple[Pair, ...]
+    obstacles: tuple[str, ...]
+    notes: tuple[str, ...]
+    alike: bool
+
+    @property
+    def coordinates(self) -> list[int]:
+        """For each coordinate of the first robot, that of the second."""
+        place = {k: m for pair in self.bodies for k, m in zip(pair.first.dof, pair.second.dof, strict=True)}
+        return [place[k] for k in range(self.first.n)]
+
+    def state_of_second(self, q: Array) -> Array:
+        """The first robot's configurations in the order of the second."""
+        moved = np.empty((*q.shape[:-1], self.second.nq))
+        for pair in self.bodies:
+            moved[..., pair.second.q_index] = q[..., pair.first.q_index]
+        return moved
+
+    def rates_of_second(self, v: Array) -> Array:
+        """Velocities, accelerations or torques of the first robot in the order of the second."""
+        moved = np.empty_like(v)
+        moved[..., self.coordinates] = v
+        return moved
+
+    def inertia_of_second(self, pair: Pair) -> Inertia:
+        """The second robot's body, in the frame that the first one has for it."""
+        inertia = self.second.model.with_locked_rotors(pair.j)
+        return inertia if self.alike else inertia.seen_from(pair.X_first.inverse() @ pair.X_second)
+
+
+def pairs(first: Robot, second: Robot) -> Pairs:
+    """Bodies that correspond: those of the same name, or on joints of the same name, or of the same place in the order."""
+    one, two = links(first.model), links(second.model)
+    notes: list[str] = []
+    names = [body.name for _, body in one], [body.name for _, body in two]
+    obstacles = _missing(first.coordinate_names, second.coordinate_names, "joint")
+    keys = _keys(first.model, one), _keys(second.model, two)
+    if set(names[0]) == set(names[1]):
+        order = [names[1].index(name) for name in names[0]]
+    elif not obstacles and set(keys[0]) == set(keys[1]):
+        order = [keys[1].index(key) for key in keys[0]]
+    elif len(one) == len(two) and not (obstacles and set(first.coordinate_names) & set(second.coordinate_names)):
+        order, obstacles = list(range(len(one))), []
+        notes.append("the robots name their links or joints differently: compared in the order from the base")
+    else:
+        return Pairs(first, second, (), tuple(obstacles or _missing(*names, "link")), (), False)
+    at = [world_poses(r.model, relative_poses(r.model, r.neutral())) for r in (first, second)]
+    found = []
+    for (i, body), k in zip(one, order, strict=True):
+        j, other = two[k]
+        found.append(Pair(_called(first, i), i, j, body, other, at[0][i], at[1][j]))
+    obstacles = [*obstacles, *_structure(first.model, second.model, found)]
+    return Pairs(first, second, tuple(found), tuple(obstacles), tuple(notes), all(map(_alike, found)))
+
+
+def _called(robot: Robot, i: int) -> str:
+    heavy = {link.name for link in robot._description.links if link.mass_properties is not None}
+    names = [frame.name for frame in robot.model.frames.values() if frame.body == i]
+    body = robot.model.bodies[i]
+    assert body is not None
+    return next((name for name in names if name in heavy), body.name)
+
+
+def _keys(model: Model, bodies: list[tuple[int, Body]]) -> list[tuple[str, float, float]]:
+    """What tells the joints apart that carry the bodies: the first coordinate, and how it is followed."""
+    return [(model.coordinates[body.dof[0]].name if body.dof else "", body.ratio, body.offset) for _, body in bodies]
+
+
+def _missing(one: Any, two: Any, kind: str) -> list[str]:
+    only = [(name, "first") for name in one if name not in two] + [(name, "second") for name in two if name not in one]
+    return [f"only the {which} robot has the {kind} {name}" for name, which in only]
+
+
+def _structure(first: Model, second: Model, found: list[Pair]) -> list[str]:
+    place = {0: 0, **{pair.i: pair.j for pair in found}}
+    said = []
+    for pair in found:
+        one, two = pair.first, pair.second
+        kinds = [type(body.motion).__name__.lower() for body in (one, two)]
+        if kinds[0] != kinds[1]:
+            said.append(f"{pair.name} moves by a {kinds[0]} joint in the first robot, by a {kinds[1]} joint in the second")
+        elif place.get(one.parent) != two.parent:
+            said.append(f"{pair.name} is carried by another link in the second robot")
+        elif (one.ratio, one.offset) != (two.ratio, two.offset):
+            said.append(f"{pair.name} follows another joint in another way")
+    if sum(b.is_rotor for _, b in first.moving) != sum(b.is_rotor for _, b in second.moving):
+        said.append("rotors ride on links in one robot and not in the other")
+    return said
+
+
+def _alike(pair: Pair) -> bool:
+    turned = turn(pair.X_first.R.T @ pair.X_second.R)
+    return turned < SAME_CONVENTION and bool(np.abs(pair.first.S - pair.second.S).max(initial=0.0) < SAME_CONVENTION)
+
+
+def turn(R: Array) -> float:
+    """The angle of a rotation, exact for small ones too."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=float)
+    return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1.0))

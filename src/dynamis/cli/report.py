@@ -1,0 +1,96 @@
+"""``dynamis report``: everything about a robot in one file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dynamis.cli.bounds import assignments
+from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.progress import Bar
+from dynamis.errors import InputError
+
+
+def words(text: str | None, option: str) -> list[str] | None:
+    """Names separated by commas or spaces."""
+    if text is None:
+        return None
+    found = text.replace(",", " ").split()
+    if not found:
+        raise InputError(f"{option} takes names of sections separated by commas, such as {option} robot,check")
+    return found
+
+
+@click.command()
+@click.argument("robot")
+@click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Where to write it (.html, .md or .pdf); the robot's name unless given.")  # fmt: skip
+@click.option("--sections", metavar="NAMES",
+              help="Only these, of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and "
+                   "speed.")  # fmt: skip
+@click.option("--without", metavar="NAMES", help="All sections but these.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+              help="A number for a symbol of the robot; repeatable. Formulas keep the symbols.")  # fmt: skip
+@click.option("--floating", is_flag=True, help="Let the base move freely.")
+@click.option("--seconds", type=float, default=30.0, show_default=True, help="About how long it may take; sections share it.")
+@click.option("--pdf", is_flag=True, help="Write a PDF, printed by the Chromium, Chrome or Edge of this machine.")
+@click.option("--markdown", is_flag=True, help="Write Markdown: sentences, tables and formulas, without pictures.")
+@click.option("--open", "show", is_flag=True, help="Open it when it is written.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output: what was written, and how each section went.")
+@plain_errors
+def report(
+    robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
+    seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Write everything about a robot into one page.
+
+    The page needs no network: the robot to turn and to move, the certificate of its model, its equations, maps, workspace,
+    motions with their torques and energies, base parameters, speed, and the Python that computes each again. A section
+    that fails or takes too long says so in its place.
+
+    Exit status: 0 written, 1 written with sections missing, 2 the command could not run.
+
+    \b
+    Examples:
+      dynamis report ur5e --open
+      dynamis report my_arm.urdf --out my_arm.html --without speed
+      dynamis report planar_2r --set m_1=5 --set m_2=3 --sections robot,equations,motions
+      dynamis report panda --pdf
+    """
+    from dynamis.report.printing import find_browser
+    from dynamis.report.report import contents_of, default_path
+    from dynamis.robot import load
+
+    if pdf and markdown:
+        raise InputError("choose one of --pdf and --markdown")
+    if pdf:
+        find_browser()  # before any work is done for nothing
+    loaded = load(robot, base="floating" if floating else "fixed")
+    with Bar() as bar:
+        contents = contents_of(
+            loaded, source=robot, sections=words(sections, "--sections"), without=words(without, "--without") or (),
+            values=assignments(settings), seconds=seconds, progress=bar.show,
+        )  # fmt: skip
+        suffix = ".pdf" if pdf else ".md" if markdown else ".html"
+        target = out if out is not None else default_path(contents.title)
+        if out is None or pdf or markdown:
+            target = target.with_suffix(suffix)
+        bar.show(1.0, f"writing {target.name}")
+        written = contents.write(target)
+    missing = {section.key: section.failed for section in contents.sections if section.failed}
+    if as_json:
+        told = {
+            "path": str(written), "bytes": written.stat().st_size, "robot": contents.title,
+            "sections": {s.key: {"seconds": round(s.seconds, 3), "missing": s.failed or None} for s in contents.sections},
+        }  # fmt: skip
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    else:
+        click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.2g} MB, {len(contents.sections)} sections)")
+        for key, why in missing.items():
+            click.secho(f"  {key} is missing: {why}", fg="yellow", err=True)
+    if show:
+        click.launch(str(written))
+    if missing:
+        raise SystemExit(1)

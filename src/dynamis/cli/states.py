@@ -1,0 +1,171 @@
+"""States a command is asked about: one on the command line, or the rows of a file; and tables of results written."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.writing import whole
+from dynamis.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from dynamis.robot import Robot
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
+ROWS = 65536  # read at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The states of a file: arrays by letter, and the times where the file has them."""
+
+    arrays: dict[str, Any]
+    times: Any
+
+
+def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """ROBOT, --q, --v, the third vector, --states, --wrench, --set, --floating, --out and --json."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
+            click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the results: .csv or .npz."),
+            click.option("--floating", is_flag=True, help="Let the base move freely."),
+            click.option(
+                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable."
+            ),
+            click.option(
+                "--wrench", "wrenches", multiple=True, metavar="[FRAME:]NUMBERS",
+                help="What the environment exerts at a frame (the tip unless named): a force, 3 numbers, or a wrench, 6, in "
+                     "world axes; repeatable.",
+            ),
+            click.option(
+                "--states", "--csv", "table", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+                help=f"Every row of a .csv, .npz or .parquet file instead, with columns such as q1, v1, {third}1 or q.JOINT.",
+            ),
+            click.option(f"--{third}", "third", metavar="NUMBERS", help=about),
+            click.option("--v", metavar="NUMBERS", help="The velocities, one or one a joint; at rest unless given."),
+            click.option("--q", metavar="NUMBERS", help="The configuration, one number or one a joint; zeros unless given."),
+            click.argument("robot"),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return add
+
+
+def loaded(robot: str, settings: tuple[str, ...], floating: bool) -> Robot:
+    """The robot, whose parameters must be numbers."""
+    from dynamis.analysis.task import check_numeric
+    from dynamis.robot import load
+
+    found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    check_numeric(found)
+    return found
+
+
+def vector(robot: Robot, text: str | None, letter: str) -> Any:
+    """The numbers of an option, one standing for all joints; without it the neutral configuration, or zeros."""
+    import numpy as np
+
+    size = robot.nq if letter == "q" else robot.n
+    given = numbers(text, f"--{letter}")
+    if given is None:
+        return robot.neutral() if letter == "q" else np.zeros(size)
+    if len(given) == 1 and (letter != "q" or robot.nq == robot.n):
+        return np.full(size, given[0])
+    if len(given) != size:
+        names = ", ".join(robot.coordinate_names[:8]) + (", …" if size > 8 else "")
+        raise InputError(f"--{letter} takes {size} numbers for {robot.name} ({names}), or one for all; got {len(given)}")
+    return np.array(given)
+
+
+def wrenches_of(robot: Robot, texts: tuple[str, ...]) -> dict[str, Any] | None:
+    """{frame: wrench} of FRAME:NUMBERS, the tip where no frame is named."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        frame, _, rest = text.rpartition(":")
+        values = numbers(rest, "--wrench")
+        if values is None or len(values) not in (3, 6):
+            raise InputError(f"--wrench takes 3 numbers (a force) or 6, such as --wrench tool0:0,0,-50, got {text!r}")
+        name = robot.model.frame(frame or None).name
+        if name in found:
+            raise InputError(f"--wrench is given twice for the frame {printable(name)}")
+        found[name] = [*values, 0.0, 0.0, 0.0][:6]
+    return found or None
+
+
+def rows_of(robot: Robot, path: Path, given: Mapping[str, str | None], progress: Callable[[float, str], None]) -> Rows:
+    """The states of a file: its columns by their names, and for what it does not have, the options."""
+    import numpy as np
+
+    from dynamis.identification.logs.columns import signal_found, time_found
+    from dynamis.identification.logs.opening import open_table
+    from dynamis.identification.logs.table import regrouped, together
+    from dynamis.identification.logs.units import factor
+
+    table = open_table(path, None, robot.joint_names)
+    time, places, scales = time_found(table.names), {}, {}
+    wanted = [] if time is None else [time[0]]
+    for letter, text in given.items():
+        found = None if text is not None else signal_found(SIGNALS[letter], table.names, robot)
+        if found is None and text is None:
+            size = robot.nq if letter == "q" else robot.n
+            names = ", ".join(map(printable, table.names[:8])) + (", …" if len(table.names) > 8 else "")
+            raise InputError(
+                f"{table.label} has no columns for {letter}: name them {letter}1 to {letter}{size}, or {letter}.JOINT, or give "
+                f"--{letter} for all rows; it has {names}"
+            )
+        if found is not None:
+            places[letter] = slice(len(wanted), len(wanted) + len(found.columns))
+            scales[letter] = np.array([factor(SIGNALS[letter], unit) if unit else 1.0 for unit in found.units])
+            wanted += found.columns
+    blocks = []
+    for block in regrouped(table.blocks(wanted, ROWS), ROWS):
+        blocks.append(block)
+        progress(0.0 if not table.count else min(1.0, ROWS * len(blocks) / table.count), "reading")
+    if not blocks:
+        raise InputError(f"{table.label} has no rows")
+    columns = together(blocks).columns
+    arrays = {
+        letter: np.column_stack(columns[places[letter]]) * scales[letter] if letter in places else vector(robot, text, letter)
+        for letter, text in given.items()
+    }
+    return Rows(arrays, None if time is None else columns[0])
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
+    """Write named columns of numbers as .csv or .npz."""
+    import numpy as np
+
+    if path.suffix not in (".csv", ".npz"):
+        raise InputError(f"{printable(path.name)}: name the file .csv or .npz")
+
+    def as_csv(file: Path) -> None:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerow(columns)
+            np.savetxt(stream, np.column_stack(list(columns.values())), delimiter=",", fmt="%.17g", newline="\r\n")
+
+    def as_npz(file: Path) -> None:
+        from dynamis.simulation.files import npz_names
+
+        np.savez_compressed(file, **dict(zip(npz_names(columns), columns.values(), strict=True)))
+
+    return whole(path, as_csv if path.suffix == ".csv" else as_npz)
+
+
+def named_columns(letter: str, names: Sequence[str], values: Any) -> dict[str, Any]:
+    """One column a joint, called such as tau.elbow."""
+    return {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
+
+
+def units(robot: Robot) -> list[str]:
+    """What a torque of each coordinate is measured in."""
+    return ["N m" if c.revolute else "N" for c in robot.model.coordinates]

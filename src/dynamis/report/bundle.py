@@ -1,0 +1,65 @@
+"""The page's modules and the libraries they stand on, inside one file: an import map of ``data:`` addresses.
+
+Modules name each other by the names of the map ("dynamis/plot", "uplot"), so that a page that is served can map the same names
+to files.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+HERE = Path(__file__).parent
+VENDOR = {
+    "three": "three/three.module.min.js",
+    "three/OrbitControls": "three/OrbitControls.min.js",
+    "uplot": "uplot/uplot.esm.min.js",
+    "katex": "katex/katex.esm.min.js",
+}
+STYLES = {"katex": "katex/katex.inline.min.css", "uplot": "uplot/uplot.min.css"}
+# what a component of the page needs of the page's own modules and of the libraries
+NEEDS = {
+    "robot": ("sliders", "player", "view3d", "robot_parts", "kinematics", "elements", "three", "three/OrbitControls"),
+    "plot": ("plot", "elements", "uplot"),
+    "heatmap": ("heatmap", "elements"),
+    "math": ("equation", "katex"),
+}
+# all that would end or alter a data: address is written as %XX; quotation marks are the business of JSON
+PLAIN = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+
+def import_map(components: Iterable[str]) -> str:
+    """The import map for these components, as JSON that can stand in a script element."""
+    names = sorted({"elements", "theme", *(name for component in components for name in NEEDS[component])})
+    imports = {name if name in VENDOR else f"dynamis/{name}": _address(name) for name in names}
+    return json_for_page({"imports": imports})
+
+
+def style(components: Iterable[str]) -> str:
+    """The style sheets for these components; the page's own comes last."""
+    libraries = [x for x in STYLES if any(x in NEEDS[component] for component in components)]
+    return "\n".join([*(_read(f"vendor/{STYLES[x]}") for x in libraries), _read("page/style.css")])
+
+
+def main_module() -> str:
+    """The module that starts the page."""
+    return _read("page/main.js").replace("</", "<\\/")
+
+
+def json_for_page(value: object) -> str:
+    """JSON that can stand inside a script element, whatever texts are in it."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+@functools.cache
+def _address(name: str) -> str:
+    text = _read(f"vendor/{VENDOR[name]}" if name in VENDOR else f"page/{name}.js")
+    return "data:text/javascript;charset=utf-8," + quote(text, safe=PLAIN)
+
+
+@functools.cache
+def _read(path: str) -> str:
+    return (HERE / path).read_text(encoding="utf-8")

@@ -1,0 +1,71 @@
+// Small pieces of a page: elements, choices, tables of data.
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export function number(x, digits = 4) {
+  if (x == null || !Number.isFinite(x)) return "–";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  const rounded = Number(x.toPrecision(digits));
+  const text = size >= 1e5 || size < 1e-4 ? rounded.toExponential().replace("e+", "e") : String(rounded);
+  return text.replaceAll("-", "−");
+}
+
+// what scrolls must be reached by keyboard; what does not is no stop on the way
+export function markScrolling(root = document) {
+  for (const box of root.querySelectorAll(".wide, .formula, pre")) {
+    if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+
+let counted = 0;
+export function freshId(stem) {
+  counted += 1;
+  return `${stem}-${counted}`;
+}
+
+// a labelled choice among views; nothing where there is only one
+export function chooser(label, names, choose) {
+  if (names.length < 2) return null;
+  const id = freshId("choose");
+  const select = element("select", { id }, ...names.map((name, k) => element("option", { value: k }, name)));
+  select.addEventListener("change", () => choose(Number(select.value)));
+  return element("div", { class: "chooser" }, element("label", { for: id }, label), select);
+}
+
+// the numbers behind a figure, made when they are asked for
+export function dataTable(title, rows) {
+  const details = element("details", { class: "data" }, element("summary", {}, "Data"));
+  details.addEventListener("toggle", () => {
+    if (!details.open) return;
+    const { header, body } = rows();
+    const table = element(
+      "table", {},
+      element("caption", {}, title),
+      element("thead", {}, element("tr", {}, ...header.map((cell) => element("th", { scope: "col" }, cell)))),
+      element("tbody", {}, ...body.map((row) => element("tr", {}, ...row.map((x) => element("td", { class: "number" }, number(x, 5)))))),
+    );
+    const csv = [header, ...body.map((row) => row.map((x) => x ?? ""))].map((row) => row.map(quoted).join(",")).join("\r\n");
+    const link = element("a", { download: `${title}.csv`, href: URL.createObjectURL(new Blob([csv], { type: "text/csv" })) }, "Download as CSV");
+    const region = element("div", { class: "wide tall", tabindex: 0, role: "region", "aria-label": title }, table);
+    details.replaceChildren(details.firstElementChild, link, region);
+  });
+  return details;
+}
+
+// a cell of a CSV file; a leading sign that a spreadsheet would compute is made text
+function quoted(cell) {
+  const text = String(cell);
+  const safe = typeof cell === "string" && /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,104 @@
+// The robot to turn and to move: a view, a slider for every joint, what to show, and where every link is.
+
+import { element, freshId, number } from "dynamis/elements";
+import { rollPitchYaw } from "dynamis/kinematics";
+import { RobotView } from "dynamis/view3d";
+
+const LAYERS = { links: "Links", frames: "Frames", masses: "Centres of mass", ellipsoids: "Inertia ellipsoids" };
+
+export class RobotPanel {
+  constructor(place, scene) {
+    this.scene = scene;
+    const stage = element("div", { class: "stage" });
+    this.tip = element("output", { class: "reading", "aria-live": "polite" });
+    this.panel = element("div", { class: "panel" });
+    place.replaceChildren(element("div", { class: "view" }, stage, this.tip), this.panel, this.poseTable());
+    this.view = new RobotView(stage, scene, { frames: false });
+    this.q = [...scene.neutral];
+    this.inputs = scene.coordinates.filter((c) => c.q != null).map((c) => this.slider(c));
+    this.panel.append(this.buttons(), this.switches(), element("div", { class: "sliders" }, ...this.inputs.map((one) => one.row)));
+    const held = scene.coordinates.length - this.inputs.length;
+    if (held) this.panel.append(element("p", { class: "note" }, `${held} coordinates of orientation and of a free base are shown at rest.`));
+    this.set(this.q);
+  }
+
+  slider(c) {
+    const id = freshId("joint");
+    const input = element("input", { type: "range", id, min: c.lower, max: c.upper, step: "any", "data-q": c.q, "aria-describedby": `${id}-value` });
+    const told = element("output", { id: `${id}-value`, for: id });
+    input.addEventListener("input", () => {
+      this.q[c.q] = Number(input.value);
+      this.set(this.q);
+    });
+    const step = (c.upper - c.lower) / 50;
+    input.addEventListener("keydown", (event) => {
+      // "any" would make the arrow keys move by one: a fiftieth of the range is what a person means
+      const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+      if (!way) return;
+      event.preventDefault();
+      this.q[c.q] = Math.min(Math.max(this.q[c.q] + way * step, c.lower), c.upper);
+      this.set(this.q);
+    });
+    const row = element("div", { class: "slider" }, element("label", { for: id, title: c.name }, c.name), told, input);
+    return { c, input, told, row };
+  }
+
+  buttons() {
+    const random = () => {
+      for (const { c } of this.inputs) this.q[c.q] = c.lower + Math.random() * (c.upper - c.lower);
+      this.set(this.q);
+    };
+    const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+    return element(
+      "div", { class: "buttons" },
+      button("Neutral", () => this.set([...this.scene.neutral])), button("Random", random), button("Reset view", () => this.view.resetView()),
+    );
+  }
+
+  switches() {
+    const boxes = Object.entries(LAYERS).map(([layer, name]) => {
+      const id = freshId("layer");
+      const box = element("input", { type: "checkbox", id, "data-layer": layer, checked: layer === "links" });
+      box.addEventListener("change", () => this.view.show(layer, box.checked));
+      return element("div", {}, box, element("label", { for: id }, name));
+    });
+    return element("fieldset", { class: "switches" }, element("legend", {}, "Show"), ...boxes);
+  }
+
+  poseTable() {
+    this.rows = new Map();
+    const body = element("tbody");
+    for (const { name } of this.scene.frames) {
+      const cells = Array.from({ length: 6 }, () => element("td", { class: "number" }));
+      body.append(element("tr", {}, element("th", { scope: "row" }, name), ...cells));
+      this.rows.set(name, cells);
+    }
+    const head = ["link", "x [m]", "y [m]", "z [m]", "roll [rad]", "pitch [rad]", "yaw [rad]"].map((cell) => element("th", { scope: "col" }, cell));
+    const table = element("table", {}, element("caption", {}, "Where every link is, in the world"), element("thead", {}, element("tr", {}, ...head)), body);
+    this.details = element("details", { class: "poses" }, element("summary", {}, "Poses of the links, as the sliders stand"),
+      element("div", { class: "wide tall", tabindex: 0, role: "region", "aria-label": "Poses of the links" }, table));
+    this.details.addEventListener("toggle", () => this.tell());
+    return this.details;
+  }
+
+  set(q) {
+    this.q = [...q];
+    for (const { c, input, told } of this.inputs) {
+      input.value = this.q[c.q];
+      told.textContent = `${this.q[c.q].toFixed(3).replace("-", "−")} ${c.unit}`;
+    }
+    this.view.set(this.q);
+    this.tell();
+  }
+
+  tell() {
+    const poses = this.view.frames();
+    const X = poses.get(this.scene.tip);
+    this.tip.textContent = `${this.scene.tip} at (${[X[3], X[7], X[11]].map((x) => x.toFixed(3).replace("-", "−")).join(", ")}) m`;
+    if (!this.details.open) return;
+    for (const [name, cells] of this.rows) {
+      const pose = poses.get(name);
+      [pose[3], pose[7], pose[11], ...rollPitchYaw(pose)].forEach((x, k) => (cells[k].textContent = number(Math.abs(x) < 1e-12 ? 0 : x, 5)));
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// The robot in space: three.js, drawn when something changes, turned by pointer or keyboard.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/OrbitControls";
+import { bodyPoses, framePoses } from "dynamis/kinematics";
+import { buildFloor, buildRobot } from "dynamis/robot_parts";
+import { colour, onThemeChange } from "dynamis/theme";
+
+const TURN = Math.PI / 36;
+const OPEN = 32; // degrees, from the lower edge to the upper
+const WIDE = 1.5; // width by height, below which the width counts
+
+export class RobotView {
+  constructor(place, scene, { label, frames = true } = {}) {
+    this.model = scene;
+    this.q = [...scene.neutral];
+    this.three = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(OPEN, 1, scene.reach / 100, scene.reach * 40);
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.canvas = this.renderer.domElement;
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", `${label ?? scene.name}, drawn in space. Arrow keys turn the view, plus and minus zoom, zero resets.`);
+    place.append(this.canvas);
+    this.place = place;
+    this.parts = buildRobot(scene);
+    this.parts.layers.frames.visible = frames;
+    this.three.add(...this.parts.bodies, buildFloor(scene), ...this.lights());
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.zoomToCursor = false;
+    this.controls.addEventListener("change", () => this.ask());
+    // a page should scroll past the view: the wheel zooms only once the view is in use
+    this.controls.enableZoom = false;
+    this.canvas.addEventListener("focus", () => (this.controls.enableZoom = true));
+    this.canvas.addEventListener("blur", () => (this.controls.enableZoom = false));
+    this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    this.resetView();
+    onThemeChange(() => this.ask());
+    new ResizeObserver(() => this.resize()).observe(place);
+    this.resize();
+    this.set(this.q);
+  }
+
+  lights() {
+    const sky = new THREE.HemisphereLight(0xffffff, 0x8895a3, 2.1);
+    const sun = new THREE.DirectionalLight(0xffffff, 2.2);
+    const R = this.model.reach;
+    const up = new THREE.Vector3(...this.model.up);
+    const side = this.forward().clone().multiplyScalar(1.2).addScaledVector(this.sideways(), 1.4).addScaledVector(up, 2.6);
+    sky.position.copy(up);
+    sun.position.copy(side.multiplyScalar(R));
+    sun.castShadow = true;
+    sun.shadow.mapSize.set(1024, 1024);
+    sun.shadow.radius = 4;
+    sun.shadow.bias = -5e-4;
+    Object.assign(sun.shadow.camera, { left: -2 * R, right: 2 * R, top: 2 * R, bottom: -2 * R, near: 0.1 * R, far: 8 * R });
+    return [sky, sun];
+  }
+
+  // two level directions: towards the viewer of a planar arm, or of an arm on the floor
+  forward() {
+    const up = new THREE.Vector3(...this.model.up);
+    const first = Math.abs(up.z) > 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 0, 1);
+    return first.addScaledVector(up, -first.dot(up)).normalize();
+  }
+
+  sideways() {
+    return new THREE.Vector3(...this.model.up).cross(this.forward());
+  }
+
+  resetView() {
+    const { centre, room, up } = this.model;
+    const top = new THREE.Vector3(...up);
+    this.camera.up.copy(top);
+    this.controls.target.copy(top).multiplyScalar(centre);
+    const angle = this.model.planar ? 0.35 : 0.75;
+    const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.38);
+    this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), (1.1 * room) / Math.tan((OPEN * Math.PI) / 360));
+    // the controls take the camera's up when they are made
+    this.controls.dispose();
+    const target = this.controls.target.clone();
+    this.controls = Object.assign(new OrbitControls(this.camera, this.canvas), { enableZoom: document.activeElement === this.canvas });
+    this.controls.target.copy(target);
+    this.controls.addEventListener("change", () => this.ask());
+    this.controls.update();
+    this.ask();
+  }
+
+  set(q) {
+    this.q = [...q];
+    const poses = bodyPoses(this.model, this.q);
+    this.parts.bodies.forEach((group, k) => place(group, poses[k]));
+    for (const update of this.parts.moving) update(poses, this.q);
+    this.ask();
+  }
+
+  frames() {
+    return framePoses(this.model, this.q);
+  }
+
+  show(layer, on) {
+    this.parts.layers[layer].visible = on;
+    this.ask();
+  }
+
+  key(event) {
+    const turns = { ArrowLeft: [-TURN, 0], ArrowRight: [TURN, 0], ArrowUp: [0, -TURN], ArrowDown: [0, TURN] }[event.key];
+    const zoom = { "+": 0.9, "=": 0.9, "-": 1 / 0.9 }[event.key];
+    if (event.key === "0") this.resetView();
+    else if (turns) this.turn(...turns);
+    else if (zoom) this.zoom(zoom);
+    else return;
+    event.preventDefault();
+  }
+
+  turn(around, over) {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    const upright = new THREE.Quaternion().setFromUnitVectors(this.camera.up.clone().normalize(), new THREE.Vector3(0, 1, 0));
+    const s = new THREE.Spherical().setFromVector3(offset.applyQuaternion(upright));
+    s.theta += around;
+    s.phi += over;
+    s.makeSafe();
+    offset.setFromSpherical(s).applyQuaternion(upright.invert());
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.ask();
+  }
+
+  zoom(factor) {
+    this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
+    this.controls.update();
+    this.ask();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.place;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    // a narrow view is opened wider, so that it holds the same from left to right
+    const half = Math.tan((OPEN * Math.PI) / 360) * Math.max(1, WIDE / this.camera.aspect);
+    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    this.camera.updateProjectionMatrix();
+    this.ask();
+  }
+
+  // draw once before the next picture, however often something changed
+  ask() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.three.background = new THREE.Color(colour("scene"));
+      this.renderer.render(this.three, this.camera);
+    });
+  }
+}
+
+function place(group, X) {
+  group.matrix.set(X[0], X[1], X[2], X[3], X[4], X[5], X[6], X[7], X[8], X[9], X[10], X[11], 0, 0, 0, 1);
+  group.matrixWorldNeedsUpdate = true;
+}

@@ -1,0 +1,205 @@
+"""A report as one HTML page: it works offline, by day and by night, by keyboard, and printed."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+
+from dynamis.report import bundle
+from dynamis.report.section import Block, Facts, Folded, Formula, HeatMap, Player, Plot, Robot3D, Say, Section, Table
+from dynamis.version import __version__
+
+if TYPE_CHECKING:
+    from dynamis.report.report import Contents
+
+NUMBER = re.compile(r"[-−+±]?(\d[\d.,]*(e[-+−]?\d+)?)\s*[%×]?|–|0|rigid|(\d[\d.]* [nµm]s)")
+LONG = 48  # characters of a cell beyond which it may wrap
+# nothing is fetched, whatever a name from a file would like; the page's own modules are data: addresses
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def render(contents: Contents) -> str:
+    """The whole page."""
+    page = _Page()
+    sections = [page.section(section) for section in contents.sections]
+    title = text(contents.title)
+    robot = contents.subject.robot
+    failed = {section.key for section in contents.sections if section.failed}
+    items = "".join(
+        f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents.sections
+    )
+    parts = [
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}: report</title><style>{bundle.style(page.components)}</style></head><body>",
+        '<a class="skip" href="#content">Skip to the content</a><div class="page">',
+        f"<header><div><h1>{title}</h1><p>{robot.n} degree{'s' if robot.n > 1 else ''} of freedom · report by Dynamis {__version__}</p></div>",
+        '<button type="button" id="theme" hidden>Theme</button></header>',
+        f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
+        *sections,
+        "</main><footer><p>Everything on this page is computed from one model of the robot; SI units. Each section ends with "
+        "the Python that computes it again.</p></footer></div>",
+        *(
+            f'<script type="application/json" id="data-{key}">{bundle.json_for_page(x)}</script>'
+            for key, x in page.data.items()
+        ),
+        f'<script type="importmap">{bundle.import_map(page.components)}</script>',
+        f'<script type="module">{bundle.main_module()}</script></body></html>',
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def text(value: object) -> str:
+    """Escaped, and without control characters, which HTML does not allow."""
+    return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
+
+
+class _Page:
+    """Collects the data of figures, and which components are used."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.components: set[str] = set()
+        self._section = ""
+
+    def section(self, section: Section) -> str:
+        self._section = section.key
+        body = [f'<p class="lead">{self.prose(section.lead)}</p>' if section.lead else ""]
+        body += self.blocks(section.blocks)
+        if section.failed:
+            body.append(f'<p class="failed">{section.missing}: {self.prose(section.failed)}</p>')
+        if section.notes:
+            body.append('<ul class="notes">' + "".join(f"<li>{self.prose(note)}</li>" for note in section.notes) + "</ul>")
+        if section.reproduce:
+            code = f'<pre tabindex="0"><code>{text(section.reproduce)}</code></pre>'
+            body.append(f'<details class="code"><summary>Reproduce in Python</summary>{code}</details>')
+        heading = f'<h2 id="{section.key}-title">{text(section.title)}</h2>'
+        return f'<section id="{section.key}" aria-labelledby="{section.key}-title">{heading}' + "\n".join(body) + "</section>"
+
+    def blocks(self, blocks: Any) -> list[str]:
+        """Blocks one after the other; neighbouring figures stand side by side where there is room."""
+        parts: list[str] = []
+        figures: list[str] = []
+        for block in [*blocks, None]:
+            if isinstance(block, Plot | HeatMap | Player):
+                figures.append(self.figure(block))
+                continue
+            if figures:
+                parts.append(f'<div class="figures">{"".join(figures)}</div>')
+                figures = []
+            if block is not None:
+                parts.append(self.block(block))
+        return parts
+
+    def block(self, block: Block) -> str:
+        match block:
+            case Say(words):
+                return f"<p>{self.prose(words)}</p>"
+            case Facts(pairs):
+                items = "".join(f"<div><dt>{text(a)}</dt><dd>{self.prose(b)}</dd></div>" for a, b in pairs)
+                return f'<dl class="facts">{items}</dl>'
+            case Formula(latex):
+                self.components.add("math")
+                return f'<div class="formula" tabindex="0"><div class="math display">{text(latex)}</div></div>'
+            case Folded(title, inner):
+                return f'<details class="fold"><summary>{self.prose(title)}</summary>{"".join(self.blocks(inner))}</details>'
+            case Table():
+                return self.table(block)
+            case Robot3D(scene):
+                return self.robot(scene)
+            case Plot() | HeatMap() | Player():
+                return self.figure(block)
+
+    def robot(self, scene: dict[str, Any]) -> str:
+        self.components.add("robot")
+        self.data["scene"] = scene
+        return (
+            '<figure class="robot whole" data-component="robot"><div class="place"></div>'
+            "<figcaption>Drag to turn, with the right button to move; the wheel zooms once the view has been clicked."
+            "</figcaption></figure>"
+        )
+
+    def figure(self, block: Plot | HeatMap | Player) -> str:
+        held = self.data.setdefault(self._section, {})
+        key = f"figure-{len(held) + 1}"
+        if isinstance(block, Player):
+            kind, held[key] = "player", {"name": block.name, "title": block.title, "times": block.times, "q": block.q}
+            self.components.add("robot")
+            self.data["scene"] = block.scene
+        elif isinstance(block, Plot):
+            kind = "plot"
+            views = [{"name": v.name, "x": v.x, "series": v.series} for v in block.views]
+            held[key] = {
+                "title": block.title,
+                "xLabel": block.x_label,
+                "yLabel": block.y_label,
+                "views": views,
+                "summary": block.summary,
+                "choose": block.choose,
+                "logarithmic": block.logarithmic,
+                "player": block.player,
+            }
+            self.components.add(kind)
+        else:
+            kind = "heatmap"
+            held[key] = {
+                "title": block.title,
+                "x": block.x,
+                "y": block.y,
+                "xLabel": block.x_label,
+                "yLabel": block.y_label,
+                "unit": block.unit,
+                "views": [{"name": v.name, "values": v.values} for v in block.views],
+                "summary": block.summary,
+                "choose": block.choose,
+                "square": block.square,
+                "joints": block.joints,
+            }
+            self.components.add(kind)
+        return (
+            f'<figure class="{kind}" data-component="{kind}" data-source="{self._section}/{key}"><h3>{text(block.title)}</h3>'
+            f'<div class="place"></div><figcaption>{self.prose(block.summary)}</figcaption></figure>'
+        )
+
+    def table(self, table: Table) -> str:
+        columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.header)
+        numeric = [bool(cells) and all(NUMBER.fullmatch(str(cell)) for cell in cells) for cells in columns]
+        long = [any(len(str(cell)) > LONG for cell in cells) for cells in columns]
+        head = "".join(
+            f'<th scope="col"{" class=number" if n else ""}>{self.prose(x)}</th>'
+            for x, n in zip(table.header, numeric, strict=True)
+        )
+        rows = "".join(f"<tr>{self._cells(table.header, row, numeric, long)}</tr>" for row in table.rows)
+        caption = f"<caption>{self.prose(table.title)}</caption>" if table.title and not table.folded else ""
+        note = f'<p class="note">{self.prose(table.note)}</p>' if table.note else ""
+        name = text(table.title or "table")
+        made = (
+            f'<div class="wide" tabindex="0" role="region" aria-label="{name}"><table>{caption}<thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>{note}"
+        )
+        if not table.folded:
+            return made
+        return f"<details><summary>{self.prose(table.title)}: {len(table.rows)} rows</summary>{made}</details>"
+
+    def _cells(self, header: Any, row: Any, numeric: list[bool], long: list[bool]) -> str:
+        cells = []
+        for k, cell in enumerate(row):
+            kind = "number" if numeric[k] else "long" if long[k] else ""
+            if header[k] == "verdict":
+                kind = "verdict" if cell == "agrees" else "verdict bad"
+            tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
+            marked = f' class="{kind}"' if kind else ""
+            cells.append(f"<{tag}{scope}{marked}>{self.prose(cell)}</{tag}>")
+        return "".join(cells)
+
+    def prose(self, words: object) -> str:
+        """Text escaped, $…$ kept for the page to typeset."""
+        pieces = re.split(r"\$([^$]+)\$", str(words))
+        if len(pieces) > 1:
+            self.components.add("math")
+        return "".join(f'<span class="math">{text(p)}</span>' if k % 2 else text(p) for k, p in enumerate(pieces))

@@ -1,0 +1,73 @@
+"""The eigenvalues of the inertia matrix along each joint, and over the whole range."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dynamis.report.numbers import middle, ranges, short, text, unit_of
+from dynamis.report.section import Budget, Curves, Facts, Plot, Section
+from dynamis.report.sections.maps import by_influence, plain_coordinates
+from dynamis.report.subject import Subject
+
+KEY, TITLE = "eigenvalues", "Eigenvalues of the inertia matrix"
+POINTS, SAMPLES = 121, 500
+JOINTS, LINES = 7, 8
+
+
+def build(subject: Subject, section: Section, budget: Budget) -> None:
+    robot = subject.robot
+    values = np.linalg.eigvalsh(robot.mass_matrix(robot.random(0, SAMPLES)))
+    condition = values[:, -1] / np.maximum(values[:, 0], 1e-300)
+    section.lead = (
+        f"Over {SAMPLES} random configurations the eigenvalues of M lie between {text(float(values.min()))} and "
+        f"{text(float(values.max()))}; the condition number has the median {text(float(np.median(condition)), 3)}."
+    )
+    share = np.quantile(condition, (0.05, 0.95))
+    section.add(
+        Facts(
+            [
+                ("Least eigenvalue", text(float(values.min()))),
+                ("Largest eigenvalue", text(float(values.max()))),
+                ("Condition, 90 % of states", f"{text(float(share[0]), 3)} … {text(float(share[1]), 3)}"),
+            ]
+        )
+    )
+    movable = plain_coordinates(robot)
+    low, high = ranges(robot)
+    kept, views, largest = _kept(robot.n), [], []
+    order = by_influence(robot, movable)[:JOINTS] if movable else []
+    for k in order:
+        budget.check("the eigenvalues along a joint")
+        x = np.linspace(low[k], high[k], POINTS)
+        q = np.tile(middle(robot), (POINTS, 1))
+        q[:, robot.model.coordinates[k].q_index] = x
+        along = np.linalg.eigvalsh(robot.mass_matrix(q))
+        lines = {f"λ{_subscript(i + 1)}": short(along[:, i]) for i in reversed(kept)}
+        views.append(Curves(short(x), lines, f"{robot.coordinate_names[k]} [{unit_of(robot, k)}]"))
+        largest.append((float(along[:, -1].min()), float(along[:, -1].max())))
+    if views:
+        mixed = len({c.revolute for c in robot.model.coordinates}) > 1
+        unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
+        first = robot.coordinate_names[order[0]]
+        summary = f"Along {first} the largest goes from {text(largest[0][0])} to {text(largest[0][1])}."
+        title = "Eigenvalues of M along one joint, the others at rest"
+        section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
+        if mixed:
+            section.notes.append(
+                "Some joints turn and some slide: the eigenvalues then depend on the choice of metres and radians."
+            )
+    if len(kept) < robot.n:
+        section.notes.append(f"Of {robot.n} eigenvalues {len(kept)} are drawn, from the least to the largest.")
+    section.reproduce = (
+        f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\n"
+        f"values = np.linalg.eigvalsh(robot.mass_matrix(robot.random(0, {SAMPLES})))\n"
+        "print(values.min(), values.max(), np.median(values[:, -1] / values[:, 0]))"
+    )
+
+
+def _kept(n: int) -> list[int]:
+    return list(range(n)) if n <= LINES else sorted({round(x) for x in np.linspace(0, n - 1, LINES)})
+
+
+def _subscript(k: int) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(k))

@@ -1,0 +1,188 @@
+"""The equations of motion in closed form where a person can read them, else how they are built and what they cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import DynamisError
+from dynamis.report.section import Block, Budget, Facts, Folded, Formula, Say, Section, Table
+from dynamis.report.subject import Subject
+from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.derivation import document as derivation
+from dynamis.symbolic.derivation.document import equation
+
+KEY, TITLE = "equations", "Equations of motion"
+COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "gravity")
+FEW = 9  # formulas in a row
+WIDE = 230  # characters of LaTeX in the widest row of a matrix that fits a page
+TERMS = 24  # of an entry, expanded
+READABLE = 900  # characters of LaTeX of one entry
+EXPANDED_UP_TO = 7  # degrees of freedom for which writing out is tried
+DERIVED_UP_TO = 3
+LINE_BREAK = r" \\[0.45em] "
+SHARE = 0.5  # of the time, for the closed form
+
+
+def build(subject: Subject, section: Section, budget: Budget) -> None:
+    n = subject.robot.n
+    form = _form(subject, budget, section)
+    if form is not None and _readable(form):
+        section.lead = (
+            "The equations of motion, exact, as a textbook prints them: "
+            "$M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q) = \\tau$."
+        )
+        section.add(*_closed(form))
+        if n <= DERIVED_UP_TO and budget.left > 0.2 * budget.seconds:
+            section.add(Folded("The derivation, step by step", _derivation(form)))
+    else:
+        section.lead = (
+            "Written out, the equations of this robot are too long to read. This is how they are built, and what they cost."
+        )
+    section.add(*_structure(subject, form))
+    budget.check("counting operations")
+    section.add(*_costs(subject))
+    section.reproduce = (
+        f"import dynamis as dy\n\ngiven = {subject.load_given}\nform = given.closed_form()\nprint(form.M, form.C, form.g)\n"
+        'form.derivation().write("derivation.html")\n'
+        f"{subject.load}\nprint(robot.explain('inverse_dynamics'))"
+    )
+
+
+def _form(subject: Subject, budget: Budget, section: Section) -> ClosedForm | None:
+    if subject.robot.n > EXPANDED_UP_TO:
+        return None
+    try:
+        form = subject.given.closed_form(seconds=max(SHARE * budget.left, 0.1))
+    except DynamisError as error:
+        section.notes.append(f"No closed form: {error}.")
+        return None
+    if not form.expanded:
+        section.notes.append(f"The closed form stays {form.status}.")
+    return form
+
+
+def _readable(form: ClosedForm) -> bool:
+    """Whether M can be printed: not only expanded, but short; terms are counted before any is written."""
+    if not form.expanded or max(len(x) for x in form.M.flat) > TERMS:
+        return False
+    return max(len(x.latex()) for x in form.M.flat) <= READABLE
+
+
+def _closed(form: ClosedForm) -> list[Block]:
+    blocks: list[Block] = [Say("Inertia matrix"), *_matrix(r"M(q)", form.M, symmetric=True)]
+    compact = form.compact
+    blocks.append(
+        Say(
+            "Coriolis matrix by Christoffel symbols, so that $\\dot M - 2C$ is skew-symmetric"
+            + (", with" if compact.names else "")
+        )
+    )
+    blocks += [Formula(equation(name, x.latex())) for name, x in compact.names]
+    blocks += _coriolis(compact.C)
+    if any(not x.is_zero for x in form.g):
+        blocks += [Say("Gravity"), *_vector("g", form.g)]
+    joint_terms = [(r"viscous friction", form.viscous), ("dry friction", form.dry), ("springs", form.spring)]
+    for name, values in joint_terms:
+        if any(not x.is_zero for x in values):
+            blocks += [Say(f"{name[:1].upper()}{name[1:]}"), *_vector(r"\tau_{\mathrm{" + name.split()[0] + "}}", values)]
+    return blocks
+
+
+def _coriolis(C: Any) -> list[Block]:
+    """C where it fits; entry by entry, folded, where it does not; how long it is where nobody would read it."""
+    longest = max(len(x) for x in C.flat)
+    if longest > 4 * TERMS:
+        return [Say(f"Written out, its longest entry has {longest} terms: closed_form().C holds them all.")]
+    blocks = _matrix(r"C(q, \dot q)", C)
+    return blocks if len(blocks) <= FEW else [Folded(f"Its {len(blocks)} entries, one by one", blocks)]
+
+
+def _matrix(left: str, A: Any, *, symmetric: bool = False) -> list[Block]:
+    """A matrix where it fits the page, else its entries one by one, those that are zero left out."""
+    texts = [[x.latex() for x in row] for row in A]
+    columns = [max(len(row[j]) for row in texts) for j in range(len(texts))]
+    if sum(columns) <= WIDE:
+        rows = LINE_BREAK.join(" & ".join(row) for row in texts)
+        return [Formula(f"{left} = \\begin{{bmatrix}} {rows} \\end{{bmatrix}}")]
+    letter = left.partition("(")[0]
+    return [
+        Formula(
+            equation(
+                f"{letter}_{{{i + 1}{j + 1}}}" + (f" = {letter}_{{{j + 1}{i + 1}}}" if symmetric and i != j else ""),
+                texts[i][j],
+            )
+        )
+        for i, j in np.ndindex(*A.shape)
+        if texts[i][j] != "0" and not (symmetric and i > j)
+    ]
+
+
+def _vector(left: str, values: Any) -> list[Block]:
+    texts = [x.latex() for x in values]
+    if max(map(len, texts)) <= WIDE:
+        rows = LINE_BREAK.join(texts)
+        return [Formula(f"{left} = \\begin{{bmatrix}} {rows} \\end{{bmatrix}}")]
+    return [Formula(equation(f"{left}_{{{k + 1}}}", text)) for k, text in enumerate(texts) if text != "0"]
+
+
+def _derivation(form: ClosedForm) -> list[Block]:
+    blocks: list[Block] = []
+    for part in form.derivation().sections:
+        inner: list[Block] = []
+        for block in part.blocks:
+            if isinstance(block, derivation.Say):
+                inner.append(Say(block.text))
+            elif isinstance(block, derivation.Show):
+                inner.append(Formula(block.latex))
+            else:
+                inner.append(Table("", block.header, block.rows))
+        blocks.append(Folded(part.title, inner))
+    return blocks
+
+
+def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
+    """Which entries of M are zero, constant, or how long."""
+    robot = subject.robot
+    if not 1 < robot.n <= 12:
+        return []
+    M = robot.mass_matrix(robot.random(0, 64))
+    scale = float(np.abs(M).max())
+    still, zero = np.ptp(M, axis=0) < 1e-9 * scale, np.abs(M).max(axis=0) < 1e-9 * scale
+
+    def entry(i: int, j: int) -> str:
+        if zero[i, j]:
+            return "0"
+        if still[i, j]:
+            return "constant"
+        if form is not None and form.expanded:
+            return f"{len(form.M.item(i, j))} terms"
+        return "varies"
+
+    header = ("", *(str(k + 1) for k in range(robot.n)))
+    rows = [(name, *(entry(i, j) for j in range(robot.n))) for i, name in enumerate(robot.coordinate_names)]
+    return [Table("Structure of the inertia matrix", header, rows, "Terms are counted fully expanded.", folded=robot.n <= 3)]
+
+
+def _costs(subject: Subject) -> list[Block]:
+    robot = subject.robot
+    if not robot.n:
+        return []
+    counts = {name: robot.cost(name) for name in COUNTED if robot.n <= 12 or name != "coriolis_matrix"}
+    kinds = [k for k in next(iter(counts.values())) if k != "total"]
+    shown = [
+        k for k in ("add", "sub", "mul", "div", "fma", "sin", "cos", "sqrt") if any(c.get(k) for c in counts.values())
+    ] or kinds
+    others = {name: sum(x for k, x in c.items() if k not in (*shown, "total")) for name, c in counts.items()}
+    header = ("function", *shown, "other", "total")
+    rows = [
+        (name.replace("_", " "), *(str(c.get(k, 0)) for k in shown), str(others[name]), str(c["total"]))
+        for name, c in counts.items()
+    ]
+    return [
+        Facts(
+            [(name.replace("_", " "), f"{counts[name]['total']} operations") for name in counts if name != "coriolis_matrix"]
+        ),
+        Table("Operations of the compiled functions, one state", header, rows, folded=True),
+    ]

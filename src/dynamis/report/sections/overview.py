@@ -1,0 +1,115 @@
+"""The robot: what it is, to turn and to move; its joints and links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynamis.report.numbers import main_frame, text, triple
+from dynamis.report.scene import scene_of
+from dynamis.report.section import Budget, Facts, Robot3D, Section, Table
+from dynamis.report.subject import Subject
+
+KEY, TITLE = "robot", "The robot"
+
+
+def build(subject: Subject, section: Section, budget: Budget) -> None:
+    robot, description = subject.robot, subject.given.description
+    section.lead = description.about or f"{robot.name}, with {robot.n} degrees of freedom."
+    budget.check("the scene")
+    facts = [
+        ("Degrees of freedom", str(robot.n)),
+        ("Moving bodies", str(sum(not b.is_rotor for _, b in robot.model.moving))),
+        ("Mass", f"{text(float(robot.mass))} kg"),
+        ("Gravity", f"{triple(robot.model.gravity)} m/s²"),
+    ]
+    section.add(Facts(facts), Robot3D(scene_of(robot)), _joints(subject), *_drives(subject), _links(subject))
+    if subject.values:
+        rows = [(name, text(x), "assumed" if name in subject.assumed else "given") for name, x in subject.values.items()]
+        note = "Formulas below keep the symbols. Numbers are given with --set NAME=VALUE or values={…}; the others are assumed."
+        section.blocks.insert(2, Table("Numbers for the symbols", ("symbol", "value", "which is"), rows, note))
+    if description.source:
+        section.notes.append(f"Source of the numbers: {description.source}")
+    section.reproduce = (
+        f"import dynamis as dy\n\n{subject.load}\nprint(robot, robot.mass)\n"
+        f"print(robot.pose(robot.neutral(), {main_frame(robot)!r}))"
+    )
+
+
+def _joints(subject: Subject) -> Table:
+    rows = []
+    for j in subject.robot.description.joints:
+        if j.type == "fixed":
+            continue
+        ends = (j.limits.lower, j.limits.upper)
+        unit = "m" if j.type == "prismatic" else "rad"
+        span = f"{text(ends[0], 3)} … {text(ends[1], 3)} {unit}" if np.isfinite(ends).any() else "–"
+        kind = f"{j.type}, follows {j.mimic.joint}" if j.mimic is not None else j.type
+        rows.append(
+            (
+                j.name,
+                kind,
+                f"{j.parent} → {j.child}",
+                triple(j.axis),
+                span,
+                text(j.limits.velocity, 3),
+                text(j.limits.effort, 3),
+            )
+        )
+    return Table(
+        "Joints",
+        ("joint", "type", "from → to", "axis", "range", "speed", "effort"),
+        rows,
+        "Speed in rad/s or m/s, effort in N·m or N; a dash where the file states none.",
+        folded=len(rows) > 12,
+    )
+
+
+def _drives(subject: Subject) -> list[Table]:
+    numbers = {
+        "viscous": "viscous",
+        "coulomb": "dry",
+        "rotor_inertia": "rotor inertia",
+        "gear_ratio": "gear ratio",
+        "stiffness": "spring",
+    }
+    usual: dict[str, Any] = {"gear_ratio": 1.0}
+    joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
+    shown = [name for name in numbers if any(getattr(j.drive, name) != usual.get(name, 0.0) for j in joints)]
+    if not shown:
+        return []
+    rows = [(j.name, *(text(getattr(j.drive, name)) for name in shown)) for j in joints]
+    note = (
+        "SI units: friction in N·m·s/rad and N·m, inertia of the rotor itself in kg·m², springs in N·m/rad; "
+        "in N, kg and m where the joint slides."
+    )
+    return [
+        Table(
+            "Friction, rotors and springs of the joints",
+            ("joint", *(numbers[name] for name in shown)),
+            rows,
+            note,
+            folded=len(rows) > 12,
+        )
+    ]
+
+
+def _links(subject: Subject) -> Table:
+    robot = subject.robot
+    rows = []
+    for i, body in robot.model.moving:
+        if body.is_rotor:
+            continue
+        inertia = robot.model.with_locked_rotors(i)
+        moments = np.linalg.eigvalsh(np.asarray(inertia.tensor_about_com, dtype=float)) if float(inertia.mass) else np.zeros(3)
+        rows.append(
+            (body.name, text(float(inertia.mass)), triple(inertia.com if float(inertia.mass) else np.zeros(3)), triple(moments))
+        )
+    return Table(
+        "Moving bodies",
+        ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg·m²]"),
+        rows,
+        "Centre of mass in the body's frame, which turns with its joint; moments about the centre of mass.",
+        folded=len(rows) > 12,
+    )

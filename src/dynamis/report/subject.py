@@ -1,0 +1,123 @@
+"""What a report is about: a robot with symbols for its formulas, and the same robot with numbers for everything else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynamis.analysis.box import free_symbols
+from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.model.joints import Free
+from dynamis.model.model import fingerprint
+from dynamis.robot import Robot, load
+from dynamis.scalar import Node, evaluate, symbol, topological
+
+# what textbooks mean by a symbol, or by its first letter, and a number of usual size; I alone is about a joint's axis
+USUAL = {"I": 0.5, "J": 0.5}
+BY_LETTER = {
+    "g": 9.81,
+    "m": 1.0,
+    "M": 1.0,
+    "l": 0.5,
+    "a": 1.0,
+    "L": 1.0,
+    "d": 0.5,
+    "r": 0.1,
+    "R": 0.1,
+    "h": 1.0,
+    "I": 0.1,
+    "J": 0.1,
+}
+OTHERWISE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The robot as it was given, the same with numbers, the values that made it so, how to load it again."""
+
+    given: Robot
+    robot: Robot
+    values: Mapping[str, float]
+    assumed: frozenset[str]
+    source: str | None
+
+    @property
+    def load_given(self) -> str:
+        """A Python expression that gives the robot, with its symbols where it has some."""
+        if self.source is None:
+            return f"...  # the robot {self.given.name!r}, as this report was given it"
+        floating = ', base="floating"' if _floats(self.given) else ""
+        return f"dy.load({self.source!r}{floating})"
+
+    @property
+    def load(self) -> str:
+        """Python that gives ``robot`` with numbers."""
+        if not self.values or self.source is None:
+            return f"robot = {self.load_given}"
+        pairs = ", ".join(f"{name!r}: {value:g}" for name, value in self.values.items())
+        return f"robot = dy.load({self.source!r}, parameters={{{pairs}}})"
+
+
+def subject_of(robot: Robot, values: Mapping[str, float] | None, source: str | None) -> Subject:
+    """The robot with ``values`` for its symbols; those that are not given get usual ones."""
+    given = dict(values or {})
+    names = _symbols(robot) if robot.model.symbolic else []
+    for name in given:
+        if name not in names:
+            raise (
+                unknown_name("symbol", name, names)
+                if names
+                else InputError(f"robot {robot.name!r} has no symbols, so there is no {name!r} to give a value to")
+            )
+    assumed = frozenset(names) - set(given)
+    numbers = {name: float(given.get(name, USUAL.get(name, BY_LETTER.get(name[0], OTHERWISE)))) for name in names}
+    return Subject(robot, with_numbers(robot, numbers) if names else robot, numbers, assumed, source or _origin(robot))
+
+
+def _floats(robot: Robot) -> bool:
+    return any(isinstance(body.motion, Free) and body.parent == 0 for _, body in robot.model.moving)
+
+
+def _origin(robot: Robot) -> str | None:
+    """What `load` takes to give this very robot; None for one that was made or changed in Python."""
+    name = robot.description.file
+    try:
+        again = load(name, base="floating" if _floats(robot) else "fixed") if name else None
+    except DynamisError:
+        return None
+    return name if again is not None and fingerprint(again.model) == fingerprint(robot.model) else None
+
+
+def _symbols(robot: Robot) -> list[str]:
+    frames = [x for frame in robot.model.frames.values() for x in (*frame.pose.R.flat, *frame.pose.p) if isinstance(x, Node)]
+    physics = [x for drive in (robot.model.viscous, robot.model.coulomb, robot.model.coulomb_bias) for x in drive]
+    inside = [x for x in (*frames, *physics) if isinstance(x, Node)]
+    return sorted({*free_symbols(robot), *(str(x) for x in topological(inside) if x.op == "symbol")})
+
+
+def with_numbers(robot: Robot, numbers: Mapping[str, float]) -> Robot:
+    """The robot with numbers in place of its symbols."""
+    table = {symbol(name): value for name, value in numbers.items()}
+    return Robot(_replaced(robot.description, table))
+
+
+def _replaced(thing: Any, table: Mapping[Node, float]) -> Any:
+    if isinstance(thing, Node):
+        return float(evaluate([thing], dict(table))[0])
+    if isinstance(thing, np.ndarray):
+        if thing.dtype != object:
+            return thing
+        return np.array([_replaced(x, table) for x in thing.flat], dtype=float).reshape(thing.shape)
+    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        return type(thing)(*(_replaced(x, table) for x in thing))
+    if isinstance(thing, list | tuple):
+        return type(thing)(_replaced(x, table) for x in thing)
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        return dataclasses.replace(
+            thing, **{f.name: _replaced(getattr(thing, f.name), table) for f in dataclasses.fields(thing)}
+        )
+    return thing

@@ -1,0 +1,52 @@
+"""Expressions with other things in place of their symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.scalar.node import Node, binary, make, select, topological, unary
+
+
+def substituted(outputs: Any, symbols: Sequence[Node], values: Sequence[Any]) -> npt.NDArray[Any]:
+    """The expressions with values, numbers or nodes, in place of the symbols.
+
+    >>> from dynamis import symbol
+    >>> x, y = symbol("x"), symbol("y")
+    >>> substituted([x * x + y], [x], [3.0])[0]
+    9 + y
+    """
+    flat = np.asarray(outputs, dtype=object)
+    made: dict[int, Any] = {id(s): x for s, x in zip(symbols, values, strict=True)}
+    for node in topological(flat.flat):
+        if id(node) not in made:
+            operands = [made[id(a)] if isinstance(a, Node) else a for a in node.args]
+            made[id(node)] = node if node.op == "symbol" else rebuilt(node.op, operands)
+    result = [made[id(x)] if isinstance(x, Node) else x for x in flat.flat]
+    return np.array(result, dtype=object).reshape(flat.shape)
+
+
+def rebuilt(op: str, args: Sequence[Any]) -> Any:
+    """The operation on other operands, with the same folding as when an expression is written."""
+    a = [float(x) if not isinstance(x, Node) else x for x in args]
+    match op:
+        case "add":
+            return a[0] + a[1]
+        case "sub":
+            return a[0] - a[1]
+        case "mul":
+            return a[0] * a[1]
+        case "div":
+            return a[0] / a[1]
+        case "neg":
+            return -a[0]
+        case "where":
+            return select(*a)
+        case "min" | "max" | "atan2" | "and" | "or":
+            return binary(op, *a)
+        case "lt" | "le" | "eq":
+            return make(op, *a)
+    return unary(op, a[0])

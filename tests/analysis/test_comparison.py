@@ -1,0 +1,140 @@
+"""Two models compared: what differs is found, with its effect; the same robot in other clothes is the same."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+
+@pytest.fixture(autouse=True)
+def quick_code(monkeypatch):
+    monkeypatch.setenv("DYNAMIS_TIER", "quick")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("ur5e")
+
+
+def changed(robot, change):
+    d = robot.description
+    change(d)
+    return dy.Robot(d)
+
+
+@pytest.mark.parametrize(("name", "form"), [("ur5e", "link"), ("puma560", "dh"), ("stanford", "mdh"), ("scara", "poe")])
+def test_a_robot_written_in_another_form_is_the_same(tmp_path, name, form):
+    """Link frames elsewhere, links renamed: not a difference."""
+    robot = dy.load(name)
+    robot.write(tmp_path / "other.toml", form)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)  # of Puma's own numbers
+        other = dy.load(tmp_path / "other.toml")
+    found = dy.compare(robot, other)
+    assert found.same(1e-9)
+    assert found.worst < 1e-12
+    assert [d for d in found.differences if d.effect and d.effect > 1e-9] == []
+
+
+def test_a_changed_mass_is_found_with_exactly_what_it_does(arm):
+    def heavier(d):
+        d.link("forearm_link").mass_properties.mass *= 1.1
+
+    other = changed(arm, heavier)
+    found = dy.compare(arm, other, states=50)
+    assert not found.same()
+    (only,) = found.differences
+    assert (only.what, only.where) == ("mass", "forearm_link")
+    assert only.change == pytest.approx(0.1 * only.first)
+    # it is the one difference, so its effect is that on the torques
+    assert only.effect == pytest.approx(found.worst)
+    assert found.terms["gravity"].max() > found.terms["coriolis"].max() > 0.0
+    assert found.terms["viscous"].max() == 0.0
+
+
+def test_differences_are_sorted_by_their_effects_and_limits_come_last(arm):
+    def many(d):
+        d.link("upper_arm_link").mass_properties.com = d.link("upper_arm_link").mass_properties.com + np.array([0.0, 0.0, 0.02])
+        d.link("wrist_3_link").mass_properties.tensor = 1.5 * d.link("wrist_3_link").mass_properties.tensor
+        d.joint("elbow_joint").drive.viscous = 2.0
+        d.joint("elbow_joint").limits.effort = 10.0
+
+    found = dy.compare(arm, changed(arm, many))
+    assert {d.what for d in found.differences} == {"centre of mass", "inertia", "viscous friction", "effort limit"}
+    effects = [d.effect for d in found.differences if d.effect is not None]
+    assert effects == sorted(effects, reverse=True)
+    last = found.differences[-1]
+    assert (last.what, last.where, last.effect, last.second) == ("effort limit", "elbow_joint", None, 10.0)
+    friction = next(d for d in found.differences if d.what == "viscous friction")
+    assert (friction.joint, friction.change) == ("elbow_joint", 2.0)
+    assert found.as_dict()["differences"][0]["what"] == found.differences[0].what
+
+
+def test_limits_alone_are_a_difference(arm):
+    def weaker(d):
+        d.joint("elbow_joint").limits.velocity *= 0.5
+
+    found = dy.compare(arm, changed(arm, weaker))
+    assert found.worst == 0.0
+    assert not found.same(1e-3)
+    assert found.same(0.6)
+
+
+def test_a_longer_link_is_a_difference_of_places_with_an_effect(arm):
+    def longer(d):
+        joint = d.joint("elbow_joint")
+        joint.origin = type(joint.origin)(joint.origin.R, joint.origin.p + np.array([0.01, 0.0, 0.0]))
+
+    found = dy.compare(arm, changed(arm, longer))
+    place = next(d for d in found.differences if d.what == "joint's place")
+    assert place.where == "forearm_link"
+    assert place.change == pytest.approx(0.01)
+    assert place.effect == pytest.approx(found.worst)
+    assert {d.what for d in found.differences} == {"joint's place"}  # inertias stay in their links
+
+
+def test_gravity_is_a_difference(arm):
+    found = dy.compare(arm, arm.replace(gravity=(0.0, 0.0, -1.62)))
+    assert [d.what for d in found.differences] == ["gravity"]
+    assert found.terms["gravity"].max() > 0.0
+    assert found.terms["inertia"].max() < 1e-12
+
+
+def test_other_robots_are_other_robots(arm):
+    found = dy.compare(arm, dy.load("panda"))
+    assert found.worst == np.inf
+    assert not found.same(1e9)
+    assert any("only the first robot has the joint elbow_joint" in x for x in found.obstacles)
+
+    def slides(d):
+        d.joint("elbow_joint").type = "prismatic"
+
+    assert any("forearm_link moves by a revolute joint" in x for x in dy.compare(arm, changed(arm, slides)).obstacles)
+
+
+def test_branches_in_another_order_correspond_by_name(tmp_path):
+    robot = dy.load("go2")
+
+    def shuffled(d):
+        d.joints.reverse()
+        d.links.reverse()
+
+    other = changed(robot, shuffled)
+    assert other.joint_names != robot.joint_names
+    found = dy.compare(robot, other, states=20)
+    assert found.worst < 1e-12
+
+
+def test_bad_input_says_so(arm):
+    with pytest.raises(dy.InputError, match="states="):
+        dy.compare(arm, arm, states=0)
+    with pytest.raises(dy.InputError, match="without values"):
+        dy.compare(arm, dy.load("planar_2r"))
+    with pytest.raises(dy.InputError, match="takes a Robot"):
+        dy.compare(arm, "ur5e")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)
+        post = dy.Robot(dy.Description("post").add_link("base"))
+    assert dy.compare(post, post).same()

@@ -1,0 +1,56 @@
+"""dynamis compare."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["compare", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    arm = dy.load("ur5e")
+    arm.write(folder / "arm.urdf")
+    d = arm.description
+    d.link("forearm_link").mass_properties.mass *= 1.05
+    d.joint("elbow_joint").limits.effort = 100.0
+    dy.Robot(d).write(folder / "better.urdf")
+    return folder
+
+
+def test_the_same_robot_ends_with_0_and_another_with_1(files):
+    same = run("ur5e", files / "arm.urdf")
+    assert same.exit_code == 0
+    assert "agree" in same.output
+    other = run(files / "arm.urdf", files / "better.urdf")
+    assert other.exit_code == 1
+    for words in ("differ", "forearm_link", "mass", "effort limit", "elbow_joint", "gravity", "difference (RMS)"):
+        assert words in other.output
+    assert run(files / "arm.urdf", files / "better.urdf", "--tolerance", "0.5").exit_code == 0
+
+
+def test_machines_get_every_difference(files):
+    result = run(files / "arm.urdf", files / "better.urdf", "--samples", "50", "--json")
+    facts = json.loads(result.output)
+    assert result.exit_code == 1
+    assert facts["same"] is False
+    assert [d["what"] for d in facts["differences"]] == ["mass", "effort limit"]
+    assert facts["states"] == 50
+    assert facts["worst"] == pytest.approx(facts["differences"][0]["effect"])
+
+
+def test_other_robots_differ_and_bad_names_end_with_2():
+    result = run("ur5e", "scara")
+    assert result.exit_code == 1
+    assert "different robots" in result.output
+    assert json.loads(run("ur5e", "scara", "--json").output)["worst"] is None
+    assert run("ur5e", "ur5x").exit_code == 2

@@ -1,0 +1,55 @@
+"""dynamis fd."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+ARM = "planar_2r_melchiorri"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["fd", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_accelerations_at_a_state_are_those_of_the_library():
+    facts = json.loads(run(ARM, "--q", "0.3,0.9", "--v", "1,-1", "--tau", "500,100", "--json").output)
+    assert facts["a"] == pytest.approx(dy.load(ARM).forward_dynamics([0.3, 0.9], [1.0, -1.0], [500.0, 100.0]))
+    output = run(ARM, "--q", "0.3,0.9", "--tau", "500,100").output
+    for words in ("accelerations", "joint1", "rad/s²", "-5.028"):
+        assert words in output
+
+
+def test_what_simulate_writes_is_read_and_gives_its_accelerations(tmp_path):
+    CliRunner().invoke(cli, ["simulate", ARM, "--time", "0.2", "--points", "21", "--out", str(tmp_path / "fall.csv")])
+    out = tmp_path / "a.npz"
+    result = run(ARM, "--states", tmp_path / "fall.csv", "-o", out)
+    assert result.exit_code == 0, result.output
+    motion, found = np.genfromtxt(tmp_path / "fall.csv", delimiter=",", names=True, deletechars=""), np.load(out)
+    q, v = (np.column_stack([motion[f"{letter}.joint{k}"] for k in (1, 2)]) for letter in "qv")
+    assert found["a.joint2"] == pytest.approx(dy.load(ARM).forward_dynamics(q, v, np.zeros(2))[:, 1])
+    facts = json.loads(run(ARM, "--states", tmp_path / "fall.csv", "--json").output)
+    assert (facts["rows"], len(facts["a"])) == (21, 21)
+
+
+def test_a_free_base_falls():
+    facts = json.loads(run("go2", "--floating", "--json").output)
+    assert facts["a"][2] == pytest.approx(-9.81)
+    assert len(facts["a"]) == 18
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("q1,q2,v1,v2,tau1,tau2\n0,0,0,0,0,0\n")
+    result = run(ARM, "--states", path, "--out", tmp_path / "no" / "a.csv")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.output
+    assert run(ARM, "--out", "a.csv").exit_code == 2
+    path.write_text("q1,q2,v1,v2,tau1,tau2\n")
+    assert "no rows" in run(ARM, "--states", path).output

@@ -1,0 +1,121 @@
+"""dynamis id."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+ARM = "planar_2r_melchiorri"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["id", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture
+def motion(tmp_path):
+    """A file of ten states, with degrees among its units."""
+    rng = np.random.default_rng(0)
+    q, v, a = rng.uniform(-1, 1, (3, 10, 2))
+    path = tmp_path / "motion.csv"
+    table = np.column_stack([np.arange(10) / 10, np.degrees(q), v, a])
+    np.savetxt(path, table, delimiter=",", header="t,q1 [deg],q2 [deg],v1,v2,a1,a2", comments="", fmt="%.17g")
+    return path, q, v, a
+
+
+def test_torques_at_a_state_are_those_of_the_library():
+    robot = dy.load(ARM)
+    facts = json.loads(run(ARM, "--q", "0.3,0.9", "--v", "1,-1", "--a", "0.5", "--ledger", "--json").output)
+    state = [0.3, 0.9], [1.0, -1.0], [0.5, 0.5]
+    assert facts["tau"] == pytest.approx(robot.inverse_dynamics(*state))
+    for name, term in robot.torque_ledger(*state).as_dict().items():
+        assert facts["ledger"][name] == pytest.approx(term)
+    assert facts["a"] == [0.5, 0.5]
+
+
+def test_the_table_has_a_row_a_joint_and_the_terms_that_are_there():
+    output = run("ur5e", "--q", "0,-1.2,1.6,-0.9,-1.3,0", "--a", "1", "--ledger").output
+    for words in ("UR5e: torques", "elbow_joint", "N m", "inertia", "gravity", "limit", "150"):
+        assert words in output
+    assert "coriolis" not in output  # it is at rest
+
+
+def test_wrenches_act_at_their_frames_and_forces_may_do_without_a_moment():
+    robot = dy.load("ur5e")
+    q = [0, -1.2, 1.6, -0.9, -1.3, 0]
+    text = ",".join(map(str, q))
+    facts = json.loads(run("ur5e", "--q", text, "--wrench", "0,0,-50", "--wrench", "forearm_link:1,2,3,4,5,6", "--json").output)
+    zero = np.zeros(6)
+    loads = {robot.model.tip: [0, 0, -50, 0, 0, 0], "forearm_link": [1, 2, 3, 4, 5, 6]}
+    assert facts["tau"] == pytest.approx(robot.inverse_dynamics(q, zero, zero, loads))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz"])
+def test_every_row_of_a_file_is_computed_and_written(motion, tmp_path, suffix):
+    path, q, v, a = motion
+    out = tmp_path / f"torques{suffix}"
+    result = run(ARM, "--states", path, "--out", out, "--ledger")
+    assert result.exit_code == 0, result.output
+    assert "torques of 10 rows" in result.output
+    if suffix == ".csv":
+        table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
+    else:
+        table = np.load(out)
+    robot = dy.load(ARM)
+    tau = np.column_stack([table["tau.joint1"], table["tau.joint2"]])
+    assert tau == pytest.approx(robot.inverse_dynamics(q, v, a))
+    assert table["gravity.joint2"] == pytest.approx(robot.gravity(q)[:, 1])
+    assert table["t"] == pytest.approx(np.arange(10) / 10)
+    assert [x.name for x in tmp_path.iterdir() if x.name.startswith(".")] == []
+
+
+def test_an_option_stands_for_columns_that_are_not_there(motion, tmp_path):
+    path, q, _, _ = motion
+    rows = np.genfromtxt(path, delimiter=",", skip_header=1)[:, :3]
+    short = tmp_path / "short.csv"
+    np.savetxt(short, rows, delimiter=",", header="t,q1 [deg],q2 [deg]", comments="")
+    result = run(ARM, "--states", short)
+    assert result.exit_code == 2
+    assert "no columns for v" in result.output
+    assert "or give --v" in result.output
+    facts = json.loads(run(ARM, "--csv", short, "--v", "0", "--a", "0", "--json").output)
+    assert np.array(facts["tau"]) == pytest.approx(dy.load(ARM).gravity(q))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--q", "1,2,3"], "--q takes 2 numbers"),
+        (["--q", "one"], "such as --q"),
+        (["--wrench", "1,2"], "--wrench takes 3 numbers"),
+        (["--wrench", "hand:1,2,3"], "no frame named 'hand'"),
+        (["--wrench", "1,2,3", "--wrench", "4,5,6"], "twice"),
+        (["--out", "x.csv"], "--states"),
+        (["--states", "missing.csv"], "does not exist"),
+    ],
+)
+def test_bad_input_ends_with_2_and_a_sentence(arguments, words):
+    result = run(ARM, *arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.split())
+
+
+def test_unknown_robots_and_symbols_say_what_to_do(motion):
+    result = run("ur5")
+    assert result.exit_code == 2
+    assert "ur5e" in result.output
+    assert "--set NAME=VALUE" in " ".join(run("planar_2r").output.split())
+    assert (
+        run(
+            "pendulum_from_vertical", "--set", "I=1", "--set", "m=2", "--set", "L=1", "--set", "d=0", "--set", "g=9.81"
+        ).exit_code
+        == 0
+    )
+    path, *_ = motion
+    assert "name the file .csv or .npz" in run(ARM, "--states", path, "--out", "x.txt").output

@@ -1,0 +1,230 @@
+"""dynamis identify."""
+
+import json
+import shlex
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+from dynamis.cli.excite import excite
+from dynamis.cli.identify import NAMES, identify
+from dynamis.cli.payload import payload
+from dynamis.control import perturbed
+from dynamis.identification.choices import ESTIMATORS
+
+ARM = "planar_2r_melchiorri"
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["identify", *map(str, arguments)])
+
+
+def motion(robot, seed=0, count=1500, size=1.0, noise=1.0):
+    """t, q, tau of three harmonics at 250 Hz; the robot's friction with it."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(count) / 250.0
+    w = 2.0 * np.pi * np.array([0.3, 0.7, 1.1])[:, None, None]
+    phase, amplitude = rng.uniform(0, 6, (3, 1, robot.n)), size * rng.uniform(0.3, 0.6, (3, 1, robot.n))
+    angle = w * t[:, None] + phase
+    q, v, a = (
+        np.sum(x, axis=0) for x in (amplitude * np.sin(angle), amplitude * w * np.cos(angle), -amplitude * w**2 * np.sin(angle))
+    )
+    tau = robot.inverse_dynamics(q, v, a)
+    return t, q + 1e-7 * rng.normal(size=q.shape), tau + noise * rng.normal(size=q.shape)
+
+
+def write(path, t, q, tau):
+    if path.suffix == ".npz":
+        np.savez(path, t=t, q=q, tau=tau)
+    else:
+        head = "t,q1,q2,tau1,tau2"
+        np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=head, comments="", fmt="%.10g")
+    return path
+
+
+@pytest.fixture(scope="module")
+def truth():
+    d = dy.load(ARM).description
+    for joint in d.joints:
+        joint.drive.viscous, joint.drive.coulomb = 20.0, 10.0
+    return dy.Robot(d)
+
+
+@pytest.fixture(scope="module")
+def folder(truth, tmp_path_factory):
+    place = tmp_path_factory.mktemp("folder")
+    perturbed(truth, 0.2, seed=2).write(place / "arm.toml")
+    write(place / "run.csv", *motion(truth, 0))
+    write(place / "other.npz", *motion(truth, 1))
+    return place
+
+
+@pytest.fixture(scope="module")
+def machine(folder):
+    """What one run says to machines."""
+    files = ("--out", folder / "better.urdf", "--report", folder / "page.html")
+    result = run(folder / "arm.toml", folder / "run.csv", "--validate", folder / "other.npz", *files, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_machines_get_everything(machine, folder, truth):
+    assert machine["verdict"]["grade"] in ("good", "usable")
+    assert set(machine["comparison"]) == {"consistent", "ordinary", "weighted", "ridge"}
+    for each in machine["comparison"].values():
+        assert each["held_out"] < each["prior"]
+    names = [p["name"] for p in machine["parameters"]]
+    assert "joint1.viscous" in names
+    found = next(p for p in machine["parameters"] if p["name"] == "joint1.viscous")
+    assert abs(found["value"] - 20.0) < 1.0
+    assert machine["written"] == {"out": str(folder / "better.urdf"), "report": str(folder / "page.html")}
+    assert machine["round_trip"]["difference"] < 1e-9
+    assert any("run.csv" in note for note in machine["notes"])
+
+
+def test_files_are_written_and_better(machine, folder, truth):
+    rng = np.random.default_rng(4)
+    q, v, a = rng.normal(size=(3, 100, 2))
+    before, after = (dy.load(folder / name).inverse_dynamics(q, v, a) for name in ("arm.toml", "better.urdf"))
+    exact = truth.inverse_dynamics(q, v, a)
+    assert np.linalg.norm(after - exact) < 0.1 * np.linalg.norm(before - exact)
+    page = (folder / "page.html").read_text()
+    assert "dynamis" in page
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_people_get_a_verdict_tables_and_files(folder, tmp_path):
+    out = tmp_path / "better.toml"
+    result = run(folder / "arm.toml", folder / "run.csv", "--estimator", "weighted", "--compare", "none", "--out", out, "--all")
+    assert result.exit_code == 0, result.output
+    for words in ("base parameters from", "Torque left unexplained, on blocks left out", "weighted ◀", "the model before",
+                  "Joint by joint (weighted)", "Parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read again"):  # fmt: skip
+        assert words in result.output
+    assert "consistent" not in result.output
+    assert dy.load(out).n == 2
+
+
+def test_the_report_has_a_name_of_its_own(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(folder / "arm.toml", folder / "run.csv", "--compare", "none", "--report")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "identification.html").stat().st_size > 10_000
+    assert "wrote identification.html" in result.output
+
+
+def test_a_bad_result_ends_with_status_one(folder, truth, tmp_path):
+    t, q, tau = motion(truth, 5, count=500, size=0.01, noise=300.0)
+    log = write(tmp_path / "weak.csv", t, q, tau)
+    out = tmp_path / "worse.toml"
+    options = ("--validate", folder / "other.npz", "--estimator", "ordinary", "--compare", "none", "--out", out)
+    result = run(folder / "arm.toml", log, *options)
+    assert result.exit_code == 1, result.output
+    assert "not usable" in result.output
+    assert "worse than the model you had" in result.output
+    assert out.exists()  # whoever asked for it gets it, with the verdict
+
+
+def test_a_mapping_says_what_columns_are(folder, truth, tmp_path):
+    t, q, tau = motion(truth)
+    np.savetxt(
+        tmp_path / "odd.csv", np.column_stack([1e3 * t, np.rad2deg(q), -tau]), delimiter=",", header="ms,a,b,x,y", comments=""
+    )
+    mapping = tmp_path / "odd.toml"
+    mapping.write_text(
+        '[time]\ncolumn = "ms"\nunit = "ms"\n[position]\ncolumns = ["a", "b"]\nunit = "deg"\n'
+        '[torque]\ncolumns = ["x", "y"]\nsigns = [-1, -1]\n'
+    )
+    result = run(folder / "arm.toml", tmp_path / "odd.csv", "--mapping", mapping, "--compare", "none", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["comparison"]["consistent"]["held_out"] < 5.0
+
+
+def test_what_is_looked_for_is_said_by_options(folder):
+    plain = ("--compare", "none", "--json")
+    result = run(
+        folder / "arm.toml", folder / "run.csv", "--friction", "viscous", "--no-rotor", "--offset", "--smooth", "0.05", *plain
+    )
+    names = {p["name"] for p in json.loads(result.stdout)["parameters"]}
+    assert "joint1.offset" in names
+    assert not any(name.endswith((".coulomb", ".rotor")) for name in names)
+    result = run(
+        folder / "arm.toml", folder / "run.csv", "--spring", "--presliding", "joint2=0.02", "--couple", "joint1,joint2", *plain
+    )
+    assert result.exit_code in (0, 1), result.output
+    names = {p["name"] for p in json.loads(result.stdout)["parameters"]}
+    assert {"joint1.stiffness", "joint2.presliding", "joint1+joint2.viscous"} <= names
+    signals = ("--cutoff", "15", "--parallel", "8", "--every", "5", "--slow", "0.05,0.1", "--rest", "drop", "--no-outliers")
+    result = run(
+        folder / "arm.toml", folder / "run.csv", *signals, "--derivative", "savgol", "--folds", "3", "--block", "0.5", *plain
+    )
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--couple", "joint1"), "--couple takes two joints"),
+        (("--couple", "joint1,elbow"), "no joint named 'elbow'"),
+        (("--presliding", "joint1=far"), "--presliding takes an angle"),
+        (("--presliding", "0.1", "--presliding", "0.2"), "give it once"),
+        (("--friction", "sticky"), "no friction term named 'sticky'"),
+        (("--friction", "stribeck"), "needs the speed"),
+        (("--slow", "fast"), "--slow"),
+        (("--logged", "v"), "does not hold"),
+        (("--logged", "speed"), "takes 'v' and 'a'"),
+        (("--compare", "wieghted"), "did you mean 'weighted'"),
+        (("--compare", "none", "--out", "robot.stl"), ".urdf"),
+        (("--cutoff", "500"), "half the sampling rate"),
+        (("--every", "0"), "every"),
+        (("--block", "-1"), "blocks last longer than nothing"),
+        (("--folds", "50", "--block", "1"), "blocks do not fill 50 folds"),
+        (("--estimator", "best"), "'best' is not one of"),
+        (("--folds", "1"), "--folds"),
+        (("--mapping", "none.toml"), "does not exist"),
+        (("--validate", "none.csv"), "none.csv"),
+    ],
+)
+def test_bad_input_says_what_to_do(folder, arguments, sentence):
+    result = run(folder / "arm.toml", folder / "run.csv", *arguments)
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+    assert isinstance(result.exception, SystemExit)
+    assert "Traceback" not in result.output
+
+
+def test_what_is_not_there_is_said(folder):
+    assert run(folder / "arm.toml").exit_code == 2
+    for arguments in ((folder / "arm.toml", "none.csv"), ("no_such_arm", folder / "run.csv"), ("ur5e", folder / "run.csv")):
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert "Traceback" not in result.stderr
+        assert result.stderr.startswith("dynamis: ")
+        assert result.stdout == ""
+
+
+def test_the_choices_are_those_of_identify():
+    assert set(NAMES) == set(ESTIMATORS)
+
+
+def examples(command):
+    """The lines of its help that are commands, those that go on put together."""
+    text = command.help.split("Examples:")[1].replace("\\\\\n", " ").replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("dynamis ")]
+
+
+@pytest.mark.parametrize("command", [identify, payload, excite], ids=lambda c: c.name)
+def test_every_example_of_the_help_can_be_typed(command):
+    lines = examples(command)
+    assert len(lines) >= 2
+    for line in lines:
+        _, name, *arguments = shlex.split(line)
+        assert name == command.name
+        context = click.Context(command)
+        command.make_parser(context).parse_args(arguments)  # complains of options that are not there
+    shown = CliRunner().invoke(cli, [command.name, "--help"]).output
+    assert all(line[:60].split(" \\")[0] in shown for line in lines)

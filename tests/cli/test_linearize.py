@@ -1,0 +1,53 @@
+"""dynamis linearize."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+ARM = "planar_2r_melchiorri"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["linearize", *arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_machines_get_the_matrices():
+    facts = json.loads(run(ARM, "--q=-1.5708,0", "--json").output)
+    near = dy.linearize(dy.load(ARM), [-1.5708, 0.0])
+    assert np.array(facts["A"]) == pytest.approx(near.A)
+    assert np.array(facts["B"]) == pytest.approx(near.B)
+    assert facts["controllable_dimension"] == 4
+    assert facts["at_equilibrium"]
+    assert [mode["kind"] for mode in facts["modes"]] == ["undamped", "undamped"]
+
+
+def test_people_get_modes_torques_and_a_verdict():
+    output = run(ARM, "--q=-1.5708,0").output
+    for words in ("an equilibrium", "torque here", "modes", "undamped", "± 5.257 i", "∂a/∂q", "∂a/∂τ",
+                  "controllable: the inputs reach 4 of 4 states"):  # fmt: skip
+        assert words in output
+    moving = run(ARM, "--v", "1", "--tau", "0", "--actuated", "joint2").output
+    assert "no equilibrium" in moving
+    assert "1 inputs" in moving or "1 input" in moving
+
+
+def test_matrices_too_wide_for_a_terminal_are_left_to_machines(tmp_path):
+    d = dy.Description("rack").add_link("base")
+    for k in range(9):
+        d.add_link(f"slide{k}", "base", "prismatic", inertia=dy.solids.sphere(0.1, mass=1.0))
+    dy.Robot(d).write(tmp_path / "rack.urdf")
+    assert "--json holds them" in run(str(tmp_path / "rack.urdf")).output
+
+
+def test_bad_input_ends_with_2():
+    result = run(ARM, "--actuated", "joint_2")
+    assert result.exit_code == 2
+    assert "did you mean" in result.output
+    assert run(ARM, "--q", "1,2,3").exit_code == 2

@@ -1,0 +1,108 @@
+"""dynamis payload."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+from dynamis.spatial import PARAMETER_NAMES, Inertia
+
+BOX = Inertia.about_com(2.0, [0.02, -0.03, 0.08], np.diag([0.02, 0.015, 0.01]))
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["payload", *map(str, arguments)])
+
+
+def motion(robot, seed, noise, only=None):
+    rng = np.random.default_rng(seed)
+    t = np.arange(1500) / 250.0
+    w = 2.0 * np.pi * np.array([0.3, 0.7, 1.1])[:, None, None]
+    phase, size = rng.uniform(0, 6, (3, 1, robot.n)), rng.uniform(0.2, 0.5, (3, 1, robot.n))
+    if only is not None:
+        size[..., [k for k in range(robot.n) if k not in only]] = 0.0
+    angle = w * t[:, None] + phase
+    q, v, a = (np.sum(x, axis=0) for x in (size * np.sin(angle), size * w * np.cos(angle), -size * w**2 * np.sin(angle)))
+    tau = robot.inverse_dynamics(q, v, a) + noise * rng.normal(size=q.shape)
+    return {"t": t, "q": q, "tau": tau}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place, arm = tmp_path_factory.mktemp("payload"), dy.load("ur5e")
+    noise = np.array([0.5, 0.5, 0.5, 0.05, 0.05, 0.05])
+    np.savez(place / "empty.npz", **motion(arm, 0, noise))
+    np.savez(place / "carrying.npz", **motion(arm.replace(payload=BOX), 1, noise))
+    return place
+
+
+def test_people_are_told_what_the_arm_carries(folder):
+    result = run("ur5e", folder / "carrying.npz")
+    assert result.exit_code == 0, result.output
+    for words in ("UR5e carries 2", "kg", "centre of mass", "The load about the frame", "± 1 σ"):
+        assert words in result.output
+
+
+def test_machines_get_everything_and_the_loaded_robot_is_written(folder, tmp_path):
+    for name in ("loaded.urdf", "loaded.toml"):
+        out = tmp_path / name
+        result = run("ur5e", folder / "carrying.npz", "--reference", folder / "empty.npz", "--out", out, "--json")
+        assert result.exit_code == 0, result.output
+        facts = json.loads(result.stdout)
+        assert abs(facts["mass"] - 2.0) < 0.1
+        assert np.allclose(facts["centre_of_mass"], [0.02, -0.03, 0.08], atol=0.02)
+        assert np.shape(facts["inertia_about_frame"]) == (3, 3)
+        assert tuple(facts["parameters"]) == tuple(PARAMETER_NAMES)
+        assert len(facts["residual_after"]) == 6
+        assert sum(facts["residual_after"]) < sum(facts["residual_before"])
+        assert facts["verdict"]
+        assert facts["written"] == str(out)
+        assert abs(dy.load(out).mass - dy.load("ur5e").mass - facts["mass"]) < 1e-6
+
+
+def test_what_the_motion_does_not_show_is_not_made_up(tmp_path):
+    """Turning the first joint only, about the vertical: gravity shows nothing of the load's height."""
+    arm = dy.load("ur5e")
+    np.savez(tmp_path / "turning.npz", **motion(arm.replace(payload=BOX), 1, 0.01, only=[0]))
+    result = run("ur5e", tmp_path / "turning.npz", "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    hidden = [name for name, each in facts["parameters"].items() if each["value"] is None]
+    assert hidden
+    assert all(facts["parameters"][name]["standard_error"] is None for name in hidden)
+    printed = run("ur5e", tmp_path / "turning.npz")
+    assert printed.exit_code == 0, printed.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--frame", "nowhere"), "nowhere"),
+        (("--size", "-1"), "size"),
+        (("--arm", "-0.1"), "arm"),
+        (("--slow", "x"), "--slow"),
+        (("--cutoff", "400"), "half the sampling rate"),
+        (("--reference", "none.npz"), "none.npz"),
+        (("--out", "loaded.stl"), ".urdf"),
+    ],
+)
+def test_bad_input_says_what_to_do(folder, arguments, sentence):
+    result = run("ur5e", folder / "carrying.npz", *arguments)
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_a_log_that_is_wrong_is_refused(folder, tmp_path):
+    with np.load(folder / "carrying.npz") as held:
+        arrays = dict(held)
+    arrays["tau"][200:300, 2] = np.nan
+    np.savez(tmp_path / "holed.npz", **arrays)
+    result = run("ur5e", tmp_path / "holed.npz")
+    assert result.exit_code == 2, result.output
+    assert "'tau[2]' holds nan at 'holed.npz' row 200" in result.stderr
+    assert run("panda", folder / "carrying.npz").exit_code == 2
+    assert run("ur5e").exit_code == 2

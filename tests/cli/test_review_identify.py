@@ -1,0 +1,84 @@
+"""dynamis identify and payload: what is refused before the work, and what is said after it."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import dynamis as dy
+from dynamis.cli.excite import excite
+from dynamis.cli.identify import identify
+from dynamis.cli.payload import payload
+from dynamis.cli.sentences import say
+
+ARM = "planar_2r_melchiorri"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    robot = dy.load(ARM)
+    t = np.arange(1500) * 0.004
+    w = np.array([1.3, 2.1])
+    q = np.sin(w * t[:, None] + [0.0, 1.0])
+    v, a = w * np.cos(w * t[:, None] + [0.0, 1.0]), -(w**2) * q
+    tau = robot.inverse_dynamics(q, v, a) + np.random.default_rng(0).normal(size=q.shape)
+    tau[:3] = np.nan
+    path = tmp_path_factory.mktemp("logs") / "run.csv"
+    np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    return path
+
+
+def refused(monkeypatch, command, *arguments):
+    """The message of a command that must not have begun its work."""
+    monkeypatch.setattr("dynamis.robot.load", None)
+    result = CliRunner().invoke(command, [ARM, *map(str, arguments)])
+    assert result.exit_code == 2, result.output
+    return result.output
+
+
+def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, log, tmp_path):
+    before = log.read_bytes()
+    assert "'x.pdf': name the file .html or .htm" in refused(monkeypatch, identify, log, "--report", tmp_path / "x.pdf")
+    assert "'run.csv': name the file .html" in refused(monkeypatch, identify, log, "--report", log)
+    assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, identify, log, "--out", tmp_path / "x.xml")
+    assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, payload, log, "--out", tmp_path / "x.xml")
+    assert "there is no such folder" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
+    assert "there is no such folder" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
+    assert log.read_bytes() == before
+
+
+def test_a_mapping_that_is_read_is_not_written_over(monkeypatch, log, tmp_path):
+    mapping = tmp_path / "log.toml"
+    mapping.write_text("")
+    assert "is a log or mapping that is read" in refused(monkeypatch, identify, mapping, "--out", mapping)
+    assert "is a log or mapping that is read" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
+
+
+def test_a_report_without_its_library_is_refused_before_the_work(monkeypatch, log, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'dynamis[plots]'" in refused(monkeypatch, identify, log, "--report", tmp_path / "x.html")
+    assert "pip install 'dynamis[plots]'" in refused(monkeypatch, excite, "--plot", tmp_path / "x.png")
+
+
+def test_payload_says_what_was_done_to_the_log(log):
+    result = CliRunner().invoke(payload, [ARM, str(log)])
+    assert result.exit_code == 0, result.output
+    assert "note: mended: column 'tau1' holds nan" in result.output
+    assert "note: 'run.csv': cut-off" in result.output
+    result = CliRunner().invoke(payload, [ARM, str(log), "--json"])
+    assert any("cut-off" in note for note in json.loads(result.output)["notes"])
+
+
+def test_sentences_are_wrapped_between_words_where_a_person_reads_them(capsys):
+    sentence = "a long sentence about [brackets] and joints " * 4
+    say(Console(width=40, force_terminal=True, no_color=True), "•", sentence)
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) > 3
+    assert all(len(line.rstrip()) <= 40 for line in shown)
+    assert all(line.startswith("    ") for line in shown[1:])
+    assert "[brackets]" in shown[0] + shown[1]
+    say(Console(width=40, force_terminal=False), "•", sentence)
+    assert len(capsys.readouterr().out.splitlines()) == 1

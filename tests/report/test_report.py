@@ -1,0 +1,217 @@
+"""What a report holds: chosen sections, numbers for symbols, failures in their place, files that are whole."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import InputError, MissingExtraError, NameLookupError
+from dynamis.report import printing
+from dynamis.report.report import SECTIONS, chosen_sections, contents_of, default_path, write_whole
+from dynamis.report.section import Budget, Formula, HeatMap, Player, Plot, Robot3D, Table
+from dynamis.report.subject import subject_of
+
+
+def blocks(contents, key, kind):
+    section = next(s for s in contents.sections if s.key == key)
+    return [block for block in section.blocks if isinstance(block, kind)]
+
+
+def texts(page):
+    """What a reader sees of a page: without scripts, styles and tags."""
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.S))
+
+
+def test_all_sections_are_there_and_none_failed(planar):
+    contents, path = planar
+    assert [s.key for s in contents.sections] == list(SECTIONS)
+    assert [s.failed for s in contents.sections] == [""] * len(SECTIONS)
+    assert all(s.lead and s.reproduce for s in contents.sections)
+    assert path.stat().st_size < 2_500_000
+
+
+def test_every_snippet_runs(planar, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for section in planar[0].sections:
+        code = section.reproduce.replace("fall.plot('fall.png')", "").replace(".plot('stiffness.png')", "")
+        exec(compile(code, section.key, "exec"), {})
+
+
+def test_the_certificate_passes_and_names_its_comparisons(planar):
+    (table,) = blocks(planar[0], "check", Table)
+    assert {row[-1] for row in table.rows} == {"agrees"}
+    told = " ".join(row[0] for row in table.rows)
+    for word in ("base’s frame", "Jacobians", "Articulated", "Lagrange", "skew", "Regressor", "energies", "Compiled"):
+        assert word in told
+
+
+def test_the_certificate_fails_where_a_formulation_is_wrong(monkeypatch):
+    from dynamis.report.sections import check
+
+    right = check.mass_matrix.mass_matrix_from_jacobians
+    monkeypatch.setattr(check.mass_matrix, "mass_matrix_from_jacobians", lambda m, q: 1.001 * right(m, q))
+    contents = contents_of("planar_2r_melchiorri", sections=["check"])
+    (table,) = blocks(contents, "check", Table)
+    assert [row[0] for row in table.rows if row[-1] == "DISAGREES"] == ["M as a sum over Jacobians"]
+    assert "do not all agree" in contents.sections[0].lead
+
+
+def test_numbers_of_the_maps_are_the_robots(planar, robots):
+    robot = robots["planar_2r_melchiorri"]
+    gravity, inertia = blocks(planar[0], "maps", HeatMap)
+    values = np.array(gravity.views[0].values)
+    n = len(values)
+    x = gravity.x[0] + (gravity.x[1] - gravity.x[0]) * (np.arange(n) + 0.5) / n
+    assert np.allclose(values[3, 7], robot.gravity([x[7], x[3]])[0], rtol=1e-3)
+    assert np.allclose(np.array(inertia.views[0].values)[3, 7], robot.mass_matrix([x[7], x[3]])[0, 0], rtol=1e-3)
+
+
+def test_the_motion_under_computed_torque_arrives(arm, robots):
+    fall, move = blocks(arm[0], "motions", Player)
+    assert len(fall.q) == len(fall.times)
+    assert "reached the end" in move.summary
+    error = next(p for p in blocks(arm[0], "motions", Plot) if p.title.startswith("Distance"))
+    assert max(abs(x[-1]) for x in error.views[0].series.values()) < 1e-4
+    ledger = next(p for p in blocks(arm[0], "motions", Plot) if p.player == "move" and p.title.startswith("Torque"))
+    assert len(ledger.views) == robots["ur5e"].n
+
+
+def test_the_ellipsoids_have_the_links_moments(planar, robots):
+    (block,) = blocks(planar[0], "robot", Robot3D)
+    for mass, (i, _) in zip(block.scene["masses"], robots["planar_2r_melchiorri"].model.moving, strict=True):
+        a, b, c = mass["radii"]
+        moments = mass["mass"] / 5.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
+        expected = np.linalg.eigvalsh(robots["planar_2r_melchiorri"].model.with_locked_rotors(i).tensor_about_com)
+        # a thin body has moments no ellipsoid has exactly: the largest agrees
+        assert np.isclose(moments.max(), expected.max(), rtol=0.01)
+
+
+def test_symbols_stay_in_formulas_and_get_numbers_elsewhere():
+    contents = contents_of("planar_2r", sections=["robot", "equations"], values={"m_1": 5.0})
+    formulas = " ".join(f.latex for f in blocks(contents, "equations", Formula))
+    assert "m_1 l_1^2" in formulas
+    values = {row[0]: row[1:] for row in blocks(contents, "robot", Table)[0].rows}
+    assert values["m_1"] == ("5", "given")
+    assert values["g"] == ("9.81", "assumed")
+    assert float(contents.subject.robot.mass) == 6.0
+
+
+def test_an_unknown_symbol_is_named():
+    with pytest.raises(NameLookupError, match="m_1"):
+        subject_of(dy.load("planar_2r"), {"m1": 1.0}, None)
+    with pytest.raises(InputError, match="no symbols"):
+        subject_of(dy.load("ur5e"), {"m1": 1.0}, None)
+
+
+def test_a_changed_robot_is_not_said_to_be_the_librarys():
+    assert subject_of(dy.load("ur5e"), None, None).source == "ur5e"
+    changed = dy.load("ur5e").replace(gravity=(0, 0, -1.62))
+    assert subject_of(changed, None, None).source is None
+    assert "dy.load" not in subject_of(changed, None, None).load
+
+
+def test_a_section_that_fails_says_so_and_the_others_are_there(tmp_path):
+    block = dy.solids.box(0.3, 0.2, 0.1, mass=2.0)
+    d = dy.Description("tumbler").add_link("base", inertia=block)
+    d.add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=block, origin=dy.Pose.translation([0.2, 0, 0]))
+    dy.Robot(d).write(tmp_path / "tumbler.urdf")
+    # a free base has no box of configurations
+    robot = dy.load(tmp_path / "tumbler.urdf", base="floating")
+    contents = contents_of(robot, sections=["robot", "workspace", "motions"], seconds=20.0)
+    by_key = {s.key: s for s in contents.sections}
+    assert "orientation" in by_key["workspace"].failed
+    assert not by_key["motions"].failed
+    page = contents.write(tmp_path / "floating.html").read_text(encoding="utf-8")
+    assert "This section is missing" in texts(page)
+
+
+def test_time_that_is_over_is_said():
+    budget = Budget(1e-9)
+    contents = contents_of("planar_2r_melchiorri", sections=["robot", "maps"], seconds=1e-6)
+    assert budget.left == 0.0
+    assert [s.key for s in contents.sections] == ["robot", "maps"]
+
+
+def test_sections_are_chosen_by_name():
+    assert chosen_sections(["speed", "robot"], ()) == ["robot", "speed"]
+    assert "speed" not in chosen_sections(None, ["speed"])
+    with pytest.raises(NameLookupError, match="motions"):
+        chosen_sections(["motion"], ())
+    with pytest.raises(InputError, match="no section is left"):
+        chosen_sections(["robot"], ["robot"])
+
+
+def test_libraries_that_are_not_used_stay_out(tmp_path):
+    small = contents_of("planar_2r_melchiorri", sections=["parameters"]).write(tmp_path / "small.html")
+    assert small.stat().st_size < 60_000
+
+
+def test_hostile_names_stay_text(tmp_path):
+    evil = "</script><img src=x onerror=alert(1)>"
+    d = dy.Description(evil, about=f"about {evil} $\\href{{javascript:alert(1)}}{{x}}$").add_link("base")
+    body = dy.solids.rod(0.5, mass=2.0).seen_from(dy.Pose.translation([0, 0, 0.25]))
+    d.add_link(f"link {evil}", "base", "revolute", axis=(0, 1, 0), inertia=body, joint_name=f"joint {evil}")
+    page = (
+        contents_of(dy.Robot(d), sections=["robot", "maps", "eigenvalues"])
+        .write(tmp_path / "evil.html")
+        .read_text(encoding="utf-8")
+    )
+    assert "<img" not in page
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, flags=re.S)
+    scene = next(json.loads(s) for s in scripts if s.startswith('{"name"'))
+    assert scene["coordinates"][0]["name"] == f"joint {evil}"
+
+
+def test_a_report_as_markdown(planar, tmp_path):
+    text = planar[0].write(tmp_path / "arm.md").read_text(encoding="utf-8")
+    assert text.startswith("# planar 2R")
+    assert text.count("\n## ") == len(SECTIONS)
+    assert "\\begin{bmatrix}" in text
+    assert "| Newton–Euler in the base’s frame |" in text
+    assert "```python" in text
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_whole(tmp_path / "missing" / "report.html", b"x")
+    assert target.read_text() == "before"
+    write_whole(target, b"after")
+    assert target.read_text() == "after"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_names_of_files():
+    assert default_path("planar 2R (Melchiorri)").name == "planar-2r-melchiorri-report.html"
+    assert default_path("日本").name == "robot-report.html"
+    with pytest.raises(InputError, match=r"\.html, \.md or \.pdf"):
+        contents_of("planar_2r_melchiorri", sections=["parameters"]).write("arm.docx")
+
+
+def test_a_pdf_without_a_browser_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("DYNAMIS_BROWSER", "/no/such/browser")
+    with pytest.raises(MissingExtraError, match="Chromium, Chrome or Edge"):
+        printing.find_browser()
+
+
+def test_the_package_is_called_like_the_function(tmp_path):
+    import dynamis.report
+
+    path = dynamis.report(dy.load("planar_2r_melchiorri"), tmp_path / "arm.md", sections=["parameters"])
+    assert path.read_text(encoding="utf-8").startswith("# planar 2R")
+
+
+def test_a_robot_without_joints_has_no_report():
+    with pytest.raises(InputError, match="no joints that move"):
+        contents_of(dy.Robot(dy.Description("stone").add_link("base")))
+
+
+@pytest.mark.parametrize("name", ["pendulum_from_vertical", "planar_prp", "rod_and_disc", "nine_body_tree"])
+def test_unusual_robots_have_reports_too(name, tmp_path):
+    contents = contents_of(name, sections=["robot", "equations", "maps", "eigenvalues", "workspace", "stiffness"])
+    assert contents.write(tmp_path / "page.html").exists()
+    if name != "rod_and_disc":
+        assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
