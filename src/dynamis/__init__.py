@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dynamis.model.load import check
     from dynamis.model.model import Model
     from dynamis.model.packages import resolve_mesh
+    from dynamis.report.report import report
     from dynamis.robot import Robot, load
     from dynamis.scalar import (
         acos,
@@ -137,6 +138,7 @@ _MODULES = {  # that are used by their own name
     "control": "dynamis.control",
     "identification": "dynamis.identification",
     "loops": "dynamis.simulation.loops",
+    "report": "dynamis.report",
     "statics": "dynamis.statics",
     "task_space": "dynamis.task_space",
     "trajectories": "dynamis.trajectories",
@@ -227,6 +229,7 @@ __all__ = [
     "minimum",
     "operational_space",
     "read_study",
+    "report",
     "resolve_mesh",
     "rollouts",
     "sign",

@@ -23,6 +23,8 @@ SOURCE = Path(dy.__file__).parents[1]
 # examples whose options are read but which are not run
 NOT_RUN = {
     "dynamis sweep study.toml --scheduler tcp://10.0.0.5:8786": "there is no such scheduler here",
+    "dynamis report panda --pdf": "needs a browser; tests/report has it",
+    "dynamis report arm.urdf --out arm.html": "would open it; tests/report has the page",
     "dynamis identify tx40.urdf": "needs the recording of a real arm; tests/identification has it",
     "dynamis identify ur10.urdf": "needs the recording of a real arm; tests/identification has it",
 }

@@ -32,10 +32,13 @@ def test_markdown_with_numbers_for_symbols_as_data(tmp_path, monkeypatch):
     assert "| m_1 | 5 | given |" in (tmp_path / told["path"]).read_text(encoding="utf-8")
 
 
-def test_missing_sections_are_told_and_counted(tmp_path):
-    result = run("planar_2r_melchiorri", "--floating", "--out", tmp_path / "arm.html", "--sections", "robot workspace")
+def test_missing_sections_are_told_and_counted(tmp_path, monkeypatch):
+    from dynamis.report.sections import maps
+
+    monkeypatch.setattr(maps, "by_influence", lambda *_: 1 / 0)
+    result = run("planar_2r_melchiorri", "--out", tmp_path / "arm.html", "--sections", "robot maps")
     assert result.exit_code == 1
-    assert "workspace is missing" in result.output
+    assert "maps is missing: ZeroDivisionError" in result.output
     assert (tmp_path / "arm.html").exists()
 
 

@@ -171,3 +171,16 @@ def test_every_control_has_a_name(planar_page):
 
 def test_nothing_went_wrong_in_all_this(planar_page, arm_page):
     assert planar_page.wrong == arm_page.wrong == []
+
+
+def test_a_report_is_printed(tmp_path):
+    from dynamis.errors import MissingExtraError
+    from dynamis.report.printing import find_browser
+    from dynamis.report.report import contents_of
+
+    try:
+        find_browser()
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    path = contents_of("planar_2r_melchiorri", sections=["parameters"]).write(tmp_path / "arm.pdf")
+    assert path.read_bytes().startswith(b"%PDF")

@@ -112,19 +112,31 @@ def test_a_changed_robot_is_not_said_to_be_the_librarys():
     assert "dy.load" not in subject_of(changed, None, None).load
 
 
-def test_a_section_that_fails_says_so_and_the_others_are_there(tmp_path):
+def test_a_section_that_fails_says_so_and_the_others_are_there(tmp_path, monkeypatch):
+    from dynamis.report.sections import eigenvalues, maps
+
+    monkeypatch.setattr(maps, "by_influence", lambda *_: 1 / 0)
+    monkeypatch.setattr(eigenvalues, "by_influence", lambda *_: 1 / 0)
+    contents = contents_of("planar_2r_melchiorri", sections=["robot", "maps", "eigenvalues", "parameters"])
+    by_key = {s.key: s.failed for s in contents.sections}
+    assert by_key["maps"] == "ZeroDivisionError: division by zero"
+    assert by_key["robot"] == by_key["parameters"] == ""
+    page = texts(contents.write(tmp_path / "arm.html").read_text(encoding="utf-8"))
+    assert "This section is missing" in page
+    assert "The rest of this section is missing" in page  # the eigenvalues over all configurations are there
+
+
+def test_what_does_not_apply_is_no_failure(tmp_path):
     block = dy.solids.box(0.3, 0.2, 0.1, mass=2.0)
     d = dy.Description("tumbler").add_link("base", inertia=block)
     d.add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=block, origin=dy.Pose.translation([0.2, 0, 0]))
     dy.Robot(d).write(tmp_path / "tumbler.urdf")
-    # a free base has no box of configurations
     robot = dy.load(tmp_path / "tumbler.urdf", base="floating")
-    contents = contents_of(robot, sections=["robot", "workspace", "motions"], seconds=20.0)
-    by_key = {s.key: s for s in contents.sections}
-    assert "orientation" in by_key["workspace"].failed
-    assert not by_key["motions"].failed
-    page = contents.write(tmp_path / "floating.html").read_text(encoding="utf-8")
-    assert "This section is missing" in texts(page)
+    contents = contents_of(robot, without=["speed"], seconds=20.0)
+    assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
+    assert "fixed base" in next(s.lead for s in contents.sections if s.key == "workspace")
+    assert len(blocks(contents, "motions", Player)) == 1
+    assert 'base="floating"' in contents.sections[0].reproduce
 
 
 def test_time_that_is_over_is_said():

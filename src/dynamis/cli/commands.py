@@ -24,6 +24,7 @@ from dynamis.cli.payload import payload
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import waiting
 from dynamis.cli.redundancy import redundancy
+from dynamis.cli.report import report
 from dynamis.cli.simulate import simulate, study
 from dynamis.cli.statics import statics
 from dynamis.cli.stiffness import stiffness
@@ -46,7 +47,7 @@ def cli() -> None:
 
 for _command in (
     derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace,
-    redundancy, control, excite, identify, payload, compare, bench, completion,
+    redundancy, control, excite, identify, payload, compare, bench, report, completion,
 ):  # fmt: skip
     cli.add_command(_command)
 

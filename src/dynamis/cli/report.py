@@ -32,13 +32,13 @@ def words(text: str | None, option: str) -> list[str] | None:
                    "speed.")  # fmt: skip
 @click.option("--without", metavar="NAMES", help="All sections but these.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="A number for a symbol of the robot; repeatable. Formulas keep the symbols.")  # fmt: skip
+              help="A value for a symbol of the robot; repeatable.")  # fmt: skip
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option("--seconds", type=float, default=30.0, show_default=True, help="About how long it may take; sections share it.")
 @click.option("--pdf", is_flag=True, help="Write a PDF, printed by the Chromium, Chrome or Edge of this machine.")
 @click.option("--markdown", is_flag=True, help="Write Markdown: sentences, tables and formulas, without pictures.")
 @click.option("--open", "show", is_flag=True, help="Open it when it is written.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output: what was written, and how each section went.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def report(
     robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
@@ -54,8 +54,8 @@ def report(
 
     \b
     Examples:
-      dynamis report ur5e --open
-      dynamis report my_arm.urdf --out my_arm.html --without speed
+      dynamis report ur5e
+      dynamis report arm.urdf --out arm.html --without speed --open
       dynamis report planar_2r --set m_1=5 --set m_2=3 --sections robot,equations,motions
       dynamis report panda --pdf
     """

@@ -27,7 +27,7 @@ def render(contents: Contents) -> str:
     page = _Page()
     sections = [page.section(section) for section in contents.sections]
     title = text(contents.title)
-    robot = contents.subject.robot
+    freedom = f"{contents.subject.robot.n} degree{'s' if contents.subject.robot.n > 1 else ''} of freedom"
     failed = {section.key for section in contents.sections if section.failed}
     items = "".join(
         f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents.sections
@@ -38,7 +38,7 @@ def render(contents: Contents) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{title}: report</title><style>{bundle.style(page.components)}</style></head><body>",
         '<a class="skip" href="#content">Skip to the content</a><div class="page">',
-        f"<header><div><h1>{title}</h1><p>{robot.n} degree{'s' if robot.n > 1 else ''} of freedom · report by Dynamis {__version__}</p></div>",
+        f"<header><div><h1>{title}</h1><p>{freedom} · report by Dynamis {__version__}</p></div>",
         '<button type="button" id="theme" hidden>Theme</button></header>',
         f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
         *sections,

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.report.section import Budget, OutOfTimeError, Section
 from dynamis.report.subject import Subject, subject_of
@@ -148,8 +146,11 @@ def _built(module: Any, subject: Subject, seconds: float) -> Section:
         with warnings.catch_warnings(), code_tier("quick"):
             warnings.simplefilter("ignore")  # what a section has to say about its numbers stands in its notes
             module.build(subject, section, budget)
-    except (DynamisError, OutOfTimeError, np.linalg.LinAlgError) as error:
+    except (DynamisError, OutOfTimeError) as error:
         section.failed = str(error)
+    except Exception as error:
+        # one section must not cost the others; what it says is enough to find the cause
+        section.failed = f"{type(error).__name__}: {error}"
     section.seconds = budget.spent
     return section
 

@@ -125,7 +125,10 @@ def _room(robot: Robot) -> dict[str, Any]:
     # what the view is centred on: the room between the floor and where the robot usually is
     top = 0.6 * float(heights.max()) + 0.4 * float(heights[0].max())
     reach = max(float(np.linalg.norm(points, axis=-1).max()), 1e-3)
-    centre = 0.0 if planar else 0.5 * (floor + top)
+    # and half-way towards where it stands at rest
+    box = np.concatenate([points[0], np.zeros((1, 3))])
+    aside = 0.25 * (box.min(axis=0) + box.max(axis=0))
+    centre = np.zeros(3) if planar else aside + (0.5 * (floor + top) - aside @ up) * up
     return {
         "centre": short(centre, 5),
         "room": short(1.08 * reach if planar else max(0.5 * (top - floor), 0.62 * reach), 5),

@@ -50,7 +50,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over a common axis: ``series`` maps labels to numbers. ``moment`` ties it to the player of that name."""
+    """Lines over a common axis: ``series`` maps labels to numbers."""
 
     x: Sequence[float]
     series: dict[str, Sequence[float | None]]
@@ -59,7 +59,10 @@ class Curves:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of lines; with several ``views`` one is chosen. ``summary`` says what it shows in words."""
+    """A figure of lines; with several ``views`` one is chosen. ``summary`` says what it shows in words.
+
+    ``player`` names the motion whose time its cursor follows.
+    """
 
     title: str
     x_label: str
@@ -81,7 +84,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A figure of colours over a rectangle; ``x`` and ``y`` are its ends. With several ``views`` one is chosen."""
+    """A figure of colours over a rectangle; ``x`` and ``y`` are its ends. With several ``views`` one is chosen.
+
+    ``square`` draws metres alike in both directions; ``joints`` are the entries of q that x and y are, where they are some.
+    """
 
     title: str
     x: tuple[float, float]
@@ -163,4 +169,4 @@ class Budget:
     def check(self, before: str) -> None:
         """Stop here if the time is over."""
         if self.left <= 0.0:
-            raise OutOfTimeError(f"its {self.seconds:.3g} s were over before {before}; allow more with seconds=")
+            raise OutOfTimeError(f"its {self.seconds:.3g} s were over before {before}; allow more seconds")

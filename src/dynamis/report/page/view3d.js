@@ -76,7 +76,7 @@ export class RobotView {
     const { centre, room, up } = this.model;
     const top = new THREE.Vector3(...up);
     this.camera.up.copy(top);
-    this.controls.target.copy(top).multiplyScalar(centre);
+    this.controls.target.set(...centre);
     const angle = this.model.planar ? 0.35 : 0.75;
     const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.38);
     this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), (1.1 * room) / Math.tan((OPEN * Math.PI) / 360));

@@ -34,23 +34,24 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     )
     movable = plain_coordinates(robot)
     low, high = ranges(robot)
-    kept, views, largest = _kept(robot.n), [], []
-    order = by_influence(robot, movable)[:JOINTS] if movable else []
-    for k in order:
+    kept, found = _kept(robot.n), []
+    for k in by_influence(robot, movable)[:JOINTS] if movable else []:
         budget.check("the eigenvalues along a joint")
         x = np.linspace(low[k], high[k], POINTS)
         q = np.tile(middle(robot), (POINTS, 1))
         q[:, robot.model.coordinates[k].q_index] = x
         along = np.linalg.eigvalsh(robot.mass_matrix(q))
         lines = {f"λ{_subscript(i + 1)}": short(along[:, i]) for i in reversed(kept)}
-        views.append(Curves(short(x), lines, f"{robot.coordinate_names[k]} [{unit_of(robot, k)}]"))
-        largest.append((float(along[:, -1].min()), float(along[:, -1].max())))
-    if views:
+        found.append((k, along, Curves(short(x), lines, f"{robot.coordinate_names[k]} [{unit_of(robot, k)}]")))
+    if found:
+        # the joint along which they change most comes first
+        found.sort(key=lambda one: -float((one[1].max(axis=0) / np.maximum(one[1].min(axis=0), 1e-300)).max()))
+        first, along, _ = found[0]
         mixed = len({c.revolute for c in robot.model.coordinates}) > 1
         unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
-        first = robot.coordinate_names[order[0]]
-        summary = f"Along {first} the largest goes from {text(largest[0][0])} to {text(largest[0][1])}."
-        title = "Eigenvalues of M along one joint, the others at rest"
+        ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
+        summary = f"Along {robot.coordinate_names[first]} the largest goes from {ends[0]} to {ends[1]}."
+        title, views = "Eigenvalues of M along one joint, the others at rest", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:
             section.notes.append(

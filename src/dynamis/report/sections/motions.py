@@ -38,11 +38,15 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     q0, v0 = start(robot)
     fall = simulate(robot, FALL, q0, v0, seconds=0.45 * budget.seconds, **OPTIONS)
     _show(section, "fall", "Let go" if v0 is None else "Set moving, without gravity", fall)
-    section.lead = "The robot let go, and driven along a reference. Play a motion, or drag its time; the plots follow."
+    driven = len(plain_coordinates(robot)) == robot.n
+    section.lead = (
+        f"The robot let go{', and driven along a reference' if driven else ''}. "
+        "Play a motion, or drag its time; the plots follow."
+    )
     again = ["import numpy as np", "import dynamis as dy", "", subject.load]
     again += [f"fall = dy.simulate(robot, {FALL}, q0={short(q0, 6)}" + ("" if v0 is None else f", v0={short(v0, 6)}") + ")"]
     again += ["print(fall, abs(fall.energy_error).max())", "fall.plot('fall.png')"]
-    if len(plain_coordinates(robot)) < robot.n:
+    if not driven:
         section.notes.append("A robot whose base or joints have orientations is not driven along a reference here.")
     else:
         budget.check("the motion under computed torque")
