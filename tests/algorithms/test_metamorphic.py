@@ -10,7 +10,7 @@ import dynamis as dy
 from dynamis.model.description import MassProperties
 from dynamis.spatial import Pose
 
-SEEDS = range(7)
+SEEDS = range(5)
 
 
 def dynamics(robot, q, v, a):

@@ -49,6 +49,7 @@ for _command in (
     derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace,
     redundancy, control, excite, identify, payload, compare, bench, report, completion,
 ):  # fmt: skip
+    _command.context_settings = {**CONTEXT, **_command.context_settings}
     cli.add_command(_command)
 
 
