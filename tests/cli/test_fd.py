@@ -31,7 +31,9 @@ def test_what_simulate_writes_is_read_and_gives_its_accelerations(tmp_path):
     out = tmp_path / "a.npz"
     result = run(ARM, "--states", tmp_path / "fall.csv", "-o", out)
     assert result.exit_code == 0, result.output
-    motion, found = np.genfromtxt(tmp_path / "fall.csv", delimiter=",", names=True, deletechars=""), np.load(out)
+    motion = np.genfromtxt(tmp_path / "fall.csv", delimiter=",", names=True, deletechars="")
+    with np.load(out) as archive:
+        found = dict(archive)
     q, v = (np.column_stack([motion[f"{letter}.joint{k}"] for k in (1, 2)]) for letter in "qv")
     assert found["a.joint2"] == pytest.approx(dy.load(ARM).forward_dynamics(q, v, np.zeros(2))[:, 1])
     facts = json.loads(run(ARM, "--states", tmp_path / "fall.csv", "--json").output)

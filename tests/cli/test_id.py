@@ -66,7 +66,8 @@ def test_every_row_of_a_file_is_computed_and_written(motion, tmp_path, suffix):
     if suffix == ".csv":
         table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
     else:
-        table = np.load(out)
+        with np.load(out) as archive:
+            table = dict(archive)
     robot = dy.load(ARM)
     tau = np.column_stack([table["tau.joint1"], table["tau.joint2"]])
     assert tau == pytest.approx(robot.inverse_dynamics(q, v, a))

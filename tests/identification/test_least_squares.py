@@ -49,10 +49,10 @@ def test_ninety_five_per_cent_intervals_hold_that_often(estimator):
         fit = estimator.fit(e.X, e.y + noise[e.joint] * rng.normal(size=len(e.y)), joint=e.joint)
         inside.append(np.abs(fit.coef_ - base.prior) < 1.96 * fit.standard_errors_)
         found.append(fit.noise_)
-    assert 0.92 < np.mean(inside) < 0.98
+    assert 0.91 < np.mean(inside) < 0.985
     # noise far below that of other joints is not seen by ordinary least squares, whose residuals mix them
     seen = slice(0, 4) if isinstance(estimator, LeastSquares) else slice(None)
-    assert np.allclose(np.mean(found, axis=0)[seen], noise[seen], rtol=0.05)
+    assert np.allclose(np.mean(found, axis=0)[seen], noise[seen], rtol=0.1)
 
 
 def test_weighting_beats_ordinary_where_joints_differ():
