@@ -163,7 +163,8 @@ def test_two_kilogrammes_added_to_a_real_log_are_found():
     path = Path(__file__).resolve().parents[3] / "shared" / "data" / "ur10_unisa"
     if not path.exists():
         pytest.skip("the UR10 log is not beside the checkout")
-    log = np.load(path / "ur10_exciting_trajectory.npz")
+    with np.load(path / "ur10_exciting_trajectory.npz") as archive:
+        log = dict(archive)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the file lacks is not the question here
         robot = dy.load(path / "ur10_robot.urdf")

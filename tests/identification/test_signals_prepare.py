@@ -211,7 +211,8 @@ def real(name):
 
 @pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
 def test_the_velocities_a_ur10_logged_are_the_derivatives_of_its_positions():
-    data = np.load(real("ur10_unisa") / "ur10_exciting_trajectory.npz")
+    with np.load(real("ur10_unisa") / "ur10_exciting_trajectory.npz") as archive:
+        data = dict(archive)
     robot = dy.load(real("ur10_unisa") / "ur10_robot.urdf")
     ready = prepare(SimpleNamespace(t=data["t"], q=data["q"], tau=data["e"]), robot, cutoff=15.0)
     (run,) = ready
