@@ -1,38 +1,19 @@
 """Logs of real robots: read as they were published, with nothing found wrong."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.identification.logs import Mapping, examine, examine_torques, log_chunks, read_log
 
-DATA = Path(__file__).resolve().parents[2] / "../shared/data"
-TX40, UR10 = DATA / "tx40", DATA / "ur10_unisa"
-NEEDS_TX40 = pytest.mark.skipif(not TX40.exists(), reason="the TX40 log is not beside the checkout (shared/data/tx40)")
-NEEDS_UR10 = pytest.mark.skipif(not UR10.exists(), reason="the UR10 log is not beside the checkout (shared/data/ur10_unisa)")
-TX40_MAPPING = """
-rate = 5000
-[position]
-file = "pos_read_data.csv"
-pattern = "Joint_{n}"
-side = "motor"
-[torque]
-file = "curr_data.csv"
-pattern = "Joint_{n}"
-[transmission]
-ratios = [32, 32, 45, -48, 45, 32]
-coupling = [[6, 5, 32]]
-zero = [0, -1.5707963267948966, 1.5707963267948966, 0, 0, 0]
-"""
 
-
-@NEEDS_TX40
 @pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
 def test_tx40_is_read_from_two_files_through_a_mapping():
+    needs(TX40)
     robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
     mapping = Mapping.parse(TX40_MAPPING)
     log = read_log(TX40, robot, mapping)
@@ -48,9 +29,9 @@ def test_tx40_is_read_from_two_files_through_a_mapping():
     assert examine(at_joints, robot) == []
 
 
-@NEEDS_UR10
 @pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
 def test_ur10_is_the_same_from_its_bag_and_its_archive():
+    needs(UR10)
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     robot = dy.load(UR10 / "ur10_robot.urdf")
     bag, archive = (read_log(UR10 / f"ur10_exciting_trajectory.{suffix}", robot) for suffix in ("db3", "npz"))
@@ -64,9 +45,9 @@ def test_ur10_is_the_same_from_its_bag_and_its_archive():
     assert examine(bag, robot) == []
 
 
-@NEEDS_UR10
 @pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
 def test_ur10_agrees_with_its_model_and_mistakes_in_it_are_named():
+    needs(UR10)
     robot = dy.load(UR10 / "ur10_robot.urdf")
     log = read_log(UR10 / "ur10_exciting_trajectory.npz", robot)
     samples = SimpleNamespace(t=log.t, q=log.q, v=log.v, a=np.gradient(log.v, log.t, axis=0), tau=log.tau, source="ur10")

@@ -2,10 +2,10 @@
 
 import csv
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.identification import (
@@ -19,30 +19,8 @@ from dynamis.identification import (
 )
 from dynamis.identification.judgement.validation import alternating_blocks
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-TX40, UR10 = DATA / "tx40", DATA / "ur10_unisa"
-MAPPING = """
-rate = 5000
-[position]
-file = "pos_read_data.csv"
-pattern = "Joint_{n}"
-side = "motor"
-[torque]
-file = "curr_data.csv"
-pattern = "Joint_{n}"
-side = "motor"
-[transmission]
-ratios = [32, 32, 45, -48, 45, 32]
-coupling = [[6, 5, 32]]
-zero = [0, -1.5707963267948966, 1.5707963267948966, 0, 0, 0]
-"""
 SLOW = [0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222]
 COUPLED = [("joint_5", "joint_6")]
-
-
-def needs(folder):
-    if not folder.is_dir():
-        pytest.skip(f"the log is not beside this checkout (../shared/data/{folder.name})")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +29,7 @@ def tx40():
     from dynamis.identification import Mapping
 
     robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
-    log = read_log(TX40 / "pos_read_data.csv", robot, Mapping.parse(MAPPING))
+    log = read_log(TX40 / "pos_read_data.csv", robot, Mapping.parse(TX40_MAPPING))
     return robot, log
 
 

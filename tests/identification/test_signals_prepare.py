@@ -1,10 +1,10 @@
 """From logs to samples: broken logs, motors, currents, quaternions, and two logs of real robots."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from real_logs import TX40, UR10, needs
 
 import dynamis as dy
 from dynamis.errors import InputError
@@ -13,7 +13,6 @@ from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, remove_spikes
 from dynamis.identification.transmission import Transmission
 
-DATA = Path(__file__).resolve().parents[2] / "../shared/data"
 ARM = dy.load("planar_2r_melchiorri")
 H, N = 0.002, 4000
 T = H * np.arange(N)
@@ -202,18 +201,12 @@ def test_spikes_are_found_and_steps_and_turning_points_are_not(noise):
     assert np.median(wrong) < 2e-3 + 3 * noise
 
 
-def real(name):
-    folder = DATA / name
-    if not folder.is_dir():
-        pytest.skip(f"the log {name} is not beside this checkout")
-    return folder
-
-
 @pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
 def test_the_velocities_a_ur10_logged_are_the_derivatives_of_its_positions():
-    with np.load(real("ur10_unisa") / "ur10_exciting_trajectory.npz") as archive:
+    needs(UR10)
+    with np.load(UR10 / "ur10_exciting_trajectory.npz") as archive:
         data = dict(archive)
-    robot = dy.load(real("ur10_unisa") / "ur10_robot.urdf")
+    robot = dy.load(UR10 / "ur10_robot.urdf")
     ready = prepare(SimpleNamespace(t=data["t"], q=data["q"], tau=data["e"]), robot, cutoff=15.0)
     (run,) = ready
     rows = np.searchsorted(data["t"], run.t - 1e-4)
@@ -226,9 +219,9 @@ def test_the_velocities_a_ur10_logged_are_the_derivatives_of_its_positions():
 def test_the_tx40_is_explained_as_well_as_it_was_published():
     from dynamis.identification import LeastSquares, LinearModel, base_parameters, equations
 
-    folder = real("tx40")
-    q, tau = (np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1) for name in ("pos_read_data", "curr_data"))
-    robot = dy.load(folder / "tx40_mdh_modified.urdf")
+    needs(TX40)
+    q, tau = (np.loadtxt(TX40 / f"{name}.csv", delimiter=",", skiprows=1) for name in ("pos_read_data", "curr_data"))
+    robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
     gear = Transmission.of([32, 32, 45, -48, 45, 32], [(5, 4, 32)], [0, -np.pi / 2, np.pi / 2, 0, 0, 0])
     motors = SimpleNamespace(t=2e-4 * np.arange(len(q)), q=q, tau=tau)
     base = base_parameters(LinearModel(robot, offset=True, couplings=[robot.coordinate_names[4:6]]))

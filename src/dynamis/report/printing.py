@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from dynamis.errors import InputError, MissingExtraError
+from dynamis.whole_files import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAMED = "DYNAMIS_BROWSER"  # an environment variable that says which
@@ -31,8 +32,6 @@ def find_browser() -> str:
 
 def print_pdf(page: str, target: Path) -> Path:
     """Print a page to a PDF file, whole or not at all."""
-    from dynamis.report.report import write_whole
-
     browser = find_browser()
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder, "report.html"), Path(folder, "report.pdf")
@@ -60,4 +59,4 @@ def print_pdf(page: str, target: Path) -> Path:
         if not made.exists():
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise InputError(f"{browser} did not print the report: {last}")
-        return write_whole(target, made.read_bytes())
+        return write_file(target, made.read_bytes())

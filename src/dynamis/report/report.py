@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dynamis.report.section import Budget, OutOfTimeError, Section
 from dynamis.report.subject import Subject, subject_of
 from dynamis.report.tiers import code_tier
 from dynamis.robot import Robot, load
+from dynamis.whole_files import write_file
 
 Progress = Callable[[float, str], None]
 
@@ -68,7 +68,7 @@ class Contents:
             return print_pdf(self.html(), target)
         if suffix not in (".html", ".htm", ".md"):
             raise InputError(f"{printable(target.name)}: name the report .html, .md or .pdf")
-        return write_whole(target, (self.markdown() if suffix == ".md" else self.html()).encode("utf-8"))
+        return write_file(target, (self.markdown() if suffix == ".md" else self.html()).encode("utf-8"))
 
 
 def report(
@@ -159,21 +159,3 @@ def default_path(name: str) -> Path:
     """A file name made of the robot's: letters and digits, hyphens for everything else."""
     plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
     return Path(f"{plain or 'robot'}-report.html")
-
-
-def write_whole(target: Path, content: bytes) -> Path:
-    """Write a file so that there is never half of one."""
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name[:40]}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # noqa: PTH101 - mkstemp makes it for this user alone
-        Path(temporary).replace(target)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"{printable(str(target), 400)} cannot be written: {error.strerror or error}") from None
-    return target

@@ -7,6 +7,7 @@ learnt ends in an underscore. So scikit-learn's clone, pipelines, cross-validati
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ DEFICIENT = 1e-10  # of the largest singular value of columns of length one
 ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
 
 
-class Estimator:
+class Estimator(ABC):
     """A linear model y = X β to be fitted.
 
     After ``fit``: ``coef_`` (β), ``covariance_`` of β, ``noise_`` (the residual's standard deviation, joint by joint), ``dof_``
@@ -34,8 +35,9 @@ class Estimator:
     condition_: float
     n_features_in_: int
 
+    @abstractmethod
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
-        raise NotImplementedError
+        """Learn from rows X (N, r) and torques y (N,); ``joint`` says which joint's each row is, ``names`` are the columns'."""
 
     def predict(self, X: Any) -> Array:
         """X β."""

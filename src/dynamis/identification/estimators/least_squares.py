@@ -6,6 +6,7 @@ its statistics ask for, however long the log was.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,8 +46,9 @@ class FromFactors(Estimator):
             )
         return self
 
+    @abstractmethod
     def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
-        raise NotImplementedError
+        """Learn from each joint's R of [X, y] and the rows it stands for."""
 
     def _learn(self, factors: Sequence[Array], counts: Array, weights: Array, names: Sequence[str] | None) -> Array:
         """β of rows weighted joint by joint; sets what is the same for all, and gives each joint's sum of squares."""

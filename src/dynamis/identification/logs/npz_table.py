@@ -7,7 +7,6 @@ import json
 import math
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.table import NUMBERS, Block, Table, matrix_names
+from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block
 
 Array = npt.NDArray[Any]
 UNREADABLE = (ValueError, EOFError, TypeError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, SyntaxError)
@@ -36,7 +35,7 @@ class Member:
     offset: int
 
 
-class NpzTable(Table):
+class NpzTable(ArrayTable):
     """The arrays (N,) and (N, k) of an archive that have as many rows as its times, or as most of them."""
 
     def __init__(self, path: Path) -> None:
@@ -48,33 +47,10 @@ class NpzTable(Table):
         except UNREADABLE as error:
             raise self.wrong(f"it is damaged, or no .npz archive ({type(error).__name__}: {error}); write it again") from None
         arrays = {true_names.get(name, name): m for name, m in named.items() if m is not None and len(m.shape) in (1, 2)}
-        lengths = Counter(m.shape[0] for m in arrays.values())
-        times = [m.shape[0] for name, m in arrays.items() if name.lower() in ("t", "time", "timestamp") and len(m.shape) == 1]
-        self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
-        self._columns = {
-            column: (m, k)
-            for name, m in arrays.items()
-            if m.shape[0] == self._count
-            for k, column in enumerate(matrix_names(name, m.shape))
-        }
-        others = [f"{printable(name)} {m.shape}" for name, m in arrays.items() if m.shape[0] != self._count]
-        self._left_out = (
-            f"arrays of other lengths than {self._count} rows are left out: {', '.join(others[:12])}" if others else ""
-        )
+        self._choose({name: m.shape for name, m in arrays.items()}, "arrays")
+        self._columns = {column: (arrays[name], k) for column, (name, k) in self._places.items()}
         if not self._columns:
             raise self.wrong("it holds no arrays with one row for each instant; save t, q and tau with numpy.savez")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._columns)
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def left_out(self) -> str:
-        return self._left_out
 
     def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
         """What an array is, from its header alone; None where it is not numbers."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from dynamis.errors import InputError, printable, unknown_name
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
+TIMES = ("t", "time", "timestamp")
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,38 @@ class Table(ABC):
 
     def wrong(self, why: str) -> InputError:
         return InputError(f"{printable(str(self.path), 400)}: {why}")
+
+
+class ArrayTable(Table):
+    """Arrays (N,) and (N, k) of a file; those are columns that have as many rows as the times, or as most of them."""
+
+    def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str) -> None:
+        """Of arrays of these shapes, called ``word`` in messages; `_places` then says which column of which array is which."""
+        times = [s[0] for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and len(s) == 1]
+        lengths = Counter(s[0] for s in shapes.values())
+        self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
+        self._places = {
+            column: (name, k)
+            for name, s in shapes.items()
+            if s[0] == self._count
+            for k, column in enumerate(matrix_names(name, s))
+        }
+        others = [f"{printable(name)} {s}" for name, s in shapes.items() if s[0] != self._count]
+        self._left_out = (
+            f"{word} of other lengths than {self._count} rows are left out: {', '.join(others[:12])}" if others else ""
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._places)
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def left_out(self) -> str:
+        return self._left_out
 
 
 def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:

@@ -55,6 +55,14 @@ def plain_coordinates(robot: Robot) -> list[int]:
     return [k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
 
 
+def has_plain_coordinates(robot: Robot, section: Section, what: str) -> bool:
+    """Whether every coordinate is one; otherwise the section says that ``what`` it shows is not for this robot."""
+    if len(plain_coordinates(robot)) == robot.n:
+        return True
+    section.lead = f"{what} is asked of robots on a fixed base, with one coordinate for each joint: not of this one."
+    return False
+
+
 def by_influence(robot: Robot, movable: list[int]) -> list[int]:
     """The coordinates, those first that change gravity and inertia most, on average over random configurations."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from dynamis.analysis.workspace import workspace_slice
 from dynamis.errors import DynamisError
 from dynamis.report.numbers import main_frame, ranges, short, text, triple
 from dynamis.report.section import Budget, Section, Table
-from dynamis.report.sections.maps import plain_coordinates
+from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.sections.workspace import slice_map
 from dynamis.report.subject import Subject
 from dynamis.statics.strength import largest_force
@@ -21,10 +21,7 @@ RIGID = 1e-12  # of the largest compliance
 
 def build(subject: Subject, section: Section, budget: Budget) -> None:
     robot = subject.robot
-    if len(plain_coordinates(robot)) < robot.n:
-        section.lead = (
-            "How a tip gives way is asked of robots on a fixed base, with one coordinate for each joint: not of this one."
-        )
+    if not has_plain_coordinates(robot, section, "How a tip gives way"):
         return
     frame = main_frame(robot)
     low, high = ranges(robot)

@@ -11,7 +11,7 @@ from dynamis.analysis.task import in_order_of_q
 from dynamis.analysis.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
 from dynamis.report.numbers import main_frame, ranges, short, text
 from dynamis.report.section import Budget, Facts, Grid, HeatMap, Section
-from dynamis.report.sections.maps import plain_coordinates
+from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.subject import Subject
 
 Array = npt.NDArray[Any]
@@ -22,10 +22,7 @@ SAMPLES, CELLS = 40_000, 56
 
 def build(subject: Subject, section: Section, budget: Budget) -> None:
     robot = subject.robot
-    if len(plain_coordinates(robot)) < robot.n:
-        section.lead = (
-            "Where a tip can be is asked of robots on a fixed base, with one coordinate for each joint: not of this one."
-        )
+    if not has_plain_coordinates(robot, section, "Where a tip can be"):
         return
     frame = main_frame(robot)
     low, high = ranges(robot)
