@@ -43,7 +43,7 @@ from dynamis.model.actuators import Actuator
 from dynamis.model.build import build, with_floating_base
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.load import load_description
-from dynamis.model.model import Frame, Model
+from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import write_urdf
 from dynamis.scalar import Node
@@ -567,7 +567,15 @@ class Robot:
 
     # compiled functions
 
-    def compile(self, function: Callable[..., Any] | str, /, *, parameters: Sequence[Node] = (), **sizes: int) -> Kernel:
+    def compile(
+        self,
+        function: Callable[..., Any] | str,
+        /,
+        *,
+        parameters: Sequence[Node] = (),
+        identity: str | None = None,
+        **sizes: int,
+    ) -> Kernel:
         """A function of this robot, written for one state, as compiled code for any batch.
 
         ``function(robot, q, v, …)`` takes vectors and returns an array; its arguments are named q, v, a, tau, or have
@@ -576,6 +584,9 @@ class Robot:
 
         A name such as "inverse_dynamics" compiles that function. Symbols in the robot are then ``parameters``, whose
         values are given behind the others, batched like them.
+
+        Compiled code is kept on disk; to know that it is the same function, it is traced again. ``identity``, anything that
+        says which function of this robot it is, saves that: it must change whenever the function does.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -604,7 +615,8 @@ class Robot:
             if name not in known:
                 raise InputError(f"how long is the argument {name!r}? say compile(function, {name}=LENGTH)")
         robot = Robot(self._description, _tracing=True)
-        return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, None, parameters)
+        whose = None if identity is None else f"{fingerprint(self.model)} {identity}"
+        return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
 
     @staticmethod
     def _known(name: str) -> tuple[Any, tuple[str, ...], str]:

@@ -86,7 +86,12 @@ class BaseParameters:
         def columns(robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
             return self.model.rows(robot, q, v, a, past)[:, self.independent]
 
-        return self.model.robot.compile(columns, past=self.model.past_size)
+        return self.model.robot.compile(columns, identity=self.identity, past=self.model.past_size)
+
+    @property
+    def identity(self) -> str | None:
+        """What tells the independent columns from those of other models of the same robot, where that can be told."""
+        return None if self.model.identity is None else f"{self.model.identity} {self.independent.tolist()}"
 
     @functools.cached_property
     def pattern(self) -> Array:

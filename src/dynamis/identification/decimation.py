@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.row_sums import row_sums
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 ATTENUATION = 50.0  # dB, of what lies beyond the transition
 TRANSITION = 1.5  # width of the fall from 1 to nothing, in cut-offs
 AVERAGED = 8.0  # samples are first averaged down to no less than this many times the cut-off
-GROUP = 8  # rows that are made by one product of matrices
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,6 @@ class Decimation:
         """The weight of each sample in a row."""
         return np.repeat(self.weights, self.averaged) / self.averaged
 
-    @functools.cached_property
-    def _rows_at_a_time(self) -> Array:
-        """The weights of several rows, shifted against each other, as one matrix."""
-        stride, length = self.every // self.averaged, len(self.weights)
-        T = np.zeros((GROUP, (GROUP - 1) * stride + length))
-        for k in range(GROUP):
-            T[k, k * stride : k * stride + length] = self.weights
-        return T
-
     @property
     def half(self) -> int:
         """Samples before the one a row stands for."""
@@ -97,23 +88,19 @@ class Decimation:
         at = self.centres(len(x))
         return x[at] if len(self.taps) % 2 else 0.5 * (x[at - 1] + x[at])
 
-    def of(self, x: Array, averaged: int = 1) -> Array:
-        """The filtered rows of an array whose first axis is time; ``averaged`` samples each, where that was done before."""
-        count = self.rows(len(x) * averaged)
+    def of(self, x: Array) -> Array:
+        """The filtered rows of an array whose first axis is time."""
         if len(self.taps) == 1:
             return x[:: self.every]
-        if count == 0 or x.size == 0:
-            return np.empty((count, *x.shape[1:]))
-        d, stride = self.averaged // averaged, self.every // self.averaged
-        flat = x.reshape(len(x), -1)[: len(x) - len(x) % d]
-        means = flat if d == 1 else np.add.reduce(flat.reshape(-1, d, flat.shape[1]), axis=1) / d
-        T = self._rows_at_a_time
-        groups = -(-count // GROUP)
-        missing = (groups - 1) * GROUP * stride + T.shape[1] - len(means)
-        if missing > 0:
-            means = np.concatenate([means, np.zeros((missing, means.shape[1]))])
-        row = means.strides[0]
-        shape, strides = (groups, T.shape[1], means.shape[1]), (GROUP * stride * row, row, means.strides[1])
-        windows = np.lib.stride_tricks.as_strided(means, shape, strides, writeable=False)
-        rows = np.matmul(T, windows).reshape(groups * GROUP, -1)[:count]
-        return rows.reshape(count, *x.shape[1:])
+        flat = np.ascontiguousarray(x, float).reshape(len(x), -1)
+        out = np.empty((self.rows(len(x)), flat.shape[1]))
+        return self.of_means(flat, 1, out).reshape(-1, *x.shape[1:])
+
+    def of_means(self, x: Array, averaged: int, out: Array) -> Array:
+        """The same, into ``out``, of rows (N, c) each of which is already the mean of ``averaged`` samples."""
+        if len(self.taps) == 1:
+            out[...] = x[:: self.every]
+            return out
+        d = self.averaged // averaged
+        means = x if d == 1 else np.add.reduce(x[: len(x) - len(x) % d].reshape(-1, d, x.shape[1]), axis=1) / d
+        return row_sums(means, self.weights, self.every // self.averaged, out)

@@ -172,7 +172,13 @@ class LinearModel:
 
     @functools.cached_property
     def _kernel(self) -> Kernel:
-        return self.robot.compile(self.rows, past=self.past_size)
+        return self.robot.compile(self.rows, identity=self.identity, past=self.past_size)
+
+    @property
+    def identity(self) -> str | None:
+        """What tells this model's functions from those of other models of the same robot; unknown with a user's columns."""
+        parts = (self._pairs, self.friction, self.smooth, self.stribeck_speed, self.couplings, self.presliding, self.names)
+        return None if self.columns else repr(parts)
 
     @property
     def past_size(self) -> int:

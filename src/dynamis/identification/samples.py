@@ -70,10 +70,9 @@ class Samples:
                 raise InputError(
                     f"{name}{whose} has shape {array.shape}; it takes one row for an instant, one column for a joint"
                 )
-            bad = ~np.isfinite(array)
-            if bad.any():
-                row, column = (int(k) for k in np.argwhere(bad)[0])
-                found, count = array[row, column], int(bad.sum())
+            if len(bad := not_finite(array)):
+                (row, column), count = bad[0], len(bad)
+                found = array[row, column]
                 raise InputError(
                     f"{name}[{row}, {column}]{whose} is {found} ({count} such numbers): leave these rows out or repair them"
                 )
@@ -121,6 +120,13 @@ class Samples:
         rate = "" if self.period is None else f" at {1.0 / self.period:g} Hz"
         whose = f" of {printable(self.source)}" if self.source else ""
         return f"<Samples{whose}: {len(self)} instants of {self.tau.shape[1]} joints{rate}>"
+
+
+def not_finite(x: Array) -> Array:
+    """The places (count, axes) of what is no number, or beyond all numbers. Mostly there are none, and a sum tells."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        fine = bool(np.isfinite(x.sum()))
+    return np.empty((0, x.ndim), int) if fine else np.argwhere(~np.isfinite(x))
 
 
 def as_runs(samples: Samples | Sequence[Samples]) -> list[Samples]:

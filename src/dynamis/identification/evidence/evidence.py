@@ -108,13 +108,19 @@ def by_products(A: Array, gram: Array) -> Array:
     U, pivots, rank, _ = scipy.linalg.lapack.dpstrf(gram[:r, :r] / np.outer(scale, scale))
     order = pivots - 1
     U = np.triu(U)[:rank]
-    z = scipy.linalg.solve_triangular(U[:, :rank], (gram[:r, r] / scale)[order[:rank]], trans="T", check_finite=False)
-    beta = np.zeros(r)
-    beta[order[:rank]] = scipy.linalg.solve_triangular(U[:, :rank], z, check_finite=False) / scale[order[:rank]]
+    z = _solved(U[:, :rank], (gram[:r, r] / scale)[order[:rank]], trans=1)
     whole = np.zeros((rank + 1, r + 1))
     whole[:rank, order], whole[:rank, r] = U * scale[order], z
     rest = gram[r, r] - z @ z
-    # a small difference of squares would be rounding: then from the rows
-    clear = rest > CLEAR * gram[r, r]
-    whole[rank, r] = np.sqrt(rest) if clear else np.linalg.norm(A[:, r] - A[:, :r] @ beta)
+    if rest > CLEAR * gram[r, r]:
+        whole[rank, r] = np.sqrt(rest)
+    else:  # a small difference of squares would be rounding: then from the rows
+        beta = np.zeros(r)
+        beta[order[:rank]] = _solved(U[:, :rank], z) / scale[order[:rank]]
+        whole[rank, r] = np.linalg.norm(A[:, r] - A[:, :r] @ beta)
     return whole
+
+
+def _solved(U: Array, b: Array, trans: int = 0) -> Array:
+    """U⁻¹ b, or U⁻ᵀ b; U is upper triangular, and LAPACK has no use for one without rows."""
+    return np.asarray(scipy.linalg.lapack.dtrtrs(U, b, trans=trans)[0]).reshape(-1) if len(b) else b

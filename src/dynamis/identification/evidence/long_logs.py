@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from dynamis.identification.evidence.stream import Stream
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.log import SIGNALS, Log, joined
 from dynamis.identification.logs.reading import log_chunks
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Samples, not_finite
 from dynamis.identification.signals.filters import margin
 from dynamis.identification.signals.measured import Measured
 from dynamis.identification.signals.prepare import prepare, rows_kept
@@ -50,7 +50,7 @@ class LongLog:
     slow: Any = None
     transmission: Any = None
     exact: bool = False
-    size: int = 262_144
+    size: int = 65_536
     options: dict[str, Any] = field(default_factory=dict)
 
     def samples(self, path: PathLike, robot: Robot) -> Iterator[Samples]:
@@ -112,7 +112,7 @@ class LongLog:
         """What a log says, in memory that does not grow with it."""
         stream = Stream(base, self.exact)
         done = 0
-        for piece in _ahead(self.samples(path, base.model.robot)):
+        for piece in self.samples(path, base.model.robot):
             stream.push(piece)
             done += len(piece)
             if progress is not None:
@@ -172,15 +172,6 @@ def _workers(scheduler: str | None) -> Iterator[Executor | None]:
         yield crew.executor
 
 
-def _ahead(pieces: Iterator[Samples]) -> Iterator[Samples]:
-    """The same pieces, the next one read while the last is worked on."""
-    with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, pieces, None)
-        while (piece := coming.result()) is not None:
-            coming = reader.submit(next, pieces, None)
-            yield piece
-
-
 def _on_even_clock(chunks: Iterator[Log]) -> Iterator[tuple[Log, float]]:
     period, zero, start, last = 0.0, 0.0, 0, None
     for chunk in chunks:
@@ -230,9 +221,8 @@ def _even(log: Log, zero: float, period: float, first: int) -> Log:
     """The same samples at times without jitter; an error names the first gap, or the first number that is none."""
     for name in SIGNALS:
         values = getattr(log, name)
-        bad = np.zeros((1, 1), bool) if values is None else ~np.isfinite(values)
-        if bad.any():
-            at, joint = (int(k) for k in np.argwhere(bad)[0])
+        if values is not None and len(bad := not_finite(values)):
+            at, joint = map(int, bad[0])
             column = printable(log.column(name, joint))
             raise InputError(f"column {column} holds {values[at, joint]} at {log.where(at)}; remove it, and cut the log there")
     even = zero + period * (first + np.arange(len(log)))

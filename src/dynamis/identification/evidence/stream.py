@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections import deque
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import thread_count
-from dynamis.compiler.threads import share
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
@@ -22,10 +24,13 @@ from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-BLOCK = 4096  # rows, of which one triangle is made
+BLOCK = 8192  # rows, of which one triangle is made
 TOGETHER = 16  # triangles that are made one
 TOGETHER_AT_MOST = 5  # samples in one compiled function
-TILE = 1024  # samples whose regressor is looked at while it is in the cache
+MOST_THREADS = 16  # each of them keeps a block
+AHEAD = 2  # blocks that wait until a thread is free
+TILE = 2048  # samples whose regressor is looked at while it is in the cache
+SUMMED = 1024  # rows whose products are taken at once
 
 
 class Stream:
@@ -44,7 +49,11 @@ class Stream:
         self._waiting: list[tuple[Samples, Array]] = []
         self._count = 0
         self._filter: Decimation | None = None
-        self._rooms: dict[int, tuple[Array, Array]] = {}
+        self._rooms: list[tuple[Array, Array]] = []
+        threads = min(thread_count(), MOST_THREADS)
+        self._threads = ThreadPoolExecutor(threads, "dynamis evidence") if threads > 1 else None
+        self._underway: deque[Future[Evidence]] = deque()
+        self._most_underway = threads + AHEAD
 
     def push(self, samples: Samples) -> None:
         """More of the same run."""
@@ -62,16 +71,15 @@ class Stream:
             raise InputError("the pieces of a run must have one period and one filter; finish one run before the next begins")
         self._waiting.append((samples, self._past.advance(samples.q)))
         self._count += len(samples)
-        threads = thread_count()
-        while self._count >= self._needed(threads * BLOCK):
-            self._work_off([BLOCK] * threads)
+        while self._count >= self._needed(BLOCK):
+            self._work_off(BLOCK)
 
     def finish(self) -> Evidence:
         """What the run says, with all that was still waiting."""
-        if self._filter is not None:
-            left = self._filter.rows(self._count)
-            if left:
-                self._work_off([min(BLOCK, left - start) for start in range(0, left, BLOCK)])
+        if self._filter is not None and (left := self._filter.rows(self._count)):
+            self._work_off(left)  # less than a block
+        while self._underway:
+            self._keep(self._underway.popleft().result())
         self._waiting, self._count, self._filter = [], 0, None
         self._parts = [merge([self._nothing, *self._parts])]
         return self._parts[0]
@@ -80,27 +88,23 @@ class Stream:
         assert self._filter is not None
         return (rows - 1) * self._filter.every + len(self._filter.taps)
 
-    def _work_off(self, sizes: Sequence[int]) -> None:
-        """Blocks of so many rows, in threads; then their samples are dropped, but for those the next row needs."""
+    def _work_off(self, rows: int) -> None:
+        """A block of so many rows; then its samples are dropped, but for those the next row needs. With several threads it is
+        only begun here, while more samples come; what blocks say is put together in their order, whoever is first."""
         assert self._filter is not None
-        run, past = self._first(self._needed(sum(sizes)))
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        parts: list[Evidence | None] = [None] * len(sizes)
-        threads = thread_count()
+        block = self._first(self._needed(rows))
+        self._drop(rows * self._filter.every)
+        if self._threads is None:
+            self._keep(self._evidence(*block))
+            return
+        self._underway.append(self._threads.submit(self._evidence, *block))
+        if len(self._underway) > self._most_underway:
+            self._keep(self._underway.popleft().result())
 
-        def reduce_block(k: int) -> None:
-            low = int(starts[k]) * self._filter.every  # type: ignore[union-attr]
-            piece = slice(low, low + self._needed(sizes[k]))
-            parts[k] = self._evidence(run[piece], past[piece], k % threads)
-
-        for group in range(0, len(sizes), threads):
-            share(reduce_block, range(group, min(group + threads, len(sizes))))
-        self._drop(int(starts[-1]) * self._filter.every)
-        for part in parts:
-            assert part is not None
-            self._parts.append(part)
-            if len(self._parts) == TOGETHER:
-                self._parts = [merge(self._parts)]
+    def _keep(self, part: Evidence) -> None:
+        self._parts.append(part)
+        if len(self._parts) == TOGETHER:
+            self._parts = [merge(self._parts)]
 
     def _first(self, count: int) -> tuple[Samples, Array]:
         """The samples that have waited longest; copied only where they came in several pieces."""
@@ -122,7 +126,7 @@ class Stream:
             run, past = self._waiting[0]
             self._waiting[0] = run[count:], past[count:]
 
-    def _evidence(self, run: Samples, past: Array, place: int) -> Evidence:
+    def _evidence(self, run: Samples, past: Array) -> Evidence:
         """One block. The entries of all joints stand side by side, each joint's torque behind its columns."""
         assert self._filter is not None
         filtered, columns = self._filter, self._nothing.columns
@@ -130,38 +134,49 @@ class Stream:
         widths = [len(c) + 1 for c in columns]
         edges = np.concatenate([[0], np.cumsum(widths)])
         g = _averaged_at_once(filtered)
-        entries, work = self._memory(place, int(edges[-1]), ((step - 1) * filtered.every + len(filtered.taps)) // g)
+        function = _entry_function(self.base, g)
+        again = max(0, len(filtered.taps) - filtered.every) // g  # means that the next tile needs too
+        entries, work = room = self._room(int(edges[-1]), step * filtered.every // g + again)
         centres = filtered.centres(len(run))
         use = run.use[centres]
         products = [bool(use[:, j].all()) and not self.exact and rows == BLOCK > TALL * w for j, w in enumerate(widths)]
         grams = [np.zeros((w, w)) for w in widths]
+        middles = filtered.middles(run.tau) if run.smooth_torque else None
+        summed = known = 0
         for low in range(0, rows, step):  # while a tile is in the cache
             high = min(low + step, rows)
-            piece = slice(low * filtered.every, (high - 1) * filtered.every + len(filtered.taps))
-            tile = work[: (piece.stop - piece.start) // g]
-            arguments = (x[piece].reshape(len(tile), -1) for x in (run.q, run.v, run.a, past, run.tau))
-            _entry_function(self.base, g)(*arguments, out=tile)
-            entries[low:high] = filtered.of(tile, g)
-        if run.smooth_torque:
-            entries[:rows, edges[1:] - 1] = filtered.middles(run.tau)
-        for low in range(0, rows, TILE):
-            for j in np.flatnonzero(products):
-                T = entries[low : min(low + TILE, rows), edges[j] : edges[j + 1]]
-                grams[j] += T.T @ T
+            end = (high - 1) * filtered.every + len(filtered.taps)
+            piece = slice(low * filtered.every + known * g, end)
+            tile = work[: known + (end - piece.start) // g]
+            arguments = (x[piece].reshape(len(tile) - known, -1) for x in (run.q, run.v, run.a, past, run.tau))
+            function(*arguments, out=tile[known:])
+            filtered.of_means(tile, g, entries[low:high])
+            known = again if high < rows else 0
+            tile[:known] = tile[len(tile) - known :]
+            if middles is not None:
+                entries[low:high, edges[1:] - 1] = middles[low:high]
+            if high - summed >= SUMMED or high == rows:
+                for j in np.flatnonzero(products):
+                    T = entries[summed:high, edges[j] : edges[j + 1]]
+                    grams[j] += T.T @ T
+                summed = high
         triangles, counts = [], []
         for k, gram in enumerate(grams):
             A = entries[:rows, edges[k] : edges[k + 1]]
             triangles.append(by_products(A, gram) if products[k] else by_reflections(A[use[:, k]]))
             counts.append(int(use[:, k].sum()))
+        self._rooms.append(room)
         return replace(
             self._nothing, R=tuple(triangles), counts=np.array(counts), samples=rows * filtered.every, exact=not any(products)
         )
 
-    def _memory(self, place: int, width: int, longest: int) -> tuple[Array, Array]:
-        """Room for a block and a tile, one for each thread, used again and again: fresh memory is slow to touch."""
-        if place not in self._rooms or len(self._rooms[place][1]) < longest:
-            self._rooms[place] = np.empty((BLOCK, width)), np.empty((longest, width))
-        return self._rooms[place]
+    def _room(self, width: int, longest: int) -> tuple[Array, Array]:
+        """Memory for a block and a tile, used again and again: fresh memory is slow to touch."""
+        with contextlib.suppress(IndexError):
+            room = self._rooms.pop()
+            if len(room[1]) >= longest:
+                return room
+        return np.empty((BLOCK, width)), np.empty((longest, width))
 
 
 def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> Evidence:
@@ -205,7 +220,8 @@ def _entry_function(base: BaseParameters, samples: int) -> Any:
             total = total + np.concatenate([np.append(Y[j, shows], parts[4][j]) for j, shows in enumerate(pattern)])
         return np.asarray(total / samples if samples > 1 else total)
 
-    return robot.compile(shown, **{name: samples * size for name, size in sizes.items()}).ufunc()
+    identity = None if base.identity is None else f"{base.identity} mean of {samples}"
+    return robot.compile(shown, identity=identity, **{name: samples * size for name, size in sizes.items()}).ufunc()
 
 
 def _joined(pieces: Sequence[Samples]) -> Samples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ Array = npt.NDArray[Any]
 UNREADABLE = (ValueError, EOFError, TypeError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, SyntaxError)
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 LARGEST_NOTE = 1 << 22  # bytes
+SUMMED = 1 << 26  # bytes: of larger arrays, the archive's checksum would take as long as all the rest
+LOCAL_HEADER = struct.Struct("<26xHH")  # of a member: how long its name and its extra field are
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ class _Streams:
         starts = [k * length for k in range(self.width)] if self.apart else [0]
         self.files: list[IO[bytes]] = []
         for start in starts:
-            file = stack.enter_context(archive.open(member.file))
-            file.seek(member.offset + start * member.dtype.itemsize)
+            file, zero = _opened(stack, archive, archive.getinfo(member.file))
+            file.seek(zero + member.offset + start * member.dtype.itemsize)
             self.files.append(file)
 
     def rows(self, count: int) -> Array:
@@ -120,7 +123,23 @@ class _Streams:
         return np.stack(parts, axis=1) if self.apart else parts[0].reshape(count, self.width)
 
     def _numbers(self, file: IO[bytes], count: int) -> Array:
-        data = file.read(count * self.member.dtype.itemsize)
-        if len(data) != count * self.member.dtype.itemsize:
-            raise EOFError(f"{self.member.file} ends early")
-        return np.frombuffer(data, self.member.dtype)
+        numbers = np.empty(count, self.member.dtype)
+        wanted = memoryview(numbers.view(np.uint8))  # type: ignore[arg-type]
+        while len(wanted):
+            read = file.readinto(wanted)  # type: ignore[attr-defined]
+            if not read:
+                raise EOFError(f"{self.member.file} ends early")
+            wanted = wanted[read:]
+        return numbers
+
+
+def _opened(stack: contextlib.ExitStack, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[IO[bytes], int]:
+    """A file to read a member from, and where in it the member begins: large ones that are stored as they are come straight
+    from the archive's file."""
+    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size < SUMMED or archive.filename is None:
+        return stack.enter_context(archive.open(info)), 0
+    archive.open(info).close()  # refuses what does not fit together
+    file = stack.enter_context(Path(archive.filename).open("rb", buffering=0))
+    file.seek(info.header_offset)
+    name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+    return file, info.header_offset + LOCAL_HEADER.size + name + extra
