@@ -101,7 +101,7 @@ def probe(path: str, cutoff: float | None, every: int) -> dict[str, Any]:
     robot = dy.load(ROBOT)
     base = base_parameters(LinearModel(robot))
     q, v, a = np.random.default_rng(0).normal(size=(3, 2000, robot.n))
-    evidence(base, Samples.of(q, v, a, v))
+    evidence(base, Samples.of(q, v, a, v, period=1.0 / RATE, parallel=cutoff, every=every))  # compiled once for a robot
     wait_for_compiler()
     start = time.perf_counter()
     found = LongLog(logged=("v", "a"), parallel=cutoff, every=every).evidence(base, path)

@@ -23,6 +23,7 @@ from dynamis.identification import (
     read_log,
 )
 from dynamis.identification.evidence import long_logs
+from dynamis.identification.logs import npz_table
 
 PERIOD = 2e-3
 ARM = "planar_2r_melchiorri"
@@ -68,6 +69,28 @@ def test_logged_motion_gives_every_bit_of_the_whole_log_whatever_the_stretches(b
         found = LongLog(logged=("v", "a"), size=size).evidence(base, path)
         assert same(found, whole), size
         assert found.samples == 20_000
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_arrays_come_straight_from_the_archive_with_the_same_numbers(base, tmp_path, monkeypatch, order):
+    t, *others = motion(base.model.robot, 3_000)
+    path = write_npz(tmp_path / "run.npz", [t, *(np.asarray(x, order=order) for x in others)])
+    slow = LongLog(logged=("v", "a"), size=700).evidence(base, path)
+    monkeypatch.setattr(npz_table, "SUMMED", 0)
+    assert same(LongLog(logged=("v", "a"), size=700).evidence(base, path), slow)
+    data = path.read_bytes()
+    second = data.index(b"PK\x03\x04", 1)
+    path.write_bytes(data[:second] + b"XX" + data[second + 2 :])
+    with pytest.raises(dy.InputError, match="damaged"):
+        LongLog(logged=("v", "a"), size=700).evidence(base, path)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_every_bit_is_the_same_on_any_number_of_threads(base, tmp_path, monkeypatch, threads):
+    path = write_npz(tmp_path / "run.npz", motion(base.model.robot, 50_000))
+    whole = LongLog(logged=("v", "a"), size=9_000).evidence(base, path)
+    monkeypatch.setenv("DYNAMIS_NUM_THREADS", threads)
+    assert same(LongLog(logged=("v", "a"), size=9_000).evidence(base, path), whole)
 
 
 @pytest.mark.parametrize(("parallel", "every"), [(None, 1), (15.0, 10)])

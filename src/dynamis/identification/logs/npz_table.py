@@ -125,7 +125,7 @@ class _Streams:
     def _numbers(self, file: IO[bytes], count: int) -> Array:
         numbers = np.empty(count, self.member.dtype)
         wanted = memoryview(numbers.view(np.uint8))  # type: ignore[arg-type]
-        while len(wanted):
+        while wanted:
             read = file.readinto(wanted)  # type: ignore[attr-defined]
             if not read:
                 raise EOFError(f"{self.member.file} ends early")
@@ -139,7 +139,7 @@ def _opened(stack: contextlib.ExitStack, archive: zipfile.ZipFile, info: zipfile
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size < SUMMED or archive.filename is None:
         return stack.enter_context(archive.open(info)), 0
     archive.open(info).close()  # refuses what does not fit together
-    file = stack.enter_context(Path(archive.filename).open("rb", buffering=0))
+    file = stack.enter_context(Path(archive.filename).open("rb", buffering=0))  # noqa: SIM115 - the stack closes it
     file.seek(info.header_offset)
     name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
     return file, info.header_offset + LOCAL_HEADER.size + name + extra
