@@ -13,6 +13,7 @@ import dynamis as dy
 from dynamis.analysis.workspace import workspace_slice
 from dynamis.drawing import INK, SEQUENCE, new_figure, save
 
+BEHIND = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 robot = dy.load("ur5e")
@@ -30,7 +31,7 @@ for axes, (colour, title) in zip(figure.subplots(1, 2), titles.items(), strict=T
     bar = figure.colorbar(picture, ax=axes, orientation="horizontal", shrink=0.85, aspect=30, extend="both")
     bar.set_label(title, fontsize=11)
     axes.plot(0, 0, "s", color=INK, markersize=9)
-    axes.annotate("base", (0, 0), (0, -16), textcoords="offset points", ha="center", color="white")
+    axes.annotate("base", (0, 0), (0, -19), textcoords="offset points", ha="center", color=INK, bbox=BEHIND)
     axes.set(aspect="equal", xlabel=f"{found.plane[0]} in m", ylabel=f"{found.plane[1]} in m")
     axes.spines[["top", "right"]].set_visible(False)
 save(figure, folder / "09_workspace_maps.png")

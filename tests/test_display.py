@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.display import MOST_ROWS, card
+from dynamis.analysis.workspace import workspace_slice
+from dynamis.display import LINE, MOST_ROWS, card, flat
 
 LIBRARY = ("ur5e", "planar_2r", "scara", "puma560", "rod_and_disc", "nine_body_tree", "motor_with_load", "baxter")
 
@@ -98,3 +99,169 @@ def test_a_figure_shows_itself_without_pyplot():
     arm = dy.load("planar_2r_melchiorri")
     for figure in (dy.simulate(arm, 0.1, points=11).plot(), dy.trajectories.joint_move([0, 0], [1, 1], duration=1.0).plot()):
         assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+ARM = dy.load("planar_2r_melchiorri")
+AT, RNG = np.array([0.3, 0.8]), np.random.default_rng(0)
+TASK = dy.task_space.Position(rows=(0, 1))
+REDUNDANT = dy.load("planar_3r", parameters={f"{x}_{k}": 0.3 for x in "almI" for k in (1, 2, 3)} | {"g": 9.81})
+BENT, REST, PUSH = [0.3, 0.8, 0.9], np.zeros(3), [1.0, 0.0]
+HEAVIER = ARM.replace(payload=dy.solids.sphere(0.1, mass=1.0))
+LOOP = dy.loops.four_bar()
+CONTROL, STATICS, TASKS, MOVES, FOUND = dy.control, dy.statics, dy.task_space, dy.trajectories, dy.identification
+
+
+def law():
+    return CONTROL.PDGravity([0.5, -0.5], stiffness=4000.0, damping=900.0)
+
+
+def samples():
+    q, v, a = RNG.normal(size=(3, 80, 2))
+    return FOUND.Samples.of(q, v, a, HEAVIER.inverse_dynamics(q, v, a) + RNG.normal(scale=0.1, size=q.shape))
+
+
+def equations():
+    return FOUND.equations(FOUND.base_parameters(ARM), samples())
+
+
+def static_estimate():
+    q = RNG.normal(size=(30, 2))
+    arm = ARM.replace(gravity=(0.0, -9.0, 0.0))
+    return FOUND.identify_static(arm, q, arm.gravity(q) + RNG.normal(scale=0.1, size=q.shape))
+
+
+# what is shown at a prompt: the object, words its line must have, and a word that its table or text must have
+SHOWN = {
+    "ledger": (lambda: ARM.torque_ledger(AT, AT, AT), ("2 joints", "gravity 814.1"), "814.1"),
+    "ledgers": (lambda: ARM.torque_ledger([AT] * 3, [AT] * 3, [AT] * 3), ("gravity 814.1",), "3 states"),
+    "torque derivatives": (lambda: ARM.inverse_dynamics_derivatives(AT, AT, AT), ("2 × 2",), "dq"),
+    "acceleration derivatives": (lambda: ARM.forward_dynamics_derivatives(AT, AT, AT), ("dtau",), "dtau"),
+    "articulated": (lambda: ARM.articulated_inertias(AT), ("3 bodies",), "M_bar"),
+    "moving base": (dy.MovingBase.at_rest, ("twist=[0, 0, 0, 0, 0, 0]",), "twist"),
+    "comparison": (lambda: dy.compare(ARM, HEAVIER, states=20), (ARM.name, "3 differences"), "centre of mass"),
+    "no comparison": (lambda: dy.compare(ARM, dy.load("ur5e")), (ARM.name, "UR5e", "do not correspond"), "joint"),
+    "difference": (lambda: dy.compare(ARM, HEAVIER, states=20).differences[0], ("link2", "%"), "effect"),
+    "linearization": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]), (ARM.name, "4 states", "undamped"), "0.8366"),
+    "mode": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]).modes[0], ("0.8366 Hz", "damping 0>"), "frequency"),
+    "bound": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0).mu_2, ("μ_2", "proven"), "largest"),
+    "bounds": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0), (ARM.name, "≤ M ≤"), "Structural properties"),
+    "workspace": (lambda: dy.workspace(ARM, samples=2000), (ARM.name, "2000 places", "reach 2 m"), "moves in a plane"),
+    "slice": (lambda: workspace_slice(ARM, samples=500), (ARM.name, "over xy", "best 1"), "median"),
+    "duality": (lambda: STATICS.duality(ARM, AT, rows="xy"), (ARM.name, "rank 2", "regular"), "singular values"),
+    "stiffness": (lambda: STATICS.stiffness(ARM, AT, 1e4), (ARM.name, "m/N", "stable"), "compliance"),
+    "polytope": (lambda: STATICS.force_polytope(ARM, AT, torque_limits=1e3), (ARM.name, "4 corners"), "corner"),
+    "largest force": (lambda: STATICS.largest_force(ARM, AT, [1, 0, 0], torque_limits=1e3), ("156.6 N",), "156.6"),
+    "holding torque": (lambda: STATICS.holding_torque(ARM, AT, torque_limits=1e3), ("81.4 % of a limit",), "joint2"),
+    "virtual work": (lambda: STATICS.virtual_work(ARM, AT, [0.1, 0.1], AT), ("0.11", "J"), "wrench"),
+    "deflection": (lambda: STATICS.deflection(ARM, AT, 5e4, (200.0, 100.0, 0.0)), ("mm", "stable"), "displacement"),
+    "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] a second",), "2.236"),
+    "joint stiffness": (lambda: STATICS.joint_stiffness_for(ARM, AT, 1e3 * np.eye(2)), ("residual",), "achieved"),
+    "operational model": (lambda: dy.operational_space(ARM, AT, AT, TASK), ("x, y", "rank 2"), "Lambda"),
+    "instant": (lambda: TASKS.Instant.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),
+    "resolution": (lambda: TASKS.resolve(REDUNDANT, BENT, REST, TASK, PUSH), ("redundant", "cost"), "task_error"),
+    "limited": (lambda: TASKS.limited_torque(REDUNDANT, BENT, REST, TASK, PUSH, torque_limits=99.0), ("within",), "feasible"),
+    "prioritised": (lambda: TASKS.prioritised(REDUNDANT, BENT, REST, [(TASK, PUSH)]), ("1 level",), "levels"),
+    "gains": (lambda: TASKS.Gains.of(TASK), ("K_D=[20, 20]",), "[100, 100]"),
+    "task": (lambda: TASK, ("Position(rows=(0, 1))",), "rows"),
+    "tasks": (lambda: TASKS.Stacked(TASK, TASKS.Orientation(coordinates="rpy", rows=(2,))), ("rpy",), "parts"),
+    "circle": (lambda: TASKS.Circle(0.2), ("radius=0.2",), "0.2"),
+    "solution": (lambda: dy.inverse_kinematics(ARM, ARM.pose(AT)), ("found",), "position_error"),
+    "joint move": (lambda: MOVES.joint_move([0, 0], [1, 2], duration=1.5), ("2 joints", "1.5 s"), "most velocity"),
+    "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one number", "2 s"), "most velocity"),
+    "line": (lambda: MOVES.line(np.eye(4), ARM.pose(AT), 1.0), ("m, ", "rad, 1 s"), "clock"),
+    "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "reached the end"),
+    "power": (lambda: dy.simulate(ARM, 0.1, points=3).power, ("3 points", "W"), "viscous"),
+    "rollouts": (lambda: dy.rollouts(ARM, 0.01, [[0.0, 0.0]] * 3), ("(3,)", "0.01 s"), "array(11, 3, 2)"),
+    "law": (lambda: law(), ("stiffness=4000", "reference=[0.5, -0.5]"), "900"),
+    "law with model": (lambda: law().knowing(ARM), (ARM.name, "PDGravity"), None),
+    "law with states": (lambda: CONTROL.SlotineLi.designed(ARM, AT, bandwidth=5.0), ("bandwidth=5",), "6 parameters"),
+    "trial": (lambda: CONTROL.trial(ARM, "computed-torque", [0.5, -0.5], duration=0.1), (ARM.name, "rad"), "bound"),
+    "tracking": (lambda: CONTROL.tracking(dy.simulate(ARM, 0.1, points=9), AT), ("largest error",), "rms"),
+    "stability": (lambda: CONTROL.ComputedTorque.designed(AT, bandwidth=5.0).check(ARM), ("hold (proven)",), "25"),
+    "adapted": (lambda: CONTROL.adapted_parameters(ARM), ("6 parameters", "link2.m"), "lump"),
+    "collisions": (lambda: CONTROL.detect(dy.simulate(ARM, 0.1, points=50), threshold=1.0), ("0 in 50",), "no collision"),
+    "inertia": (lambda: dy.solids.sphere(0.1, mass=1.0), ("Inertia(mass=1, ", "0.004"), "0.004"),
+    "symbolic inertia": (lambda: dy.load("planar_2r").model.moving[1][1].inertia, ("mass=m_2",), "m_2"),
+    "pose": (lambda: dy.Pose.translation([1, 2, 3]), ("p=[1, 2, 3]",), "[1, 2, 3]"),
+    "description": (lambda: ARM.description, (ARM.name, "3 links", "2 joints"), "revolute"),
+    "link": (lambda: ARM.description.links[1], ("link1", "50 kg"), "mass_properties"),
+    "joint": (lambda: ARM.description.joints[1], ("joint2", "from 'link1' to 'link2'"), "revolute"),
+    "limits": (lambda: ARM.description.joints[0].limits, ("effort=inf",), "inf"),
+    "drive": (lambda: ARM.description.joints[0].drive, ("gear_ratio=1",), "viscous"),
+    "model": (lambda: ARM.model, (ARM.name, "2 degrees of freedom"), "coordinates"),
+    "frame": (lambda: ARM.model.frame(), ("link2", "body 2"), "pose"),
+    "motor": (lambda: dy.DCMotor(1.0, 0.1), ("resistance=1.0",), "supply"),
+    "friction": (lambda: dy.LuGre(1.0, 2.0, 0.1, 1e5, 100.0), ("coulomb=1",), "100"),
+    "push": (lambda: dy.Push([1, 0, 0, 0, 0, 0]), ("(1, 0, 0, 0, 0, 0)",), "world"),
+    "sampled": (lambda: dy.Sampled(law().on(ARM), rate=500.0), ("rate=500",), "500"),
+    "check": (lambda: dy.check("ur5e"), ("no problems found",), "no problems found"),
+    "mechanism": (lambda: LOOP, ("four-bar", "1 closure"), "closures"),
+    "closure": (lambda: LOOP.closures[0], ("frame_b='rocker_end'",), "rocker_end"),
+    "constraints": (lambda: dy.loops.constraints(*LOOP), ("2 on 3 coordinates",), "bias"),
+    "constrained": (lambda: dy.loops.constrained_dynamics(*LOOP, REST, REST), ("rank 2",), "multipliers"),
+    "independence": (lambda: dy.loops.independence(*LOOP), ("1 degree of freedom",), "rank 2"),
+    "reduced": (lambda: dy.loops.reduced_dynamics(*LOOP, REST, REST), ("acceleration",), "mass_matrix"),
+    "equations": (equations, ("160 rows", "6 parameters"), "joints"),
+    "samples": (samples, ("80 instants",), "array(80, 2)"),
+    "payload": (lambda: FOUND.identify_payload(ARM, samples()), (ARM.name, "kg at"), "kg"),
+    "static estimate": (static_estimate, (ARM.name, "parameters of weight"), "30 poses"),
+    "validation": (lambda: FOUND.cross_validate(FOUND.LeastSquares(), equations()), ("held out",), "held out"),
+    "kernel": (lambda: ARM.kernel("gravity"), ("'gravity' of q (2)",), None),
+    "notation": (lambda: dy.Notation("mine"), ("name='mine'",), "mine"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_ends_a_cell_shows_itself_in_a_line_and_as_a_table(name):
+    make, words, shown = SHOWN[name]
+    made = make()
+    line = repr(made)
+    assert "\n" not in line
+    assert len(line) <= LINE
+    assert "array([" not in line
+    for word in words:
+        assert word in line
+    if shown is not None:
+        assert shown in "".join(ElementTree.fromstring(made._repr_html_()).itertext())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda robot: dy.linearize(robot, [0.1]),
+        lambda robot: dy.compare(robot, robot, states=2),
+        lambda robot: dy.workspace(robot, samples=50),
+        lambda robot: STATICS.duality(robot, [0.1], rows="xy"),
+        lambda robot: robot.description,
+        lambda robot: robot.description.joints[0],
+        lambda robot: robot.description.joints[0].limits,
+        lambda robot: robot.model,
+        lambda robot: dy.simulate(robot, 0.01, points=3),
+    ],
+)
+def test_names_of_any_kind_stay_on_their_line_and_within_their_cell(make):
+    d = dy.Description("<b>a\nb</b>" * 40).add_link("base")
+    d.add_link("<i>&" + "x" * 300, "base", "revolute", inertia=dy.solids.box(0.1, 0.2, 0.3, mass=1.0))
+    made = make(dy.Robot(d))
+    assert "\n" not in repr(made)
+    assert len(repr(made)) <= LINE
+    ElementTree.fromstring(made._repr_html_())
+
+
+def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
+    assert flat(np.zeros((50, 3))) == "array(50, 3)"
+    assert flat({"at": np.array([1.0, -0.0])}) == "{'at': [1, 0]}"
+    assert flat(np.cos) == "cos"
+    assert flat(2.0 + 1e-9j) == "2+1e-09j"
+    assert repr(dy.Watch(parsed)) == "Watch(function=parsed, direction=0, stop=False)"
+
+
+def test_panels_say_what_they_are():
+    pytest.importorskip("matplotlib")
+    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 6 axes; .figure is the whole>"
+
+
+def test_the_closed_form_of_statics_shows_its_formulas():
+    shown = STATICS.static_formulas(dy.load("planar_2r"))
+    assert repr(shown) == "<StaticFormulas of 2 joints, directions x, y>"
+    assert shown._repr_latex_().startswith("$$")

@@ -60,6 +60,9 @@ def _found(name: str) -> Any:
     value: Any = importlib.import_module("dynamis")
     for part in name.split(".")[1:]:
         value = getattr(value, part)
+    if isinstance(value, types.ModuleType) and callable(value):  # a package called like the function in it
+        short = name.rpartition(".")[2]
+        value = getattr(importlib.import_module(f"{value.__name__}.{short}"), short)
     return value
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dynamis.model.load import check
     from dynamis.model.model import Model
     from dynamis.model.packages import resolve_mesh
+    from dynamis.report.inline_view import view
     from dynamis.report.report import report
     from dynamis.robot import Robot, load
     from dynamis.scalar import (
@@ -127,6 +128,7 @@ _HOMES = {
     "dynamis.simulation.sweeps.run": ("sweep",),
     "dynamis.simulation.sweeps.study": ("read_study", "study_from_text"),
     "dynamis.simulation.trajectory": ("Trajectory",),
+    "dynamis.report.inline_view": ("view",),
     "dynamis.simulation.watching": ("Watch",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
     "dynamis.symbolic.closed_form": ("ClosedForm",),
@@ -245,6 +247,7 @@ __all__ = [
     "tanh",
     "task_space",
     "trajectories",
+    "view",
     "where",
     "workspace",
 ]

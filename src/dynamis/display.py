@@ -1,18 +1,21 @@
-"""How objects show themselves in a notebook: a name, a sentence, and a small table.
+"""How objects show themselves: in a line at a prompt; in a notebook as a name, a sentence, and a small table.
 
 Plain HTML without colours or scripts of its own, so that it follows the notebook's theme. Everything that comes from a file is
-escaped.
+escaped. Small values print as the call that makes them: ``__repr__ = as_call``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 MOST_ROWS = 40
+LINE = 200  # characters that a repr has at most
+FEW = 12  # entries of an array that are written out
 LEFT, RIGHT = (f"text-align: {side}; padding: 2px 10px; white-space: nowrap" for side in ("left", "right"))
 
 
@@ -35,6 +38,99 @@ def card(name: str, sentences: Iterable[str], columns: Sequence[str] = (), rows:
 def as_text(self: Any) -> str:
     """For objects whose ``str`` is laid out already: ``_repr_html_ = as_text`` in their class."""
     return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def as_summary(self: Any) -> str:
+    """The same for objects with a ``summary()``."""
+    return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+def as_table(self: Any) -> str:
+    """Field by field, for dataclasses and named tuples: ``_repr_html_ = as_table``."""
+    rows = [(name, flat(value, 4, 3 * FEW)) for name, value, _ in _fields(self)]
+    return card(type(self).__name__, [], ("", "value"), rows)
+
+
+def as_call(self: Any) -> str:
+    """``__repr__`` of small values: the call that makes them, rounded, on one line; a long one without what is usual."""
+    every, name = list(_fields(self)), type(self).__name__
+    whole = ", ".join(f"{field}={flat(value, 6)}" for field, value, usual in every if not (value is None and usual is None))
+    if len(whole) <= LINE // 2:
+        return f"{name}({whole})"
+    told = [(field, value) for field, value, usual in every if not _same(value, usual)]
+    for digits in (6, 4, 3):
+        text = f"{name}({', '.join(f'{field}={flat(value, digits)}' for field, value in told)})"
+        if len(text) <= LINE:
+            return text
+    room = max((LINE - len(name) - 2) // max(len(told), 1) - 2, 8)
+    return short(f"{name}({', '.join(short(f'{field}={flat(value, 3)}', room) for field, value in told)})")
+
+
+def short(text: str, most: int = LINE) -> str:
+    """One line of so many characters at most."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 joint, 2 joints."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def flat(x: Any, digits: int = 4, most: int = FEW) -> str:
+    """Any value on one line: numbers rounded, long arrays by their shape, functions by their name."""
+    if isinstance(x, float | np.floating):
+        return f"{x + 0.0:.{digits}g}"
+    if isinstance(x, complex | np.complexfloating):
+        return f"{x.real + 0.0:.{digits}g}{x.imag + 0.0:+.{digits}g}j"
+    if isinstance(x, np.integer | np.bool_):
+        return str(x)
+    if isinstance(x, np.ndarray) or (isinstance(x, list | tuple) and not hasattr(x, "_fields")):
+        return _flat_sequence(x, digits, most)
+    if isinstance(x, Mapping):
+        some = ", ".join(f"{key!r}: {flat(value, digits, most)}" for key, value in x.items())
+        return f"{{{some}}}" if len(some) <= LINE // 2 else f"{{{', '.join(map(repr, x))}}}"
+    if hasattr(x, "__array__") and hasattr(x, "shape"):  # on a GPU, or of another library
+        return f"array{tuple(x.shape)}"
+    text = repr(x)
+    if callable(x) and (" at 0x" in text or not type(x).__module__.startswith("dynamis")):
+        return str(getattr(x, "__name__", type(x).__name__))
+    return short(text)
+
+
+def _flat_sequence(x: Any, digits: int, most: int) -> str:
+    if isinstance(x, np.ndarray) and x.size > most:
+        return f"array{x.shape}"
+    if isinstance(x, np.ndarray) and not x.ndim:
+        return flat(x[()], digits, most)
+    if len(x) > most:
+        return f"{len(x)} entries"
+    inside = ", ".join(flat(entry, digits, most) for entry in x)
+    if isinstance(x, tuple):
+        return f"({inside},)" if len(x) == 1 else f"({inside})"
+    return f"[{inside}]"
+
+
+def _fields(x: Any) -> Iterator[tuple[str, Any, Any]]:
+    """(name, value, what it is unless given) of what a dataclass or a named tuple shows."""
+    if not dataclasses.is_dataclass(x):
+        yield from ((name, getattr(x, name), dataclasses.MISSING) for name in x._fields)
+        return
+    for f in dataclasses.fields(x):
+        if f.repr and hasattr(x, f.name):
+            make = f.default_factory
+            yield f.name, getattr(x, f.name), f.default if make is dataclasses.MISSING else make()
+
+
+def _same(value: Any, usual: Any) -> bool:
+    if usual is dataclasses.MISSING:
+        return False
+    if value is usual or type(value) is not type(usual) or isinstance(value, np.ndarray):
+        return value is usual
+    try:
+        return bool(value == usual)
+    except ValueError:  # arrays inside have no one answer
+        return False
 
 
 def robot_card(model: Any, description: Any) -> str:
@@ -97,6 +193,92 @@ def evidence_card(evidence: Any) -> str:
     told = [f"{evidence.samples} samples, {int(evidence.counts.sum())} rows about {len(evidence.names)} parameters"]
     rows = [(name, int(n), len(c)) for name, n, c in zip(evidence.joints, evidence.counts, evidence.columns, strict=True)]
     return card("evidence", told, ("joint", "rows", "parameters that show"), rows)
+
+
+def description_card(description: Any) -> str:
+    """The joints as the file has them, with what each carries."""
+    rows = []
+    for joint in description.joints:
+        carried = next((link.mass_properties for link in description.links if link.name == joint.child), None)
+        rows.append((joint.name, joint.type, joint.parent, joint.child, None if carried is None else carried.mass))
+    told = [description.about] if description.about else []
+    told.append(f"{len(description.links)} links, {len(description.joints)} joints")
+    return card(description.name, told, ("joint", "type", "parent", "child", "mass in kg"), rows)
+
+
+def ledger_card(ledger: Any) -> str:
+    """Terms beside one another, joints below; of many states the largest of each."""
+    terms = {name: np.asarray(x) for name, x in {**ledger.as_dict(), "total": ledger.total}.items()}
+    total = terms["total"]
+    many, plain = total.ndim > 1, total.dtype != object
+    terms = {name: x for name, x in terms.items() if name == "total" or not plain or x.any()}
+    shown = {
+        name: np.abs(x).max(axis=tuple(range(x.ndim - 1)), initial=0.0) if many and plain else x for name, x in terms.items()
+    }
+    told = [f"the largest of {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
+    rows = [(str(k + 1), *(x[..., k] if plain else str(x[..., k]) for x in shown.values())) for k in range(total.shape[-1])]
+    return card("torques, term by term", told, ("joint", *shown), rows if plain or not many else [])
+
+
+def linearization_card(linear: Any) -> str:
+    """The modes, the fastest growing first."""
+    at = "an equilibrium" if linear.at_equilibrium else "no equilibrium"
+    told = [f"{len(linear.A)} states, {len(linear.actuated)} inputs; {linear.controllable_dimension} can be reached; {at}"]
+    rows = [(m.coordinate, m.kind, flat(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in linear.modes]
+    columns = ("moves most", "mode", "eigenvalue", "frequency in Hz", "damping", "time constant in s")
+    return card(f"{linear.robot.name}, linearized", told, columns, rows)
+
+
+def comparison_card(found: Any) -> str:
+    """What differs, the largest effect first."""
+    told = list(found.obstacles) or [f"torques differ by {100.0 * found.worst:.3g} % at most, over {found.states} states"]
+    rows = [
+        (d.what, d.where, flat(d.first), flat(d.second), f"{d.change:.4g} {d.unit}".strip(),
+         None if d.effect is None else f"{100.0 * d.effect:.3g} %")
+        for d in found.differences
+    ]  # fmt: skip
+    columns = ("what", "of", "first", "second", "difference", "of the torque")
+    return card(f"{found.first.name} and {found.second.name}", [*told, *found.notes], columns, rows)
+
+
+def motion_card(motion: Any) -> str:
+    """Where each number goes, and how fast at most."""
+    _, q, v, a = (np.atleast_2d(x) if np.ndim(x) > 1 else np.asarray(x)[:, None] for x in motion.sample())
+    rows = [(str(k + 1), q[0, k], q[-1, k], np.abs(v[:, k]).max(), np.abs(a[:, k]).max()) for k in range(q.shape[1])]
+    told = [f"{_text(motion.duration)} s", *([motion.status] if motion.status else [])]
+    return card(type(motion).__name__, told, ("joint", "start", "end", "most velocity", "most acceleration"), rows)
+
+
+def tracking_card(track: Any, name: str, told: Sequence[str] = (), bound: Any = None) -> str:
+    """The errors of what was to be followed, joint by joint, with what was promised of them."""
+    promised = [None] * len(track.names) if bound is None else bound
+    rows = list(zip(track.names, track.largest, track.last, track.rms, promised, strict=True))
+    return card(name, told, ("", "largest error", "last", "rms", "bound"), rows)
+
+
+def holding_card(held: Any) -> str:
+    """Torque by torque, with the share of its limit; of many states the largest."""
+    parts = [np.abs(x).reshape(-1, len(held.names)).max(axis=0) if np.ndim(x) > 1 else x
+             for x in (held.weight, held.load, held.total, held.used)]  # fmt: skip
+    limits = np.broadcast_to(held.limits, (len(held.names),))
+    rows = [(name, *(x[k] for x in parts[:3]), limits[k], f"{100.0 * parts[3][k]:.3g} %") for k, name in enumerate(held.names)]
+    told = "within the limits" if np.all(held.possible) else "beyond the limits"
+    return card("holding torques", [told], ("joint", "weight", "load", "total", "limit", "used"), rows)
+
+
+def stiffness_card(found: Any) -> str:
+    """How far a unit load along and about each axis takes the frame, by itself."""
+    names = ("x", "y", "z", "about x", "about y", "about z")
+    units = ["m/N"] * 3 + ["rad/(N m)"] * 3
+    rows = [(name, found.compliance[k, k], units[k]) for k, name in enumerate(names)]
+    return card(f"{found.frame} of {found.robot.name}", found.sentences, ("direction", "compliance", "unit"), rows)
+
+
+def polytope_card(found: Any) -> str:
+    """The corners of the wrenches that can be held."""
+    rows = [(str(k + 1), *corner) for k, corner in enumerate(found.vertices)]
+    told = [f"wrenches by the {found.by} that the motors can hold", *found.sentences]
+    return card(f"{found.task.frame.name} of {found.robot.name}", told, ("corner", *found.task.names), rows)
 
 
 def _text(x: Any) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError, printable
+from dynamis.whole_files import write_file
 
 # one family of colours for all pictures: motion is blue, force is red, what cannot move is grey
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
@@ -27,15 +29,29 @@ def new_figure(width: float, height: float) -> Any:
         raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
     figure: Any = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    figure._repr_png_ = partial(_png, figure)  # matplotlib shows figures of pyplot only
     return figure
 
 
-def _png(figure: Any) -> bytes:
-    from io import BytesIO
+class Panels(tuple[Any, ...]):
+    """The matplotlib axes of a picture, in order; ``figure`` is what they are on. A notebook shows it."""
 
-    page = BytesIO()
-    figure.savefig(page, format="png", dpi=ON_SCREEN)
+    figure: Any
+
+    def __new__(cls, figure: Any) -> Panels:
+        panels = super().__new__(cls, figure.axes)
+        panels.figure = figure
+        return panels
+
+    def _repr_png_(self) -> bytes:  # matplotlib itself shows figures of pyplot only
+        return _drawn(self.figure, "png", ON_SCREEN)
+
+    def __repr__(self) -> str:
+        return f"<Panels: {len(self)} axes; .figure is the whole>"
+
+
+def _drawn(figure: Any, kind: str, dots: int) -> bytes:
+    page = io.BytesIO()
+    figure.savefig(page, format=kind, dpi=dots)
     return page.getvalue()
 
 
@@ -81,11 +97,12 @@ def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, win
     axes.set_ylim(low[1] - room, high[1] + room)
 
 
-def save(figure: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Write the figure to a file if there is a path; returns the figure."""
+def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
+    """Write the figure to a file if there is a path, whole or not at all; returns its axes."""
     if path is not None:
-        try:
-            figure.savefig(path, dpi=DOTS)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{printable(str(path))} cannot be written: {error}") from None
-    return figure
+        target = Path(path)
+        kind = target.suffix.lower().removeprefix(".")
+        if kind not in figure.canvas.get_supported_filetypes():
+            raise InputError(f"{printable(str(path), 400)} cannot be written: name the picture .png, .svg, .pdf or .jpg")
+        write_file(target, _drawn(figure, kind, DOTS))
+    return Panels(figure)

@@ -17,7 +17,7 @@ def arm():
 
 
 def test_curves_are_the_eigenvalues_along_the_joint_m_depends_on(arm):
-    figure = eigenvalue_plot(arm, points=41)
+    figure = eigenvalue_plot(arm, points=41).figure
     (axes,) = figure.axes
     assert axes.get_xlabel() == "joint2 [rad]"
     assert "kg m²" in axes.get_ylabel()
@@ -29,7 +29,7 @@ def test_curves_are_the_eigenvalues_along_the_joint_m_depends_on(arm):
 
 
 def test_two_joints_are_drawn_as_surfaces(arm):
-    (axes,) = eigenvalue_plot(arm, ["joint1", "joint2"], points=15).axes
+    (axes,) = eigenvalue_plot(arm, ["joint1", "joint2"], points=15)
     assert axes.name == "3d"
     assert len(axes.collections) == 2
     assert axes.get_zlabel().startswith("eigenvalues of M")
@@ -37,12 +37,12 @@ def test_two_joints_are_drawn_as_surfaces(arm):
 
 def test_wide_spans_are_logarithmic_unless_told_otherwise():
     robot = dy.load("ur5e")
-    assert eigenvalue_plot(robot, points=11).axes[0].get_yscale() == "log"
-    assert eigenvalue_plot(robot, points=11, logarithmic=False).axes[0].get_yscale() == "linear"
+    assert eigenvalue_plot(robot, points=11)[0].get_yscale() == "log"
+    assert eigenvalue_plot(robot, points=11, logarithmic=False)[0].get_yscale() == "linear"
 
 
 def test_a_prismatic_joint_is_labelled_in_metres():
-    assert eigenvalue_plot(dy.load("stanford"), "boom", points=11).axes[0].get_xlabel() == "boom [m]"
+    assert eigenvalue_plot(dy.load("stanford"), "boom", points=11)[0].get_xlabel() == "boom [m]"
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

@@ -158,13 +158,13 @@ def test_pictures_are_drawn(arm, ur5e, tmp_path):
 
 def test_eigenvalues_of_lambda_are_drawn_beside_those_of_m(arm):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    (axes,) = eigenvalue_plot(arm, "joint2", points=31, of="Λ").axes
+    (axes,) = eigenvalue_plot(arm, "joint2", points=31, of="Λ")
     assert axes.get_ylabel() == "eigenvalues of Λ [kg]"
     x = axes.lines[0].get_xdata()
     expected = operational_eigenvalues(arm, np.column_stack([0 * x, x]))
     drawn = np.column_stack([line.get_ydata() for line in axes.lines])[:, ::-1]
     np.testing.assert_allclose(drawn, expected)
-    (surfaces,) = eigenvalue_plot(arm, ["joint1", "joint2"], points=9, of="Λ").axes
+    (surfaces,) = eigenvalue_plot(arm, ["joint1", "joint2"], points=9, of="Λ")
     assert len(surfaces.collections) == 2
     with pytest.raises(dy.InputError, match="'M' or 'Λ'"):
         eigenvalue_plot(arm, of="N")

@@ -81,7 +81,7 @@ def test_machines_get_everything(machine, folder, truth):
     assert "joint1.viscous" in names
     found = next(p for p in machine["parameters"] if p["name"] == "joint1.viscous")
     assert abs(found["value"] - 20.0) < 1.0
-    assert machine["written"] == {"out": str(folder / "better.urdf"), "report": str(folder / "page.html")}
+    assert machine["written"] == [str(folder / "better.urdf"), str(folder / "page.html")]
     assert machine["round_trip"]["difference"] < 1e-9
     assert any("run.csv" in note for note in machine["notes"])
 

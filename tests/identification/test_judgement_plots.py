@@ -22,15 +22,15 @@ def arm():
     return case, case.judged()
 
 
-def visible(figure):
-    return [ax for ax in figure.axes if ax.get_visible()]
+def visible(panels):
+    return [ax for ax in panels if ax.get_visible()]
 
 
 def test_torques_stand_beside_their_prediction_and_held_out_blocks_are_shaded(tmp_path):
     case, s = arm()
     held = alternating_blocks(case.rows.t, 1.0)
-    figure = plot_torques(case.rows, case.rows.X @ s.coef, tmp_path / "torques.png", held=held)
-    first, second = visible(figure)
+    panels = plot_torques(case.rows, case.rows.X @ s.coef, tmp_path / "torques.png", held=held)
+    first, second = visible(panels)
     measured = next(line for line in first.lines if line.get_label() == "measured")
     assert np.array_equal(measured.get_ydata(), case.rows.y[case.rows.joint == 0])
     assert len(first.patches) == 2
@@ -48,10 +48,10 @@ def test_a_window_of_time_can_be_chosen():
 def test_every_joint_has_its_bars_and_its_line():
     case, s = arm()
     v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
-    (ax,) = plot_validation(v).axes
+    (ax,) = plot_validation(v)
     heights = [bar.get_height() for bar in ax.patches]
     assert heights == pytest.approx([*v.train_joints, *v.held_out_joints, *v.prior_joints])
-    spread, memory = plot_residuals(s, case.rows).axes
+    spread, memory = plot_residuals(s, case.rows)
     assert memory.lines[0].get_ydata()[0] == 1.0
     assert len(spread.patches) == 2
     assert len(visible(plot_friction(case.rows, s.coef))) == 2
@@ -59,10 +59,10 @@ def test_every_joint_has_its_bars_and_its_line():
 
 def test_every_parameter_has_its_row_and_the_weakest_come_first():
     case, s = arm()
-    (ax,) = plot_parameters(s, case.prior).axes
+    (ax,) = plot_parameters(s, case.prior)
     assert [text.get_text() for text in ax.get_yticklabels()] == list(s.names)
-    assert len(plot_parameters(s).axes) == 1
-    _, weakest = plot_excitation(s.excitation).axes
+    assert len(plot_parameters(s)) == 1
+    _, weakest = plot_excitation(s.excitation)
     widths = [bar.get_width() for bar in weakest.patches]
     assert widths == sorted(widths)
 

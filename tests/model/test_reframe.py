@@ -6,6 +6,7 @@ from random_trees import random_robot
 
 import dynamis as dy
 from dynamis.algorithms import coriolis, dynamics, mass_matrix
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 
@@ -80,3 +81,14 @@ def test_wrenches_are_still_given_in_the_frames_of_the_file():
     w = rng.normal(size=6)
     expected = robot.inverse_dynamics(q, v, a) - robot.jacobian(q, frame).T @ w
     assert np.abs(robot.inverse_dynamics(q, v, a, wrenches={frame: w}) - expected).max() < 1e-11
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", ["g1", "baxter", "puma560"])
+def test_joints_move_as_before(name, base):
+    """Moved frames give joints offsets of their own, which do not make them followers."""
+    robot = dy.load(name, base=base)
+    q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.n)
+    expected = configuration_rate(robot.model, q, v)
+    for apart in (True, False):
+        assert np.array_equal(configuration_rate(reframe(robot.model, apart=apart), q, v), expected)

@@ -8,6 +8,8 @@ import dynamis as dy
 
 URDF_KINDS = ("fixed", "revolute", "continuous", "prismatic", "planar", "free")
 
+BLUE = '<material name="blue"><color rgba="0 0 1 1"/></material>'
+
 
 def written(robot, path, form, load):
     robot.write(path, form)
@@ -83,6 +85,13 @@ def test_shapes_and_mesh_names_survive(arm, save, tmp_path):
         assert mesh.rgba == (0.1, 0.2, 0.3, 1.0)
         assert mesh.origin.p == pytest.approx([0, 0, 1])
         assert (cylinder.role, cylinder.kind, cylinder.size) == ("collision", "cylinder", (0.1, 2.0))
+
+
+def test_a_colour_may_be_named_in_one_place_and_given_in_another(arm, save):
+    tool = '<link name="tool"><visual><geometry><sphere radius="1"/></geometry><material name="blue"/></visual></link>'
+    for text in (tool + BLUE, BLUE + tool):
+        (shape,) = dy.load(save(arm('<link name="tool"/>', text))).description.link("tool").shapes
+        assert shape.rgba == (0.0, 0.0, 1.0, 1.0)
 
 
 def test_gravity_rotors_and_springs_survive_urdf(tmp_path, quiet_load):

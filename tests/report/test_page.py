@@ -109,6 +109,7 @@ def test_a_motion_plays_pauses_and_moves_the_plots(planar_page):
     report = planar_page
     report.visit("motions")
     page, player = report.page, report.page.locator("figure.player").first
+    player.get_by_label("Speed").select_option("0.25")  # so that it does not end before it is paused
     player.get_by_role("button", name="Play").click()
     page.wait_for_function("() => window.dynamisReport.players.get('fall').time > 0.1")
     player.get_by_role("button", name="Pause").click()

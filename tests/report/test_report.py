@@ -9,9 +9,10 @@ import pytest
 import dynamis as dy
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.report import printing
-from dynamis.report.report import SECTIONS, chosen_sections, contents_of, default_path, write_whole
+from dynamis.report.report import SECTIONS, chosen_sections, contents_of
 from dynamis.report.section import Budget, Formula, HeatMap, Player, Plot, Robot3D, Table
 from dynamis.report.subject import subject_of
+from dynamis.whole_files import write_file
 
 
 def blocks(contents, key, kind):
@@ -189,16 +190,20 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     target = tmp_path / "report.html"
     target.write_text("before")
     with pytest.raises(InputError, match="cannot be written"):
-        write_whole(tmp_path / "missing" / "report.html", b"x")
+        write_file(tmp_path / "missing" / "report.html", b"x")
     assert target.read_text() == "before"
-    write_whole(target, b"after")
+    write_file(target, b"after")
     assert target.read_text() == "after"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_names_of_files():
-    assert default_path("planar 2R (Melchiorri)").name == "planar-2r-melchiorri-report.html"
-    assert default_path("日本").name == "robot-report.html"
+@pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
+def test_names_of_files(tmp_path):
+    robot = dy.load("planar_2r_melchiorri")
+    assert contents_of(robot, sections=["parameters"]).default_path.name == "planar-2r-melchiorri-report.html"
+    for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "robot-report.html")):
+        robot.write(tmp_path / name)
+        assert contents_of(tmp_path / name, sections=["parameters"]).default_path.name == expected
     with pytest.raises(InputError, match=r"\.html, \.md or \.pdf"):
         contents_of("planar_2r_melchiorri", sections=["parameters"]).write("arm.docx")
 

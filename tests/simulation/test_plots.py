@@ -19,7 +19,7 @@ def test_a_picture_is_written_where_asked(tmp_path, suffix):
 
 def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
     motion = simulate(pendulum(coulomb=0.5), 5.0, [1.0], points=101)
-    position, velocity, torque, energy, power, error = motion.plot().axes
+    position, velocity, torque, energy, power, error = motion.plot()
     assert np.array_equal(position.lines[0].get_ydata(), motion.q[:, 0])
     assert np.array_equal(velocity.lines[0].get_ydata(), motion.v[:, 0])
     assert [line.get_linestyle() for line in torque.lines[:2]] == ["-", ":"]
@@ -35,26 +35,26 @@ def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
 
 def test_joints_have_one_legend_and_torques_of_stops_are_drawn():
     robot = dy.load("panda")
-    figure = simulate(robot, 0.5, [0, 0, 0, -1.5, 0, 1.5, 0], stops=dy.HardStops(), points=51).plot()
+    figure = simulate(robot, 0.5, [0, 0, 0, -1.5, 0, 1.5, 0], stops=dy.HardStops(), points=51).plot().figure
     assert [t.get_text() for t in figure.legends[0].get_texts()] == list(robot.coordinate_names)
     assert "stops (dash-dotted)" in figure.axes[2].get_title(loc="left")
     assert "-." in [line.get_linestyle() for line in figure.axes[2].lines]
 
 
 def test_nothing_but_rounding_does_not_fill_a_panel():
-    figure = simulate(pendulum(), 1.0, [1.0], points=51).plot()
+    figure = simulate(pendulum(), 1.0, [1.0], points=51).plot().figure
     assert figure.axes[2].get_ylim() == figure.axes[4].get_ylim() == (-1.0, 1.0)
 
 
 def test_units_follow_the_joints():
-    assert simulate(pendulum(), 0.1, points=3).plot().axes[0].get_ylabel() == "rad"
-    assert "m" in simulate(block(), 0.1, points=3).plot().axes[0].get_ylabel()
+    assert simulate(pendulum(), 0.1, points=3).plot()[0].get_ylabel() == "rad"
+    assert "m" in simulate(block(), 0.1, points=3).plot()[0].get_ylabel()
 
 
 def test_quaternions_and_many_joints_are_drawn_too():
-    assert len(simulate(ball_joint(), 0.1, points=3).plot().axes[0].lines) == 4
+    assert len(simulate(ball_joint(), 0.1, points=3).plot()[0].lines) == 4
     robot = dy.load("go2", base="floating")
-    assert len(simulate(robot, 0.01, points=3, friction="none").plot().axes[0].lines) == robot.nq
+    assert len(simulate(robot, 0.01, points=3, friction="none").plot()[0].lines) == robot.nq
 
 
 def test_a_place_or_a_kind_that_cannot_be_written_is_refused(tmp_path):

@@ -239,7 +239,7 @@ def test_flat_sets_have_corners_at_their_limits(weak):
 def test_pictures_of_flat_sets_are_not_without_end(weightless, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for limits in ((0, 10), (0, 0)):
-        figure = force_polytope(weightless, [0.3, 0.9], torque_limits=limits).plot(tmp_path / "flat.png")
+        figure = force_polytope(weightless, [0.3, 0.9], torque_limits=limits).plot(tmp_path / "flat.png").figure
         assert "without end" not in [text.get_text() for text in figure.axes[0].texts]
     ur5e = dy.load("ur5e").replace(gravity=(0, 0, 0))
     for limits in ([0, 150, 150, 28, 28, 28], [0, 0, 150, 28, 28, 28], 0.0):

@@ -15,7 +15,11 @@ def test_the_library_has_arms_of_every_kind():
     assert {"puma560", "stanford", "scara", "ur5e", "panda", "xarm7", "kuka_iiwa14", "planar_2r", "planar_prp"} <= set(ARMS)
 
 
-@pytest.mark.parametrize("name", ARMS)
+# the axes of the xArm 7 are turned by decimals that are no right angles: its form is ten times as long as any other
+LONG = {"xarm7": pytest.mark.campaign}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in ARMS])
 def test_torques_are_those_of_newton_and_euler(name):
     rng = np.random.default_rng(5)
     form = dy.load(name).closed_form()

@@ -90,7 +90,7 @@ def test_the_table_has_a_line_for_each_law(found):
 
 def test_the_picture_has_two_panels_for_each_law_and_three_for_all(found):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    figure = found.plot()
+    figure = found.plot().figure
     assert [len(part.axes) for part in figure.subfigs] == [0, 6, 3]
 
 

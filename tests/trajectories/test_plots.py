@@ -11,7 +11,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 
 def test_a_profile_has_three_panels_with_its_values(tmp_path):
     made = double_s(0.0, 1.0, velocity=1.0, acceleration=3.0, jerk=20.0)
-    figure = made.plot(tmp_path / "profile.png")
+    figure = made.plot(tmp_path / "profile.png").figure
     assert (tmp_path / "profile.png").stat().st_size > 5000
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["position", "velocity", "acceleration"]
@@ -24,12 +24,12 @@ def test_a_profile_has_three_panels_with_its_values(tmp_path):
 def test_a_robot_adds_names_limits_and_torques(tmp_path):
     robot = dy.load("ur5e")
     move = joint_move(np.zeros(6), np.full(6, 1.5), robot=robot, acceleration=20.0)
-    figure = move.plot(tmp_path / "move.svg", robot=robot)
+    figure = move.plot(tmp_path / "move.svg", robot=robot).figure
     assert [t.get_text() for t in figure.legends[0].get_texts()] == list(robot.coordinate_names)
     assert figure.axes[3].get_title(loc="left") == "torque, as part of its limit"
     assert len(figure.axes[1].lines) == 6 + 2  # and the limit, both ways
     scara = dy.load("scara")
-    units = joint_move([0, 0, 0.1, 0], [1, 1, 0.3, 0], duration=1.0).plot(robot=scara)
+    units = joint_move([0, 0, 0.1, 0], [1, 1, 0.3, 0], duration=1.0).plot(robot=scara).figure
     assert [ax.get_ylabel() for ax in units.axes] == ["rad, m", "rad/s, m/s", "rad/s², m/s²", "N m, N"]
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses, twists
 from dynamis.algorithms.newton_euler import BodyWrenches
+from dynamis.display import as_table
 from dynamis.errors import InputError, SingularError, printable
 from dynamis.model.model import Model
 from dynamis.scalar import Node, solve_positive
@@ -24,7 +25,7 @@ from dynamis.spatial import Pose, force_cross, motion_cross
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Articulated:
     """The inward pass, for inspection: per body M̂ (6 × 6), b̂ (6), m̂, M̄ and b̄; index 0 is the base."""
 
@@ -33,6 +34,11 @@ class Articulated:
     m_hat: list[Array]
     M_bar: list[Array]
     b_bar: list[Array]
+
+    def __repr__(self) -> str:
+        return f"<Articulated: M̂, b̂, m̂, M̄ and b̄ of {len(self.M_hat)} bodies, the base first>"
+
+    _repr_html_ = as_table
 
 
 def articulated_inertias(

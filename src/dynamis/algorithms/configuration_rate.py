@@ -18,8 +18,6 @@ def configuration_rate(model: Model, q: Array, v: Array) -> Array:
     """q̇: v itself, and for quaternions half of the quaternion times the angular velocity."""
     rate = np.empty(model.nq, dtype=object if object in (q.dtype, v.dtype) else float)
     for _, body in model.moving:
-        if body.ratio != 1.0 or body.offset != 0.0:
-            continue
         own, rates = q[body.q_index], v[list(body.dof)]
         match body.motion:
             case Spherical():

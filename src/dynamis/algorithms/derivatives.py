@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.dynamics import forward_dynamics_through_mass_matrix, inverse_dynamics
 from dynamis.algorithms.mass_matrix import crba
+from dynamis.display import as_table
 from dynamis.model.model import Model
 from dynamis.scalar import Node, Program, directional, solve_positive, symbol
 from dynamis.scalar.substitution import substituted
@@ -34,6 +35,12 @@ class TorqueDerivatives(NamedTuple):
     dv: Array
     da: Array
 
+    def __repr__(self) -> str:
+        return f"<TorqueDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
 
 class AccelerationDerivatives(NamedTuple):
     """∂v̇/∂q, ∂v̇/∂v and ∂v̇/∂τ = M⁻¹, each (…, n, n): rows are accelerations, columns the directions of q, v and τ."""
@@ -41,6 +48,12 @@ class AccelerationDerivatives(NamedTuple):
     dq: Array
     dv: Array
     dtau: Array
+
+    def __repr__(self) -> str:
+        return f"<AccelerationDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> Array:

@@ -13,6 +13,7 @@ from dynamis.algorithms.joint_physics import dry_torque, rotor_torque, spring_to
 from dynamis.algorithms.kinematics import REST, MovingBase
 from dynamis.algorithms.mass_matrix import crba
 from dynamis.algorithms.newton_euler import BodyWrenches, rnea
+from dynamis.display import counted, ledger_card, short
 from dynamis.model.model import Model
 from dynamis.scalar import solve_positive
 
@@ -58,7 +59,7 @@ def bias(model: Model, q: Array, v: Array, wrenches: BodyWrenches | None = None,
     return inverse_dynamics(model, q, v, np.zeros(model.n), wrenches, base)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TorqueLedger:
     """Where the torque goes: named terms, each with the shape of τ. ``total`` is their sum, the inverse dynamics."""
 
@@ -77,6 +78,17 @@ class TorqueLedger:
 
     def as_dict(self) -> dict[str, Array]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __repr__(self) -> str:
+        if np.asarray(self.inertia).dtype == object:
+            return f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}, in symbols>"
+        most = {name: float(np.abs(x).max(initial=0.0)) for name, x in self.as_dict().items()}
+        terms = sorted((name for name in most if most[name]), key=lambda name: -most[name])
+        told = ", ".join(f"{name} {most[name]:.4g}" for name in terms) or "nothing"
+        return short(f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}: {told} N m or N at most>")
+
+    def _repr_html_(self) -> str:
+        return ledger_card(self)
 
 
 def torque_ledger(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None) -> TorqueLedger:

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.model.model import Frame, Model
 from dynamis.spatial import Pose, cross, motion_cross
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MovingBase:
     """The motion imposed on the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame."""
 
@@ -29,6 +30,9 @@ class MovingBase:
     @staticmethod
     def at_rest() -> MovingBase:
         return MovingBase(Pose.identity(), np.zeros(6), np.zeros(6))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 REST = MovingBase.at_rest()

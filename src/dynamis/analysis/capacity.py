@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.analysis.manipulability import condition_number, manipulability, operational_eigenvalues
 from dynamis.analysis.task import task_of
+from dynamis.display import as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.joints import Free
 from dynamis.robot import Robot
@@ -20,7 +21,7 @@ Array = npt.NDArray[Any]
 ROUNDING = 1e-12  # of the largest torque: what is less counts as none
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """A number of each state: how it is called, its unit, whether more is better, and whether its scale is logarithmic."""
 
@@ -30,6 +31,11 @@ class Measure:
     of: Callable[..., Array]
     more_is_better: bool = True
     logarithmic: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Measure {printable(self.name)}: {self.label}{f' in {self.unit}' if self.unit else ''}>"
+
+    _repr_html_ = as_table
 
 
 def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_limits: Any = None) -> Any:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from dynamis.algorithms.regressor import JOINT_PARAMETERS
 from dynamis.analysis.model_pairs import Pair, Pairs, pairs, turn
 from dynamis.analysis.task import check_numeric
-from dynamis.errors import InputError
+from dynamis.display import as_table, comparison_card, counted, short
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia
 
@@ -31,7 +32,7 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """One thing that differs: what, of which link or joint, the two values, and by how much they differ.
 
@@ -49,8 +50,16 @@ class Difference:
     torque: float | None = None
     joint: str = ""
 
+    def __repr__(self) -> str:
+        effect = "" if self.effect is None else f", {100.0 * self.effect:.3g} % of the torque of {printable(self.joint)}"
+        return short(
+            f"<Difference of {printable(self.where)}: {self.what}, {f'{self.change:+.4g} {self.unit}'.strip()}{effect}>"
+        )
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """What differs between two robots, the largest effect on torques first.
 
@@ -107,6 +116,14 @@ class Comparison:
                 for d in self.differences
             ],
         }  # fmt: skip
+
+    def __repr__(self) -> str:
+        found = f"{counted(len(self.differences), 'difference')}, torques by {100.0 * self.worst:.3g} % at most"
+        found = f"they do not correspond: {self.obstacles[0]}" if self.obstacles else found
+        return short(f"<Comparison of {printable(self.first.name)} with {printable(self.second.name)}: {found}>")
+
+    def _repr_html_(self) -> str:
+        return comparison_card(self)
 
 
 def compare(

@@ -25,7 +25,7 @@ def eigenvalue_plot(
     q: Any = None, lower: Any = None, upper: Any = None, points: int = 181, logarithmic: bool | None = None,
     of: str = "M", frame: str | None = None, rows: Any = None,
 ) -> Any:  # fmt: skip
-    """The eigenvalues of M along a joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the figure.
+    """The eigenvalues of M along a joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the axes.
 
     ``of="Λ"`` draws those of Λ = (J M⁻¹ Jᵀ)⁻¹ instead, the masses felt at a ``frame`` in the directions of ``rows`` (its
     position unless given); they are infinite where the frame cannot move, and the curves leave the picture there.
@@ -36,7 +36,7 @@ def eigenvalue_plot(
     than two decades.
 
     >>> import dynamis as dy
-    >>> figure = eigenvalue_plot(dy.load("planar_2r_melchiorri"))  # doctest: +SKIP
+    >>> axes = eigenvalue_plot(dy.load("planar_2r_melchiorri"))  # doctest: +SKIP
     """
     check_robot(robot)
     if not isinstance(points, int) or not 2 <= points <= 10_000:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import free_coordinates
 from dynamis.analysis.task import check_numeric
-from dynamis.errors import InputError, unknown_name
+from dynamis.display import as_table, counted, linearization_card
+from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.spatial import motion_cross
@@ -24,7 +25,7 @@ RANK_TOLERANCE = 1e-9  # of the largest singular value
 STANDS_STILL = 1e-6  # rad/s: two eigenvalues that are zero come out of their computation as large as this
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mode:
     """One eigenvalue λ, or a pair of conjugate ones: λ = −ζ ω ± i ω √(1 − ζ²).
 
@@ -51,8 +52,14 @@ class Mode:
             return "undamped"
         return "unstable" if self.eigenvalue.real > 0.0 else "stable"
 
+    def __repr__(self) -> str:
+        damping = f"damping {round(self.damping, 4) + 0.0:g}"
+        return f"<Mode of {printable(self.coordinate)}: {self.kind}, {self.frequency:.4g} Hz, {damping}>"
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
     """d δx/dt = A δx + B δu + c near (q, v, τ), with x = (q, v), q along the entries of v, and u the driven torques.
 
@@ -143,6 +150,14 @@ class Linearization:
             ],
             "stable": self.stable, "controllable_dimension": self.controllable_dimension, "controllable": self.controllable,
         }  # fmt: skip
+
+    def __repr__(self) -> str:
+        can = "controllable" if self.controllable else f"{self.controllable_dimension} of them within reach"
+        what = f"{len(self.A)} states, {can}, {counted(len(self.actuated), 'input')}, {self.modes[0].kind}"
+        return f"<Linearization of {printable(self.robot.name)}: {what}>"
+
+    def _repr_html_(self) -> str:
+        return linearization_card(self)
 
 
 def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Sequence[str] | None = None) -> Linearization:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_table, as_text, short
+from dynamis.errors import printable
 
 Array = npt.NDArray[Any]
 
 NORM_NAMES = {1: "1", 2: "2", np.inf: "∞"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bound:
     """An extreme value over the box.
 
@@ -45,11 +46,16 @@ class Bound:
         plain: dict[str, Any] = {key: x if np.isfinite(x) else None for key, x in numbers.items()}
         return plain | {"at": None if self.at is None else self.at.tolist(), "certified": self.certified, "status": self.status}
 
+    def __repr__(self) -> str:
+        return short(f"<Bound {self.name}: {self.value:.4g}, proven between {self.lower:.4g} and {self.upper:.4g}>")
+
+    _repr_html_ = as_table
+
 
 Norms = Mapping[float, Bound]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StructuralBounds:
     """The structural properties of a robot over a box of q, in SI units.
 
@@ -125,3 +131,7 @@ class StructuralBounds:
         return self.report()
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        sure = "certified" if self.certified else "not certified"
+        return f"<StructuralBounds of {printable(self.robot)}: {self.mu_1.safe:.4g} ≤ M ≤ {self.mu_2.safe:.4g}, {sure}>"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
@@ -23,7 +24,7 @@ NEVER = 1e-12  # metres or radians
 ROUNDING = 1e-14  # of a length, in an entry of a Jacobian
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """Directions (m × 6) of a frame's twist (ṗ, ω); ``selection @ J`` is the task's Jacobian.
 
@@ -66,6 +67,11 @@ class Task:
 
     def unit(self) -> str:
         return "m" if self.linear.all() else "rad" if not self.linear.any() else f"m and rad, 1 rad as {self.length:.3g} m"
+
+    def __repr__(self) -> str:
+        return f"<Task at {printable(self.frame.name)}: {', '.join(self.names)}>"
+
+    _repr_html_ = as_table
 
 
 def check_numeric(robot: Any) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dynamis.analysis.box import box_of, check_robot
 from dynamis.analysis.capacity import Measure, measure_named
 from dynamis.analysis.task import in_order_of_q
+from dynamis.display import as_summary, short
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
@@ -29,7 +30,7 @@ NEAR = 1e-9  # of the reach: a point in the plane
 STEPS = 12  # of Newton's method towards the plane, at most
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
     """A cloud of positions of a frame (N, 3), with the configurations (N, nq) they come from.
 
@@ -123,13 +124,19 @@ class Workspace:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The cloud in space and its three views, or in its plane; returns the figure."""
+        """The cloud in space and its three views, or in its plane; returns the axes."""
         from dynamis.analysis.workspace_pictures import cloud_picture
 
         return cloud_picture(self, path)
 
+    def __repr__(self) -> str:
+        where = f"{len(self.points)} places of {printable(self.frame)}"
+        return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_summary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class WorkspaceSlice:
     """Positions (N, 2) of a frame in a plane, with a number at each: ``values``; and the configurations (N, nq).
 
@@ -198,10 +205,17 @@ class WorkspaceSlice:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:
-        """A map of the plane, with the robot in the best configuration; returns the figure."""
+        """A map of the plane, with the robot in the best configuration; returns the axes."""
         from dynamis.analysis.workspace_pictures import slice_picture
 
         return slice_picture(self, path, pick, cells)
+
+    def __repr__(self) -> str:
+        best = f"best {self.best[0]:.4g} {self.measure.unit}".strip()
+        what = f"{self.measure.label} over {self.plane}, {len(self.points)} places"
+        return short(f"<WorkspaceSlice of {printable(self.robot.name)}: {what}, {best}>")
+
+    _repr_html_ = as_summary
 
 
 def workspace(

@@ -8,10 +8,28 @@ import sys
 
 def main() -> None:
     """Run the command line; ``--version`` answers before anything heavy is loaded."""
+    try:
+        _main()
+    except KeyboardInterrupt:  # commands say it themselves; this one came before there was a command
+        exec("")  # noqa: S102  # so that Python forgets it: see plain_errors
+        sys.stderr.write("dynamis: interrupted\n")
+        sys.exit(130)
+    except OSError as error:  # of the standard output, at --version and in help; commands have their own sentence
+        from dynamis.cli.plain_errors import drop_output
+
+        drop_output()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(141)
+        sys.stderr.write(f"dynamis: {error.strerror or error}\n")
+        sys.exit(2)
+
+
+def _main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from dynamis.version import __version__
 
         sys.stdout.write(f"dynamis {__version__}\n")
+        sys.stdout.flush()
         return
     # a command ends before better code would pay, and must not wait for it
     os.environ.setdefault("DYNAMIS_TIER", "quick")

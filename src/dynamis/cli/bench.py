@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dynamis.cli.kinds import POSITIVE
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, print_table
@@ -26,7 +27,7 @@ RIVALS = ("pinocchio", "mujoco")
 @click.option("--threads", type=click.IntRange(1), help="How many threads beside one; all cores unless given.")
 @click.option("--against", "others", multiple=True, type=click.Choice(RIVALS),
               help="Another library, in turns with ours, on the robot without friction and rotors; repeatable.")  # fmt: skip
-@click.option("--seconds", type=float, default=0.2, show_default=True, help="How long to measure each figure, about.")
+@click.option("--seconds", type=POSITIVE, default=0.2, show_default=True, help="How long to measure each figure, about.")
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -52,7 +53,8 @@ def bench(
     from dynamis.errors import unknown_name
 
     found = loaded(robot, settings, floating)
-    names = list(known()) if functions == "all" else [x.strip() for x in (functions or ",".join(USUAL)).split(",")]
+    asked = ",".join(USUAL) if functions is None else functions
+    names = list(known()) if asked == "all" else [x.strip() for x in asked.split(",")]
     for name in names:
         if name not in known():
             raise unknown_name("compiled function", name, known())

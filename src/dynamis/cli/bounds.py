@@ -10,7 +10,7 @@ import click
 
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 
@@ -19,7 +19,8 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     if text is None:
         return None
     try:
-        values = [float(word) for word in text.replace(",", " ").split()]
+        # a piece that is missing, as in 1,,2, is a mistake: the numbers after it would move to other joints
+        values = [float(word) for piece in text.split(",") for word in piece.split() or [""]]
     except ValueError:
         values = []
     if not values:
@@ -43,7 +44,9 @@ def assignments(texts: tuple[str, ...]) -> dict[str, float]:
 
 @click.command()
 @click.argument("robot")
-@click.option("--lower", metavar="NUMBERS", help="Lower ends of the box, one number or one a coordinate; default: the limits.")
+@click.option(
+    "--lower", metavar="NUMBERS", help="Lower ends of the box, one or one a coordinate, in rad and m; the limits unless given."
+)
 @click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--tolerance", type=float, default=1e-3, show_default=True, help="How narrow the enclosures should be.")
@@ -67,6 +70,7 @@ def bounds(
     from dynamis.analysis.bounds import structural_bounds
     from dynamis.robot import load
 
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
     ends = [_one_or_all(numbers(text, option)) for text, option in ((lower, "--lower"), (upper, "--upper"))]
     with Bar() as bar:
@@ -76,7 +80,9 @@ def bounds(
 
         whole(plot, lambda file: eigenvalue_plot(loaded, path=file, lower=ends[0], upper=ends[1]))
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps({**found.as_dict(), "written": [] if plot is None else [str(plot)]}, indent=2, ensure_ascii=False)
+        )
     else:
         click.echo(found.report())
         if plot is not None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
+from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import waiting
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 
 # the quantities of the whole robot, then those of one link (--link)
 QUANTITIES = {
@@ -33,12 +34,19 @@ def _options(command: Any) -> Any:
     return command
 
 
+def _text(file: TextIO) -> str:
+    try:
+        return file.read()
+    except UnicodeDecodeError:
+        raise InputError(f"{printable(file.name)} is no text in UTF-8: give LaTeX or plain formulas") from None
+
+
 @click.command("check-answer")
 @click.argument("robot")
 @_options
 @click.option("--link", type=int, help="The number of the link, for quantities of one link.")
 @click.option("--letters", help="Whose letters: dynamis, rocco, deluca, melchiorri, tzafestas. Found out if not said.")
-@click.option("--tolerance", type=float, default=0.0, show_default=True,
+@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, show_default=True,
               help="How far decimals may be off, as part of the largest.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
@@ -66,7 +74,7 @@ def check_answer(robot: str, link: int | None, letters: str | None, tolerance: f
     with waiting("deriving"):
         form = load(robot).closed_form(letters)
         for name, file in given.items():
-            verdicts[name] = check(form, name, file.read(), body=link, notation=letters, file=file.name, tolerance=tolerance)
+            verdicts[name] = check(form, name, _text(file), body=link, notation=letters, file=file.name, tolerance=tolerance)
     right = all(verdict.correct for verdict in verdicts.values())
     if as_json:
         facts = {name: {**dataclasses.asdict(verdict), "correct": verdict.correct} for name, verdict in verdicts.items()}

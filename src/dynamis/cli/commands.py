@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -26,11 +27,12 @@ from dynamis.cli.progress import waiting
 from dynamis.cli.redundancy import redundancy
 from dynamis.cli.report import report
 from dynamis.cli.simulate import simulate, study
+from dynamis.cli.states import loaded
 from dynamis.cli.statics import statics
 from dynamis.cli.stiffness import stiffness
 from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_output, whole
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -38,11 +40,28 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 @click.group(context_settings=CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="dynamis", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """The dynamics of robot manipulators.
 
-    ROBOT is a name of the library (dynamis robots) or a .urdf or .toml file.
+    ROBOT is a name of the library (dynamis robots) or a .urdf or .toml file. Files that are there are replaced, whole or not
+    at all; a file that is read is not.
+
+    \b
+    Exit status:
+      0    done, and all is well
+      1    done, and the answer is no: errors found, models that differ, sections missing, …
+      2    not done: bad input, or a file that cannot be read or written
+      130  interrupted by Ctrl-C
+      141  nobody reads the output any more
+
+    \b
+    Example:
+      dynamis info ur5e
     """
+    # rich looks at these itself, click does not
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
 
 
 for _command in (
@@ -90,13 +109,13 @@ def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -
     from dynamis.cli.tables import print_summary
     from dynamis.robot import load
 
-    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
     with waiting("looking"):
-        summary = summarise(loaded)
+        summary = summarise(found)
     if as_json:
         click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     else:
-        print_summary(summary, loaded)
+        print_summary(summary, found)
 
 
 @cli.command()
@@ -119,6 +138,7 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
     from dynamis.cli.tables import print_report
     from dynamis.model.load import read
 
+    check_output(out, (".urdf", ".toml"), (file,))
     description, report = read(file)
     changes: list[str] = []
     if out is not None and description is not None and report.ok:
@@ -130,6 +150,7 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
     if as_json:
         findings = [problem.as_dict() for problem in report]
         result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
+        result["written"] = [str(out)] if out is not None and report.ok else []
         click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         print_report(report)
@@ -161,8 +182,9 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
     """
     from dynamis.robot import load
 
-    loaded = load(robot, parameters=assignments(settings) or None)
-    whole(out, lambda file: loaded.write(file, form))
+    check_output(out, (".urdf", ".toml"), (robot,))
+    found = load(robot, parameters=assignments(settings) or None)
+    whole(out, lambda file: found.write(file, form))
     _say_written([out], as_json)
 
 
@@ -189,11 +211,9 @@ def export(
       dynamis export ur5e inverse_dynamics --to c
       cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST dynamis_inverse_dynamics.c -lm && ./a.out
     """
-    from dynamis.robot import load
-
-    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    found = loaded(robot, settings, floating)
     with waiting("writing"):
-        written = loaded.write_c(function, out, precision=precision)
+        written = found.write_c(function, out, precision=precision)
     _say_written(written, as_json)
 
 
@@ -215,8 +235,11 @@ def _say_written(paths: list[Path], as_json: bool) -> None:
 )
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def show(robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...]) -> None:
+def show(
+    robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...], as_json: bool
+) -> None:
     """Print what a function becomes: its listing, LLVM IR, this machine's assembly, C or CUDA C.
 
     \b
@@ -225,11 +248,10 @@ def show(robot: str, function: str, form: str, precision: str, floating: bool, s
     """
     from dynamis.compiler import c_text, cuda_text, jit
     from dynamis.compiler.llvm_text import render
-    from dynamis.robot import load
 
-    loaded = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
+    found = loaded(robot, settings, floating)
     with waiting("compiling"):
-        code = loaded.kernel(function).code
+        code = found.kernel(function).code
     if form == "graph":
         text = code.text()
     elif form == "c":
@@ -239,7 +261,11 @@ def show(robot: str, function: str, form: str, precision: str, floating: bool, s
     else:
         text = render(code, jit.host_target(precision))
         text = jit.assembly(text) if form == "asm" else text
-    click.echo(text)
+    if as_json:
+        facts = {"robot": found.name, "function": function, "as": form, "precision": precision, "text": text}
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        click.echo(text)
 
 
 complete(cli)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dynamis.cli.kinds import NOT_NEGATIVE, SEED
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, print_table
@@ -19,10 +20,10 @@ SHOWN = 15
 @click.command()
 @click.argument("first")
 @click.argument("second")
-@click.option("--tolerance", type=click.FloatRange(0.0), default=1e-6, show_default=True,
+@click.option("--tolerance", type=NOT_NEGATIVE, default=1e-6, show_default=True,
               help="How far torques and limits may be apart, as a part of them.")  # fmt: skip
 @click.option("--samples", type=click.IntRange(1), default=200, show_default=True, help="How many random states to try.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random states.")
 @click.option("--floating", is_flag=True, help="Let the bases move freely.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of both robots; repeatable.")
 @click.option("--all", "show_all", is_flag=True, help="Show every difference.")

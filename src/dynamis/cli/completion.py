@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 import click
@@ -45,6 +46,18 @@ def _functions() -> Sequence[str]:
     return list(functions())
 
 
+def _measures() -> Sequence[str]:
+    from dynamis.analysis.capacity import LIMITED, MEASURES
+
+    return [*MEASURES, *LIMITED]
+
+
+def _sections() -> Sequence[str]:
+    from dynamis.report.report import SECTIONS
+
+    return list(SECTIONS)
+
+
 ROBOTS = ("robot", "first", "second")
 LETTERS = Words(lambda: ("dynamis", "rocco", "deluca", "melchiorri", "tzafestas"))
 OFFERED = {
@@ -53,6 +66,10 @@ OFFERED = {
     "functions": Words(_functions),
     "method": Words(lambda: ("RK45", "DOP853", "Radau", "LSODA", "euler", "rk4", "midpoint")),
     "laws": Words(lambda: ("driven-acceleration", "acceleration-energy", "torque")),
+    "colour": Words(_measures),
+    "sections": Words(_sections),
+    "without": Words(_sections),
+    "compare": Words(lambda: ("ordinary", "weighted", "robust", "total", "ridge", "consistent", "none")),
     "estimator": Words(lambda: ("ordinary", "weighted", "robust", "total", "ridge", "consistent")),
     "logs": click.Path(),
     "validate": click.Path(),
@@ -75,9 +92,10 @@ def complete(group: click.Group) -> None:
 
 @click.command()
 @click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.pass_context
 @plain_errors
-def completion(ctx: click.Context, shell: str) -> None:
+def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
     """Print what lets a SHELL complete commands, names of robots, files and choices.
 
     \b
@@ -94,4 +112,5 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(ctx.find_root().command, {}, "dynamis", "_DYNAMIS_COMPLETE").source())
+    script = made(ctx.find_root().command, {}, "dynamis", "_DYNAMIS_COMPLETE").source()
+    click.echo(json.dumps({"shell": shell, "script": script}, indent=2, ensure_ascii=False) if as_json else script)

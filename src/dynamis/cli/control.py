@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.kinds import POSITIVE, SEED
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.states import vector
+from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,8 +31,9 @@ LAWS = (
 @click.argument("robot")
 @click.option("--law", type=click.Choice(LAWS), default="computed-torque", show_default=True, help="The controller.")
 @click.option("--goal", metavar="NUMBERS",
-              help="Where to go: joints, or the tip's position in m for operational-space and impedance.")  # fmt: skip
-@click.option("--q0", "--start", "start", metavar="NUMBERS", help="Where it starts; neutral unless given.")
+              help="Where to go: joints in rad and m, or the tip in m for operational-space and impedance.")  # fmt: skip
+@click.option("--q0", "--start", "start", metavar="NUMBERS",
+              help="Where it starts, one number or one a joint, in rad and m; neutral unless given.")  # fmt: skip
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="How fast errors shall vanish, in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 does not overshoot.")
 @click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Of impedance, in N/m.")
@@ -37,9 +41,9 @@ LAWS = (
 @click.option("--move", type=float, help="Seconds the reference takes to the goal; half the time unless given.")
 @click.option("--error", type=float, default=0.0, show_default=True,
               help="Per cent by which masses, centres of mass and inertias may be off.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the parameters' errors.")
-@click.option("--rate", type=float, help="The controller's sample rate in Hz, to be judged.")
-@click.option("--step", type=float, help="The integrator's step in s; chosen by the law unless given.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the parameters' errors.")
+@click.option("--rate", type=POSITIVE, help="The controller's sample rate in Hz, to be judged.")
+@click.option("--step", type=POSITIVE, help="The integrator's step in s; chosen by the law unless given.")
 @click.option("--seconds", type=float, help="The time that integration may take.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--c", "folder", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
@@ -72,19 +76,20 @@ def control(
 
     if not 0.0 <= error < 100.0:
         raise InputError(f"--error takes per cent from 0 to 100, such as --error 5, got {error:g}")
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
     with Bar() as bar:
         made = trial(
-            loaded, law, numbers(goal, "--goal"), start=numbers(start, "--q0"), bandwidth=bandwidth, damping=damping,
-            stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed, rate=rate, step=step,
-            seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
+            loaded, law, numbers(goal, "--goal"), start=vector(loaded, start, "q", "--q0"), bandwidth=bandwidth,
+            damping=damping, stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed,
+            rate=rate, step=step, seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
     written = [] if folder is None else [str(path) for path in write_c(loaded, made.law, folder)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))
     if as_json:
-        click.echo(json.dumps({**made.as_dict(), "written": written}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite({**made.as_dict(), "written": written}), indent=2, ensure_ascii=False))
     else:
         _print(made)
         for path in written:

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from dynamis.cli.bounds import assignments
+from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_output, whole
 
 FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
 
@@ -22,7 +23,7 @@ FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ip
               help="Write the derivation: .tex, .md, .html (offline, MathML) or .ipynb.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["equations", *FORMATS]), default="equations", show_default=True,
               help="What to print when no file is given.")  # fmt: skip
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="Give up expanding after this time.")
+@click.option("--seconds", type=NOT_NEGATIVE, default=60.0, show_default=True, help="Give up expanding after this time.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
@@ -39,6 +40,7 @@ def derive(
     """
     from dynamis.robot import load
 
+    check_output(output, tuple(FORMATS.values()))
     loaded = load(robot, parameters=assignments(settings) or None)
     with Bar() as bar:
 

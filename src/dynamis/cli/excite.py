@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.bounds import assignments, numbers
-from dynamis.cli.log_options import check_output
+from dynamis.cli.kinds import POSITIVE, SEED
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.writing import check_output, check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,10 +35,14 @@ NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", 
 @click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True, help="What is made small.")
 @click.option("--friction", metavar="TERMS",
               help="What to look for, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
-@click.option("--q0", "--start", "start", metavar="NUMBERS", help="Where it starts and ends; chosen unless given.")
-@click.option("--velocity", metavar="NUMBERS", help="Velocity limits, one or one a joint, where below the robot's own.")
-@click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits; none unless given.")
-@click.option("--effort", metavar="NUMBERS", help="Torque limits, where below the robot's own.")
+@click.option(
+    "--q0", "--start", "start", metavar="NUMBERS", help="Where it starts and ends, in rad and m; chosen unless given."
+)
+@click.option(
+    "--velocity", metavar="NUMBERS", help="Velocity limits, one or one a joint, in rad/s and m/s, where below the robot's own."
+)
+@click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits, in rad/s² and m/s²; none unless given.")
+@click.option("--effort", metavar="NUMBERS", help="Torque limits, in N m and N, where below the robot's own.")
 @click.option("--no-torque", is_flag=True, help="Leave torque limits out.")
 @click.option("--box", "boxes", multiple=True, metavar="FRAME:XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX",
               help="Where a frame may be, in m; without a frame, the tip. inf where there is no wall; repeatable.")  # fmt: skip
@@ -45,8 +50,8 @@ NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", 
 @click.option("--margin", type=float, default=5.0, show_default=True, help="Per cent of joint limits that are left.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search at most.")
 @click.option("--restarts", type=int, default=4, show_default=True, help="From how many random motions to search.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random motions.")
-@click.option("--rate", type=click.FloatRange(0.0, min_open=True), default=1000.0, show_default=True,
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random motions.")
+@click.option("--rate", type=POSITIVE, default=1000.0, show_default=True,
               help="Samples a second in the file.")  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
@@ -74,7 +79,6 @@ def excite(
       dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 --kind spline --harmonics 6
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 --time 20 --json
     """
-    from dynamis.drawing import new_figure
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
     from dynamis.identification.excitation.files import check_name
@@ -85,10 +89,8 @@ def excite(
         raise InputError(f"--margin takes per cent from 0 to 100, such as --margin 5, got {margin:g}")
     for path in out:
         check_name(path)
-        check_output(path, (path.suffix,), ())
-    check_output(plot, (plot.suffix,) if plot else (), ())
-    if plot is not None:
-        new_figure(1.0, 1.0)  # without the library there is no picture, and that is said before the search
+        check_output(path)
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
     terms = None if friction is None else tuple(word for word in friction.replace(",", " ").split() if word != "none")
     base = base_parameters(LinearModel(loaded, friction=terms))
@@ -105,7 +107,7 @@ def excite(
         whole(plot, found.plot)
         written.append(str(plot))
     if as_json:
-        click.echo(json.dumps({**found.as_dict(), "written": written}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite({**found.as_dict(), "written": written}), indent=2, ensure_ascii=False))
     else:
         _print(found)
         for name in written:

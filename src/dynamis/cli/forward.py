@@ -12,11 +12,12 @@ from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, print_table
 from dynamis.cli.states import loaded, named_columns, rows_of, state_options, vector, wrenches_of, write_table
+from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
 
 @click.command("fd")
-@state_options("tau", "The torques, one or one a joint; none unless given.")
+@state_options("tau", "The torques, one or one a joint, in N m and N; none unless given.")
 @plain_errors
 def forward(
     robot: str, q: str | None, v: str | None, third: str | None, table: Path | None, wrenches: tuple[str, ...],
@@ -32,6 +33,7 @@ def forward(
     """
     import numpy as np
 
+    check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
     load = wrenches_of(found, wrenches)
     given = {"q": q, "v": v, "tau": third}

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.log_options import check_output, log_options, signals
+from dynamis.cli.log_options import log_options, signals
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.questions import finite
+from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,10 +39,12 @@ SHOWN = 15
 @click.option("--offset", is_flag=True, help="A constant torque for each joint.")
 @click.option("--no-rotor", is_flag=True, help="No rotor inertias.")
 @click.option("--spring", is_flag=True, help="Springs in the joints.")
-@click.option("--smooth", type=float, metavar="SPEED", help="Dry friction as tanh(v / SPEED).")
-@click.option("--stribeck", type=float, metavar="SPEED", help="The speed over which Stribeck friction falls off.")
+@click.option("--smooth", type=float, metavar="SPEED", help="Dry friction as tanh(v / SPEED), in rad/s or m/s.")
+@click.option(
+    "--stribeck", type=float, metavar="SPEED", help="The speed over which Stribeck friction falls off, in rad/s or m/s."
+)
 @click.option("--presliding", multiple=True, metavar="[JOINT=]ANGLE",
-              help="Friction that yields before it slides, over ANGLE; of all joints, or of one; repeatable.")  # fmt: skip
+              help="Friction that yields before it slides, over ANGLE, in rad; for all joints or one; repeatable.")  # fmt: skip
 @click.option("--couple", multiple=True, metavar="A,B", help="The motor of joint B turns with A as well; repeatable.")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the motion left out in turn.")
 @click.option("--block", type=float, metavar="SECONDS", help="Length of the blocks these parts are made of.")
@@ -92,9 +96,11 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     if options["report"] is not None:
         found.report(options["report"], command=shlex.join(["dynamis", *sys.argv[1:]]))
     if as_json(options):
-        files = {"out": None if written is None else str(written.path), "report": _text(options["report"])}
+        files = [str(path) for path in (options["out"], options["report"]) if path is not None]
         proven = None if written is None else {"difference": written.difference, "notes": list(written.notes)}
-        click.echo(json.dumps({**found.as_dict(), "written": files, "round_trip": proven}, indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps(finite({**found.as_dict(), "written": files, "round_trip": proven}), indent=2, ensure_ascii=False)
+        )
     else:
         _print(found, written, options["report"], options["show_all"])
     sys.exit(0 if grade in ("good", "usable") else 1)
@@ -102,10 +108,6 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
 
 def as_json(options: dict[str, Any]) -> bool:
     return bool(options["as_json"])
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _model(robot: Any, options: dict[str, Any]) -> LinearModel:

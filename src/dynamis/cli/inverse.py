@@ -12,6 +12,7 @@ from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, print_table
 from dynamis.cli.states import loaded, named_columns, rows_of, state_options, units, vector, wrenches_of, write_table
+from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("id")
-@state_options("a", "The accelerations, one or one a joint; none unless given.")
+@state_options("a", "The accelerations, one or one a joint, in rad/s² and m/s²; none unless given.")
 @click.option("--ledger", is_flag=True, help="Say what each torque is for: inertia, Coriolis, gravity, friction, …")
 @plain_errors
 def inverse(
@@ -36,6 +37,7 @@ def inverse(
     """
     import numpy as np
 
+    check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
     load = wrenches_of(found, wrenches)
     if table is None:

@@ -16,9 +16,9 @@ MATRICES_UP_TO = 8  # degrees of freedom: wider ones do not fit a terminal
 
 @click.command()
 @click.argument("robot")
-@click.option("--q", metavar="NUMBERS", help="The configuration, one or one a joint; all joints at zero unless given.")
-@click.option("--v", metavar="NUMBERS", help="The velocities; at rest unless given.")
-@click.option("--tau", metavar="NUMBERS", help="The torques; those that keep the velocities unless given.")
+@click.option("--q", metavar="NUMBERS", help="The configuration, one number or one a joint, in rad and m; zeros unless given.")
+@click.option("--v", metavar="NUMBERS", help="The velocities, one or one a joint, in rad/s and m/s; at rest unless given.")
+@click.option("--tau", metavar="NUMBERS", help="The torques, in N m and N; those that keep the velocities unless given.")
 @click.option("--actuated", metavar="NAMES", help="The coordinates with a motor; all but those of a free base unless given.")
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dynamis.cli.bounds import numbers
-from dynamis.errors import InputError, printable
 
 METHODS = ("central", "savgol", "kalman", "spectral", "spline")
 
@@ -53,15 +52,3 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "rest": options.pop("rest"),
         "outliers": not options.pop("no_outliers"),
     }
-
-
-def check_output(path: Path | None, suffixes: tuple[str, ...], inputs: Iterable[str | Path | None]) -> None:
-    """Refuse a file that could not be written, or that is one of the inputs, before the work and not after it."""
-    if path is None:
-        return
-    if path.suffix not in suffixes:
-        raise InputError(f"{printable(path.name)}: name the file {' or '.join(suffixes)}")
-    if not path.parent.is_dir():
-        raise InputError(f"{printable(str(path), 400)} cannot be written: there is no such folder")
-    if path.exists() and any(x is not None and Path(x).exists() and path.samefile(x) for x in inputs):
-        raise InputError(f"{printable(str(path), 400)} is a log or mapping that is read; write to another file")

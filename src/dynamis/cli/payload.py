@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.log_options import check_output, log_options, signals
+from dynamis.cli.log_options import log_options, signals
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import waiting
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.writing import check_output, whole
 from dynamis.errors import printable
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def payload(
     if out is not None:
         whole(out, found.robot.write)
     if as_json:
-        written = {"notes": notes, "written": None if out is None else str(out)}
-        click.echo(json.dumps({**_as_dict(found), **written}, indent=2, ensure_ascii=False))
+        written = {"notes": notes, "written": [] if out is None else [str(out)]}
+        click.echo(json.dumps(finite({**_as_dict(found), **written}), indent=2, ensure_ascii=False))
     else:
         _print(found, loaded, notes, out)
 

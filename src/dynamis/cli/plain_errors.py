@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from dynamis.errors import DynamisError, ModelWarning
 
+BAD, INTERRUPTED, NOBODY_READS = 2, 130, 141  # the last two as shells count what a signal ends: Ctrl-C, a closed pipe
+
 
 def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Errors of ours end the command with a sentence and status 2, Ctrl-C with 130; anything else is a bug and shows itself."""
+    """Errors of ours and of the system end the command with a sentence and status 2, Ctrl-C with 130, a reader that has gone
+    with 141 and no word; anything else is a bug and shows itself."""
 
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -23,14 +27,43 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 warnings.showwarning = _say_warning
                 warnings.simplefilter("always", ModelWarning)
                 return command(*args, **kwargs)
+        except BrokenPipeError:
+            _end_unread()
+        except SystemExit as end:
+            # rich ends the program itself, with 1, which would mean that the answer is no
+            if isinstance(end.__context__, BrokenPipeError):
+                _end_unread()
+            raise
         except DynamisError as error:
             click.secho(f"dynamis: {error}", fg="red", err=True)
-            sys.exit(2)
+            sys.exit(BAD)
+        except OSError as error:
+            where = "" if error.filename is None else f"{error.filename}: "
+            click.secho(f"dynamis: {where}{error.strerror or error}", fg="red", err=True)
+            drop_output()
+            sys.exit(BAD)
         except (KeyboardInterrupt, click.Abort):
+            # one that passed through exec, as in an import of data classes, is remembered by Python, which would then end
+            # with the signal itself; the next exec forgets it
+            exec("")  # noqa: S102
             click.secho("dynamis: interrupted", fg="yellow", err=True)
-            sys.exit(130)
+            sys.exit(INTERRUPTED)
 
     return wrapper
+
+
+def _end_unread() -> NoReturn:
+    drop_output()
+    sys.exit(NOBODY_READS)
+
+
+def drop_output() -> None:
+    """What is left for a standard output that takes nothing goes nowhere; Python would try again at its end."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):  # it is no file
+        return
 
 
 def _say_warning(message: Any, *_: Any, **__: Any) -> None:

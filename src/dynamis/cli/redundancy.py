@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.states import vector
+from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,17 +33,17 @@ ABOUT = {"roll": "x", "pitch": "y", "yaw": "z"}  # the axis of each angle
 @click.option("--frame", metavar="NAME", help="The frame that is moved; the tip unless given.")
 @click.option("--law", "laws", multiple=True, metavar="NAME",
               help="driven-acceleration, acceleration-energy or torque; repeatable, all unless given.")  # fmt: skip
-@click.option("--q0", metavar="NUMBERS", help="Where it starts; neutral unless given.")
+@click.option("--q0", metavar="NUMBERS", help="Where it starts, one number or one a joint, in rad and m; neutral unless given.")
 @click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
               help="What the task does.")  # fmt: skip
-@click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line.")
+@click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
 @click.option("--along", metavar="LETTERS", help="The components that move, such as xy or z; the first ones unless given.")
 @click.option("--period", type=float, default=2.0, show_default=True, help="Seconds for a cycle.")
 @click.option("--cycles", type=int, default=3, show_default=True, help="How many.")
 @click.option("--gains", metavar="K_P,K_D", help="Of the feedback; 100 and critical damping unless given.")
 @click.option("--null-damping", type=float, metavar="RATE", help="Damp motion that the task does not see, in 1/s.")
 @click.option("--compensate", is_flag=True, help="Carry the weight in the null space too, so that nothing falls there.")
-@click.option("--regularisation", type=float, default=0.0, show_default=True, help="λ of damped least squares.")
+@click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
 @click.option("--no-gravity", is_flag=True, help="As on a horizontal plane.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="The time that each simulation may take.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
@@ -73,6 +76,7 @@ def redundancy(
     from dynamis.task_space.null_space import Compensation, Damping
     from dynamis.task_space.redundancy import LAWS
 
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
     loaded = loaded.replace(gravity=(0.0, 0.0, 0.0)) if no_gravity else loaded
     task = _task(kind, rows, frame)
@@ -83,16 +87,16 @@ def redundancy(
     preferences += [Compensation()] if compensate else []
     with Bar() as bar:
         found = compare_laws(
-            loaded, task, motion, laws or tuple(LAWS), q0=numbers(q0, "--q0"), K_P=K_P, K_D=K_D, null_space=preferences,
-            regularisation=regularisation, seconds=seconds, progress=bar.show,
+            loaded, task, motion, laws or tuple(LAWS), q0=vector(loaded, q0, "q", "--q0"), K_P=K_P, K_D=K_D,
+            null_space=preferences, regularisation=regularisation, seconds=seconds, progress=bar.show,
         )  # fmt: skip
     if plot is not None:
         whole(plot, found.plot)
     if as_json:
-        facts = found.as_dict()
+        facts = {**found.as_dict(), "written": [] if plot is None else [str(plot)]}
         for law in facts["laws"]:
             law["status"] = _advised(law["status"])
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
     else:
         click.echo(found.table())
         for run in found.runs:

@@ -10,7 +10,8 @@ import click
 from dynamis.cli.bounds import assignments
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.errors import InputError
+from dynamis.cli.writing import check_output
+from dynamis.errors import InputError, printable
 
 
 def words(text: str | None, option: str) -> list[str] | None:
@@ -60,12 +61,16 @@ def report(
       dynamis report panda --pdf
     """
     from dynamis.report.printing import find_browser
-    from dynamis.report.report import contents_of, default_path
+    from dynamis.report.report import contents_of
     from dynamis.robot import load
 
     if pdf and markdown:
         raise InputError("choose one of --pdf and --markdown")
-    if pdf:
+    suffix = ".pdf" if pdf else ".md" if markdown else ".html"
+    if out is not None:
+        _check_name(out, suffix if pdf or markdown else None)
+        check_output(out, inputs=(robot,))
+    if pdf or (out is not None and out.suffix.lower() == ".pdf"):
         find_browser()  # before any work is done for nothing
     loaded = load(robot, base="floating" if floating else "fixed")
     with Bar() as bar:
@@ -73,8 +78,7 @@ def report(
             loaded, source=robot, sections=words(sections, "--sections"), without=words(without, "--without") or (),
             values=assignments(settings), seconds=seconds, progress=bar.show,
         )  # fmt: skip
-        suffix = ".pdf" if pdf else ".md" if markdown else ".html"
-        target = out if out is not None else default_path(contents.title)
+        target = out if out is not None else contents.default_path
         if out is None or pdf or markdown:
             target = target.with_suffix(suffix)
         bar.show(1.0, f"writing {target.name}")
@@ -82,15 +86,24 @@ def report(
     missing = {section.key: section.failed for section in contents.sections if section.failed}
     if as_json:
         told = {
-            "path": str(written), "bytes": written.stat().st_size, "robot": contents.title,
+            "path": str(written), "written": [str(written)], "bytes": written.stat().st_size, "robot": contents.title,
             "sections": {s.key: {"seconds": round(s.seconds, 3), "missing": s.failed or None} for s in contents.sections},
         }  # fmt: skip
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
     else:
-        click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.2g} MB, {len(contents.sections)} sections)")
+        count = len(contents.sections)
+        click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.2g} MB, {count} section{'s' if count > 1 else ''})")
         for key, why in missing.items():
             click.secho(f"  {key} is missing: {why}", fg="yellow", err=True)
     if show:
         click.launch(str(written))
     if missing:
         raise SystemExit(1)
+
+
+def _check_name(out: Path, suffix: str | None) -> None:
+    """The ending says what is written, and an option that says it too must agree."""
+    if suffix is None and out.suffix.lower() not in (".html", ".htm", ".md", ".pdf"):
+        raise InputError(f"{printable(out.name)}: name the report .html, .md or .pdf")
+    if suffix is not None and out.suffix.lower() not in ("", suffix):
+        raise InputError(f"{printable(out.name)} does not end with {suffix}, which is what was asked for")

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.bounds import assignments
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar, waiting
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.states import vector
+from dynamis.cli.writing import check_output, check_pictures, whole
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -23,19 +25,27 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("robot")
 @click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Seconds to simulate.")
-@click.option("--q0", metavar="NUMBERS", help="Where it starts; neutral unless given.")
-@click.option("--v0", metavar="NUMBERS", help="Velocities at the start; at rest unless given.")
-@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques; none unless given.")
+@click.option("--q0", metavar="NUMBERS", help="Where it starts, one number or one a joint, in rad and m; neutral unless given.")
+@click.option("--v0", metavar="NUMBERS", help="Velocities at the start, in rad/s and m/s; at rest unless given.")
+@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques, in N m and N; none unless given.")
 @click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
               help="Dry friction: the robot's with true sticking, smoothed, or none.")  # fmt: skip
 @click.option("--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint.")
-@click.option("--step", type=float, help="The step of euler, rk4 and midpoint.")
+@click.option("--step", type=float, help="The step of euler, rk4 and midpoint, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="The ends of the joints' ranges: hit without a bounce, or springs of 10 000 N m/rad (N/m).")  # fmt: skip
 @click.option("--seconds", type=float, help="The time that integration may take; what was simulated until then is kept.")
 @click.option("--points", type=int, default=501, show_default=True, help="How many points to report.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE", help="Write the motion: .csv, .npz or .parquet.")
+@click.option(
+    "-o",
+    "--out",
+    "--output",
+    "output",
+    type=FILE,
+    metavar="FILE",
+    help="Write the motion: .csv, .npz or .parquet; .json for a viewer.",
+)
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw positions, velocities, torques and energies.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
@@ -59,10 +69,13 @@ def simulate(
     from dynamis.robot import load
     from dynamis.simulation.simulate import simulate as run
 
+    check_output(output, (".csv", ".npz", ".parquet", ".json"))
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
+    start, rates = vector(loaded, q0, "q", "--q0"), vector(loaded, v0, "v", "--v0")
     with Bar() as bar:
         motion = run(
-            loaded, duration, numbers(q0, "--q0"), numbers(v0, "--v0"), torque=numbers(torque, "--torque"),
+            loaded, duration, start, rates, torque=None if torque is None else vector(loaded, torque, "tau"),
             friction=friction, method=method, step=step, stops=_stops(loaded, stops), seconds=seconds, points=points,
             progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
@@ -77,7 +90,7 @@ def simulate(
             "energy": float(motion.energy[-1]), "energy_error": balance, "events": [str(e) for e in motion.events],
             "written": [str(target) for target in (output, plot) if target is not None],
         }  # fmt: skip
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
         sys.exit(130 if interrupted else 0)
     click.echo(f"{loaded.name}: {motion.status} ({motion.t[-1]:g} s)")
     for name, values in (("q", motion.q), ("v", motion.v)):
@@ -121,13 +134,14 @@ def study(plot: Path | None, as_json: bool) -> None:
     """
     from dynamis.simulation.two_link_study import two_link_study
 
+    check_pictures(plot)
     with waiting("simulating"):
         made = two_link_study()
     if plot is not None:
         whole(plot, made.plot)
     if as_json:
         facts = {"summary": made.summary().splitlines(), "written": [] if plot is None else [str(plot)]}
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
         return
     click.echo(made.summary())
     if plot is not None:

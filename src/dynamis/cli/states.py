@@ -43,16 +43,20 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
             ),
             click.option(
                 "--wrench", "wrenches", multiple=True, metavar="[FRAME:]NUMBERS",
-                help="What the environment exerts at a frame (the tip unless named): a force, 3 numbers, or a wrench, 6, in "
-                     "world axes; repeatable.",
+                help="What the environment exerts at a frame (the tip unless named): a force, 3 numbers in N, or a wrench, 6 "
+                     "with N m, in world axes; repeatable.",
             ),
             click.option(
                 "--states", "--csv", "table", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
                 help=f"Every row of a .csv, .npz or .parquet file instead, with columns such as q1, v1, {third}1 or q.JOINT.",
             ),
             click.option(f"--{third}", "third", metavar="NUMBERS", help=about),
-            click.option("--v", metavar="NUMBERS", help="The velocities, one or one a joint; at rest unless given."),
-            click.option("--q", metavar="NUMBERS", help="The configuration, one number or one a joint; zeros unless given."),
+            click.option(
+                "--v", metavar="NUMBERS", help="The velocities, one or one a joint, in rad/s and m/s; at rest unless given."
+            ),
+            click.option(
+                "--q", metavar="NUMBERS", help="The configuration, one number or one a joint, in rad and m; zeros unless given."
+            ),
             click.argument("robot"),
         ):  # fmt: skip
             command = option(command)
@@ -71,19 +75,20 @@ def loaded(robot: str, settings: tuple[str, ...], floating: bool) -> Robot:
     return found
 
 
-def vector(robot: Robot, text: str | None, letter: str) -> Any:
+def vector(robot: Robot, text: str | None, letter: str, option: str = "") -> Any:
     """The numbers of an option, one standing for all joints; without it the neutral configuration, or zeros."""
     import numpy as np
 
     size = robot.nq if letter == "q" else robot.n
-    given = numbers(text, f"--{letter}")
+    option = option or f"--{letter}"
+    given = numbers(text, option)
     if given is None:
         return robot.neutral() if letter == "q" else np.zeros(size)
     if len(given) == 1 and (letter != "q" or robot.nq == robot.n):
         return np.full(size, given[0])
     if len(given) != size:
         names = ", ".join(robot.coordinate_names[:8]) + (", …" if size > 8 else "")
-        raise InputError(f"--{letter} takes {size} numbers for {robot.name} ({names}), or one for all; got {len(given)}")
+        raise InputError(f"{option} takes {size} numbers for {robot.name} ({names}), or one for all; got {len(given)}")
     return np.array(given)
 
 

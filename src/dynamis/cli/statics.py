@@ -11,7 +11,7 @@ import click
 from dynamis.cli.bounds import numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--rows", default="all", show_default=True, help="Directions for the subspaces: all, linear, angular, xy, x,y,rz …"
 )
-@click.option("--limits", metavar="NUMBERS", help="Torque limits, one or one a joint; the robot's efforts unless given.")
+@click.option(
+    "--limits", metavar="NUMBERS", help="Torque limits, one or one a joint, in N m and N; the robot's efforts unless given."
+)
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw motion and force at the frame, and the four subspaces.")
 @click.option("--polytope", type=FILE, metavar="FILE",
               help="Draw the forces that the motors can hold, along --rows where these are two or three.")  # fmt: skip
@@ -51,11 +53,13 @@ def statics(
 
     from dynamis.statics import duality, holding_torque
 
+    check_pictures(plot, polytope)
     loaded, at = load_at(robot, q, settings)
     most = one_or_all(numbers(limits, "--limits"))
     held = holding_torque(loaded, at, wrench_of(wrench), frame, by=by, torque_limits=most)
     spaces = duality(loaded, at, frame, rows=rows)
     strength = _strength(loaded, at, frame, by, most)
+    written = [str(path) for path in (plot, polytope) if path is not None]
 
     def draw() -> None:
         if plot is not None:
@@ -65,14 +69,15 @@ def statics(
             _draw_forces(loaded, at, frame, chosen, by, most, polytope)
 
     if as_json:
+        draw()  # first: a program that is told of an error must not find an answer as well
         facts = {
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
             "weight": held.weight, "load": held.load, "limits": held.limits, "possible": bool(held.possible),
             "duality": spaces.as_dict(),
             "largest_forces": {name: {"size": x.size, "limited_by": list(x.limited_by)} for name, x in strength.items()},
+            "written": written,
         }  # fmt: skip
         click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
-        draw()
         return
     unit = ["N m" if c.revolute else "N" for c in loaded.model.coordinates]
     noise = 1e-12 * max(1.0, float(abs(held.total).max(initial=0.0)))
@@ -88,9 +93,8 @@ def statics(
         click.echo(f"  {found.sentence}")
     click.echo(spaces.summary())
     draw()
-    for path in (plot, polytope):
-        if path is not None:
-            click.echo(f"wrote {path}")
+    for path in written:
+        click.echo(f"wrote {path}")
 
 
 def _strength(robot: Robot, q: Any, frame: str | None, by: str, limits: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dynamis.cli.bounds import numbers
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -21,7 +21,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @robot_options
 @click.option("--springs", metavar="NUMBERS", required=True, help="Joint stiffness, one or one a joint; N m/rad and N/m.")
-@click.option("--wrench", metavar="NUMBERS", help="The load: a force (3 numbers) or a wrench (6), in world axes.")
+@click.option("--wrench", metavar="NUMBERS", help="The load: a force (3 numbers) or a wrench (6), in world axes; N and N m.")
 @click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
               help="Who exerts the load: the environment on the robot, or the robot on the environment.")  # fmt: skip
 @click.option(
@@ -47,6 +47,7 @@ def stiffness(
     from dynamis.statics import deflection, stiffness_map
     from dynamis.statics import stiffness as find
 
+    check_pictures(plot, chart)
     loaded, at = load_at(robot, q, settings)
     k, load = one_or_all(numbers(springs, "--springs")), wrench_of(wrench)
     under = numbers(base, "--base")
@@ -59,14 +60,14 @@ def stiffness(
     if chart is not None:
         with Bar() as bar:
             whole(chart, stiffness_map(loaded, k, frame, progress=bar.show).plot)
+    written = [str(path) for path in (plot, chart) if path is not None]
     if as_json:
-        facts = found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()})
+        facts = found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()}) | {"written": written}
         click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
         return
     _print(found, bent)
-    for path in (plot, chart):
-        if path is not None:
-            click.echo(f"wrote {path}")
+    for path in written:
+        click.echo(f"wrote {path}")
 
 
 def _print(found: Any, bent: Any) -> None:

@@ -10,7 +10,8 @@ import click
 
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import whole
+from dynamis.cli.questions import finite
+from dynamis.cli.writing import check_pictures, whole
 
 
 @click.command()
@@ -46,6 +47,7 @@ def sweep(
 
     if workers is not None and scheduler is not None:
         raise InputError("--workers is for this machine, --scheduler for others: give one of them")
+    check_pictures(plot)
     made = read_study(study)
     folder = output or Path(study.stem)
     try:
@@ -56,19 +58,19 @@ def sweep(
             f"dynamis: interrupted; what is done is kept in {folder}: run the same command to go on", fg="yellow", err=True
         )
         sys.exit(130)
+    written = [str(folder / "results.csv")] if result.complete else []
     if plot is not None and len(result):
-        whole(plot, lambda file: result.plot(file, column, over))
+        written.append(str(whole(plot, lambda file: result.plot(file, column, over))))
     if as_json:
         facts = {
             "status": result.status, "complete": result.complete, "cases": len(result), "resumed": result.resumed,
             "notes": list(result.notes), "endings": dict(result.endings), "folder": str(folder),
             "statistics": {name: statistics(result[name]) for name in (*result.inputs, *result.outputs)} if len(result) else {},
+            "written": written,
         }  # fmt: skip
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
     else:
         click.echo(result.summary())
-        if result.complete:
-            click.echo(f"wrote {folder / 'results.csv'}")
-        if plot is not None and len(result):
-            click.echo(f"wrote {plot}")
+        for name in written:
+            click.echo(f"wrote {name}")
     sys.exit(0 if result.complete else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
+from dynamis.cli.questions import WIDEST, fitting
 from dynamis.model.diagnostics import Report
 from dynamis.robot import Robot
 
@@ -48,6 +50,8 @@ def vector(values: Any) -> str:
 
 def print_summary(summary: dict[str, Any], robot: Robot) -> None:
     console = Console()
+    if not console.is_terminal:  # a file or a pipe is as wide as it needs to be
+        console.width = max(console.width, WIDEST)
     console.print()
     console.print(f"[bold]{safe(summary['name'])}[/bold]  {safe(summary['about'])}")
     if summary["source"]:
@@ -61,7 +65,8 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
         facts.append(f"tip [cyan]{safe(summary['tip'])}[/cyan]")
     console.print("  " + "  ·  ".join(facts))
     console.print()
-    console.print(_joints(summary["joints"]))
+    for table in _joints(summary["joints"], console.width):
+        console.print(table)
     driven = [j for j in summary["joints"] if j["motor_link"] or j["actuator"]]
     if driven:
         console.print(_drives(driven))
@@ -70,24 +75,30 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
         _print_dynamics(console, summary, robot)
 
 
-def _joints(joints: list[dict[str, Any]]) -> Table:
-    table = Table(title="Joints", box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
-    for heading in ("joint", "type", "axis", "range", "speed", "effort"):
-        table.add_column(heading, justify="left" if heading in ("joint", "type") else "right", no_wrap=heading != "joint")
+def _joints(joints: list[dict[str, Any]], width: int) -> Iterator[Table]:
+    """A table, or where the terminal is narrow several, each with the names of the joints."""
+    headings = ["joint", "type", "axis", "range", "speed", "effort"]
     physics = {"viscous": "viscous", "coulomb": "dry", "reflected_rotor_inertia": "rotor", "stiffness": "spring"}
     shown = {key: label for key, label in physics.items() if any(j[key] not in (0.0, None) for j in joints)}
-    for label in shown.values():
-        table.add_column(label, justify="right")
+    headings += shown.values()
+    rows = []
     for j in joints[:SHOWN]:
         limits = j["limits"]
         bounds = f"{number(limits['lower'], 3)} … {number(limits['upper'], 3)}"
         bounds = "–" if limits["lower"] is None and limits["upper"] is None else bounds
         kind = j["type"] + (f" (follows {safe(j['follows'])})" if j["follows"] else "")
         row = [safe(j["name"]), kind, vector(j["axis"]), bounds, number(limits["velocity"], 3), number(limits["effort"], 3)]
-        table.add_row(*row, *(number(j[key], 3) for key in shown))
+        rows.append([*row, *(number(j[key], 3) for key in shown)])
     if len(joints) > SHOWN:
-        table.add_row(f"… and {len(joints) - SHOWN} more")
-    return table
+        rows.append([f"… and {len(joints) - SHOWN} more", *("" for _ in headings[1:])])
+    for count, columns in enumerate(fitting(headings, rows, width)):
+        table = Table(box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+        table.title = "Joints" if count == 0 else None
+        for k in columns:
+            table.add_column(headings[k], justify="left" if headings[k] in ("joint", "type") else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(row[k] for k in columns))
+        yield table
 
 
 def _drives(joints: list[dict[str, Any]]) -> Table:

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.kinds import SEED
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.questions import finite, one_or_all, print_table
-from dynamis.cli.writing import whole
+from dynamis.cli.writing import check_pictures, whole
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -28,12 +29,14 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--rows", metavar="ROWS", help="Directions of the task: all, linear, xy …; the position unless given.")
 @click.option("--pick", type=click.Choice(["best", "worst", "mean"]), default="best", show_default=True,
               help="Which of the configurations that reach a place is drawn.")  # fmt: skip
-@click.option("--limits", metavar="NUMBERS", help="Torque limits for payload, one or one a joint; the robot's unless given.")
-@click.option("--springs", metavar="NUMBERS", help="Joint stiffness for stiffness, one or one a joint.")
-@click.option("--lower", metavar="NUMBERS", help="Lower ends of the joints' ranges; the robot's limits unless given.")
+@click.option("--limits", metavar="NUMBERS", help="Torque limits for payload, in N m and N; the robot's unless given.")
+@click.option("--springs", metavar="NUMBERS", help="Joint stiffness for stiffness, one or one a joint; N m/rad and N/m.")
+@click.option(
+    "--lower", metavar="NUMBERS", help="Lower ends of the joints' ranges, in rad and m; the robot's limits unless given."
+)
 @click.option("--upper", metavar="NUMBERS", help="Upper ends of the joints' ranges.")
 @click.option("--samples", type=int, default=200_000, show_default=True, help="How many configurations to try.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random configurations.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random configurations.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw it.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -56,6 +59,7 @@ def workspace(
     from dynamis.analysis.workspace import workspace_slice
     from dynamis.robot import load
 
+    check_pictures(plot)
     loaded = load(robot, parameters=assignments(settings) or None)
     ends: dict[str, Any] = {"lower": one_or_all(numbers(lower, "--lower")), "upper": one_or_all(numbers(upper, "--upper"))}
     with Bar() as bar:
@@ -72,7 +76,11 @@ def workspace(
             bar.show(1.0, "drawing")
             whole(plot, lambda file: found.plot(file, **({} if colour is None else {"pick": pick})))
     if as_json:
-        click.echo(json.dumps(finite(found.as_dict()), indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                finite({**found.as_dict(), "written": [] if plot is None else [str(plot)]}), indent=2, ensure_ascii=False
+            )
+        )
         return
     (_print_cloud if colour is None else _print_slice)(found)
     if plot is not None:

@@ -33,7 +33,7 @@ from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
 from dynamis.compiler.threads import share
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
@@ -99,6 +99,9 @@ class Kernel:
         self._compiled: dict[str, Compiled] = {}
         self.renew_lock()
         _kernels.add(self)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {printable(self.name)} of {', '.join(f'{name} ({size})' for name, size in self.arguments)}>"
 
     def renew_lock(self) -> None:
         """One that nobody holds: in a forked process the thread that compiles may be missing."""

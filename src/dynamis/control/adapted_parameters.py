@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.linalg import qr
 
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
+from dynamis.display import as_table, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 
@@ -23,7 +24,7 @@ RANK = 1e-9  # of the largest column: smaller is rounding
 STATES = 60  # random ones, more than there are parameters over joints
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Adapted:
     """``columns`` of the regressor that are learnt, and the combination ``lump`` (learnt × p) of the parameters they stand for.
 
@@ -37,6 +38,11 @@ class Adapted:
     def values(self, robot: Robot) -> Array:
         """θ of a robot."""
         return np.asarray(self.lump @ robot.parameters.astype(float))
+
+    def __repr__(self) -> str:
+        return short(f"<Adapted: {len(self.names)} parameters, {', '.join(self.names)}>")
+
+    _repr_html_ = as_table
 
 
 def adapted_parameters(robot: Robot, which: Any = "base") -> Adapted:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.control.gains import gain
 from dynamis.control.momentum_observer import momentum_rate
-from dynamis.display import as_text
+from dynamis.display import as_text, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 TOO_COARSE = 1.0  # step times bandwidth: beyond it the filter no longer follows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Collision:
     """From ``start`` to ``end`` [s] some residual was over its threshold; ``joint`` is the farthest from the base."""
 
@@ -36,8 +36,13 @@ class Collision:
     def __str__(self) -> str:
         return f"{self.start:.4g} … {self.end:.4g} s: at or beyond {self.joint}, up to {self.peak:.4g} N m"
 
+    def __repr__(self) -> str:
+        return short(f"<Collision {self}>")
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Collisions:
     """``found``, with the residuals ``r`` (N, n) at the times ``t`` and the ``threshold`` (n) they were held against."""
 
@@ -53,6 +58,9 @@ class Collisions:
         return "\n".join(map(str, self.found)) if self.found else "no collision: every residual stayed under its threshold"
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        return f"<Collisions: {len(self)} in {len(self.t)} points of {self.r.shape[1]} joints>"
 
 
 def detect(

@@ -17,13 +17,14 @@ from dynamis.control.gains import gain, gains
 from dynamis.control.law import Controller, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 LOOKED_AT = 512  # configurations
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComputedTorque(Controller):
     """Inverse dynamics of the model, and a spring and damper per unit of inertia: k_p = ω² [1/s²], k_d = 2 ζ ω [1/s].
 
@@ -73,6 +74,9 @@ class ComputedTorque(Controller):
         bandwidth = float(np.sqrt(np.max(self.kp)))
         note = "where the model is wrong, the error stays within what the wrong torques accelerate it by, over ω² (ζ ≥ 1)"
         return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def inertia_known(robot: Robot, model: Robot) -> Condition:

@@ -17,6 +17,7 @@ from dynamis.control.gains import gain, pd_gains
 from dynamis.control.law import Controller, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -24,7 +25,7 @@ INSTANTS = 41  # of the reference at which slopes are looked at
 NUDGE = 1e-6  # rad or m, for differences
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeedforwardPD(Controller):
     """The model's torques along the reference, with ``stiffness`` K_p and ``damping`` K_d at each joint.
 
@@ -83,6 +84,9 @@ class FeedforwardPD(Controller):
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
         note = "local, and for references that are slow beside the bandwidth: small errors decay [Santibáñez & Kelly 2001]"
         return Stability("feedforward + PD", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def torque_slope(robot: Robot, q: Array, v: Array, a: Array) -> Array:

@@ -16,6 +16,7 @@ from dynamis.control.gains import gain
 from dynamis.control.law import Controller
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import PROVEN, Condition, Stability, positive
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia, cross
@@ -23,7 +24,7 @@ from dynamis.spatial import Inertia, cross
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GravityCompensation(Controller):
     """The weight of the robot and of a ``payload`` at a ``frame`` (the tip unless named), and ``damping`` D at each joint.
 
@@ -56,6 +57,9 @@ class GravityCompensation(Controller):
                             "the loop is passive: τ cancels the weight's power exactly, and D takes power out")  # fmt: skip
         note = "every configuration is an equilibrium; where the weight is not known exactly, the arm drifts"
         return Stability("gravity compensation", (passive, positive("least damping D", least, "motion dies out")), (note,))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def payload_torque(robot: Robot, q: Array, payload: Inertia, frame: str | None = None) -> Array:

@@ -25,6 +25,7 @@ from dynamis.control.operational_space import well_conditioned
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import PROVEN, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Position, Task
@@ -32,7 +33,7 @@ from dynamis.task_space.tasks import Position, Task
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HybridForcePosition(DynamicController):
     """``normals`` (k × size) are the directions of force, outward from the surface; ``force`` (k) the reactions to hold, in N.
 
@@ -131,6 +132,9 @@ class HybridForcePosition(DynamicController):
         notes = ("proven for a rigid arm on a linear spring; delays and elastic joints want less force gain",)
         bandwidth = float(max(np.sqrt(np.max(self.kp)), self.speed))
         return Stability("hybrid force/position", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _orthonormal(normals: Any, size: int) -> Array:

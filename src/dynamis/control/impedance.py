@@ -26,6 +26,7 @@ from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, rests
 from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Orientation, Position, Task
@@ -33,7 +34,7 @@ from dynamis.task_space.tasks import Orientation, Position, Task
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Impedance(Controller):
     """``stiffness`` K (one number or one for each component of the task), ``ratio`` ζ of the damping of every mode.
 
@@ -155,6 +156,9 @@ class Impedance(Controller):
             return Condition("Coriolis terms kept", True, 1.0, 1.0, PROVEN, why)
         what = "Coriolis terms kept" if not kept else "premises of passivity"
         return Condition(what, False, 0.0, 1.0, RULE, "passivity is not proven: " + "; ".join(missing))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _rotations(task: Task, start: int = 0) -> list[slice]:

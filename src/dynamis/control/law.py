@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.stability import Stability, as_rules
+from dynamis.display import short
 from dynamis.errors import InputError, printable
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
@@ -77,6 +78,9 @@ class Knowing(Controller):
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
         return check_knowing(self.law, robot, self.model, rate)
 
+    def __repr__(self) -> str:
+        return short(f"<Knowing {printable(self.model.name)}: {self.law!r}>")
+
 
 class OnModel:
     """A law with its model as a function of (t, q, v); ``traceable`` lets `simulate` compile it with fixed steps."""
@@ -88,6 +92,9 @@ class OnModel:
 
     def __call__(self, t: Any, q: Any, v: Any) -> Array:
         return self.law(self.model, t, np.asarray(q), np.asarray(v))
+
+    def __repr__(self) -> str:
+        return short(f"<OnModel {printable(self.model.name)}: {self.law!r}>")
 
 
 class DynamicController(DynamicLaw):
@@ -136,6 +143,9 @@ class KnowingDynamic(DynamicController):
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
         return check_knowing(self.law, robot, self.model, rate)
+
+    def __repr__(self) -> str:
+        return short(f"<KnowingDynamic {printable(self.model.name)}: {self.law!r}>")
 
 
 def check_knowing(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:

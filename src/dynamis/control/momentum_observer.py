@@ -19,13 +19,14 @@ from dynamis.control.gains import gain
 from dynamis.control.law import Controller, DynamicController, check_knowing
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import Stability, positive, sampled_often_enough
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MomentumObserver(DynamicController):
     """A law, watched: its torques, and beside them an estimate r of the torques from outside, with bandwidth K [rad/s].
 
@@ -101,6 +102,9 @@ class MomentumObserver(DynamicController):
         late = f"r is τ_ext through a filter of {lag:.3g} ms; an error of the model shows as a torque"
         often = sampled_often_enough(rate, float(np.max(self.bandwidth)))
         return Stability(f"momentum observer on {inner.law}", (*inner.conditions, own, *often), (*inner.notes, late))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def momentum_rate(robot: Robot, q: Array, v: Array, slip: float) -> Array:

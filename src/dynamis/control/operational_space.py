@@ -16,6 +16,7 @@ from dynamis.control.law import Controller
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque
+from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Position, Task
 
@@ -23,7 +24,7 @@ Array = npt.NDArray[Any]
 WORST_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it forces grow out of proportion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OperationalSpace(Controller):
     """ë + k_d ė + k_p e = 0 in the task, where the model is right; what the task leaves free rests, at a ``posture`` if given.
 
@@ -83,6 +84,9 @@ class OperationalSpace(Controller):
         note = "away from singularities only; λ > 0 keeps torques finite there, and gives up exactness"
         bandwidth = float(np.sqrt(np.max(self.kp)))
         return Stability("operational space", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:

@@ -24,6 +24,7 @@ from dynamis.control.pd_gravity import largest_gravity, springs
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.structure import ScaledBounds, scaled_bounds
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, sqrt
@@ -32,7 +33,7 @@ Array = npt.NDArray[Any]
 TINY = 1e-12  # under the root: a length has no slope at zero
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PDBounded(Controller):
     """A PD law with gains from ``bounds``, and a stated ``margin`` m over what they say.
 
@@ -161,6 +162,9 @@ class PDBounded(Controller):
         sure = "proven" if self.constants == "proven" else "by searched, not proven, constants"
         uncut = ", while no torque is cut" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
         return f"errors end below {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _length(x: Array) -> Any:

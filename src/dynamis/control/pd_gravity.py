@@ -17,6 +17,7 @@ from dynamis.control.law import Controller, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import Stability, outweighs, positive, sampled_often_enough
 from dynamis.control.structure import gravity_slope
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -24,7 +25,7 @@ Array = npt.NDArray[Any]
 LOOKED_AT = 512  # configurations
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PDGravity(Controller):
     """A spring of ``stiffness`` K_p and a damper of ``damping`` K_d at each joint, and the weight.
 
@@ -114,6 +115,9 @@ class PDGravity(Controller):
         root = np.sqrt(kp)
         slope = gravity_slope(robot, root).safe
         return np.asarray((held / root).max() / root / (1.0 - slope) if slope < 1.0 else np.full(robot.n, np.inf))
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def largest_gravity(robot: Robot) -> Array:

@@ -23,6 +23,7 @@ from dynamis.control.law import DynamicController, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -32,7 +33,7 @@ UNLEARNT = 1e-6  # of the largest torque: rounding
 FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand times faster
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotineLi(DynamicController):
     """``bandwidth`` Λ [1/s], ``damping`` K_D [N m s/rad], ``learning`` Γ (one number for each of the ``adapted`` parameters).
 
@@ -156,3 +157,6 @@ class SlotineLi(DynamicController):
             return positive("least K_D", least, why)
         why += f" beside dry friction; up to {dry:.3g} N m of that are smoothed below {self.slip:g} rad/s, and V may rise there"
         return Condition("least K_D", least > 0.0, least, 0.0, SEARCHED, why)
+
+    __repr__ = as_call
+    _repr_html_ = as_table

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.analysis.report import Bound
-from dynamis.display import as_text
+from dynamis.display import as_text, short
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
 SEARCHED = "searched"  # a theorem, with an extreme that was found by search and not proven
 RULE = "rule of thumb"  # neither necessary nor sufficient, but usual
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Condition:
     """One condition: what must hold, whether it does, the number found and the one it is compared with.
 
@@ -38,8 +38,13 @@ class Condition:
             f"; {self.why}" if self.why else ""
         )
 
+    def __repr__(self) -> str:
+        return short(f"<Condition {self}>")
 
-@dataclass(frozen=True)
+    _repr_html_ = as_text
+
+
+@dataclass(frozen=True, repr=False)
 class Stability:
     """The conditions under which a law is stable, checked on one robot.
 
@@ -90,6 +95,9 @@ class Stability:
         return "\n".join(lines)
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        return short(f"<Stability of {self.law}: {self.verdict}>")
 
 
 def positive(what: str, least: float, why: str) -> Condition:

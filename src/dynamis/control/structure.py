@@ -23,6 +23,7 @@ from dynamis.analysis.dependence import Expressions
 from dynamis.analysis.extremes import SAMPLES, prove, sample
 from dynamis.analysis.linearised import Functions
 from dynamis.analysis.report import Bound
+from dynamis.display import as_table
 from dynamis.robot import Robot
 from dynamis.scalar import Node, jacobian
 
@@ -32,7 +33,7 @@ MOST_SAMPLED = 400_000  # entries at all sampled points together
 _slopes: weakref.WeakKeyDictionary[Robot, dict[bytes, Bound]] = weakref.WeakKeyDictionary()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScaledBounds:
     """``least`` ≤ M' ≤ ``inertia``, ‖C'(x) y‖ ≤ ``coriolis`` ‖x‖ ‖y‖, ‖g'‖ ≤ ``gravity``; ``scale`` (n) is w."""
 
@@ -45,6 +46,12 @@ class ScaledBounds:
     @property
     def certified(self) -> bool:
         return self.inertia.certified and self.coriolis.certified and self.gravity.certified
+
+    def __repr__(self) -> str:
+        others = f"Coriolis {self.coriolis.safe:.4g}, gravity {self.gravity.safe:.4g}"
+        return f"<ScaledBounds: {self.least.safe:.4g} ≤ M' ≤ {self.inertia.safe:.4g}, {others}>"
+
+    _repr_html_ = as_table
 
 
 def gravity_slope(robot: Robot, scale: Any = None, *, seconds: float = 2.0) -> Bound:

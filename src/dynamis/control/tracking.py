@@ -12,6 +12,7 @@ from scipy.linalg import expm
 from dynamis.control.dry_friction import smooth_model
 from dynamis.control.law import Controller
 from dynamis.control.reference import reference_of
+from dynamis.display import short, tracking_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
@@ -73,7 +74,7 @@ def _linearised(law: Controller, plant: Robot, t: float, q: Array, v: Array, a: 
     return A, solved[:, -1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tracking:
     """``error`` (N, n) at the times ``t``; for each joint its ``largest``, ``last`` and ``rms``, and the ``peak`` torque."""
 
@@ -99,6 +100,13 @@ class Tracking:
     @property
     def peak(self) -> Array:
         return np.asarray(np.abs(self.tau).max(axis=0))
+
+    def __repr__(self) -> str:
+        errors = f"largest error {self.largest.max(initial=0.0):.4g}, last {self.last.max(initial=0.0):.4g}"
+        return short(f"<Tracking of {', '.join(self.names)} at {len(self.t)} points: {errors}>")
+
+    def _repr_html_(self) -> str:
+        return tracking_card(self, "tracking")
 
 
 def tracking(motion: Trajectory, reference: Any) -> Tracking:

@@ -24,6 +24,7 @@ from dynamis.control.pd_gravity import PDGravity
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
 from dynamis.control.tracking import Tracking, tracking, tracking_bound
+from dynamis.display import short, tracking_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
@@ -39,7 +40,7 @@ QUICK = {"pd-bounded": 1e-4, "slotine-li": 5e-4}  # steps of laws whose gains ar
 POINTS = 401
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trial:
     """A ``motion`` under a ``law``, and how it went.
 
@@ -92,6 +93,16 @@ class Trial:
 
         return plot(self, path)
 
+    def __repr__(self) -> str:
+        worst = int(self.tracking.largest.argmax())
+        error = f"error {self.tracking.largest[worst]:.4g} {self.units[worst]} at most"
+        return short(f"<Trial of {self.name} on {printable(self.motion.robot.name)}: {error}; {self.stability.verdict}>")
+
+    def _repr_html_(self) -> str:
+        return tracking_card(
+            self.tracking, f"{self.name} on {self.motion.robot.name}", [self.motion.status, self.stability.verdict], self.bound
+        )
+
 
 def trial(
     robot: Robot, law: str, goal: Any = None, *, start: Any = None, bandwidth: float = 10.0, damping: float = 1.0,
@@ -124,7 +135,7 @@ def trial(
     made = _make(law, model, reference, task, bandwidth, damping, stiffness)
     controller = made.knowing(model) if isinstance(made, DynamicController) else made.on(model)
     motion = simulate(robot, end, q0, controller=controller, friction="smooth", method="rk4", points=POINTS,
-                      step=step or QUICK.get(law, 1e-3), seconds=seconds, progress=progress)  # fmt: skip
+                      step=QUICK.get(law, 1e-3) if step is None else step, seconds=seconds, progress=progress)  # fmt: skip
     if task is None:
         track, units = tracking(motion, reference), tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
     else:

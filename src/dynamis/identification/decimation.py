@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.row_sums import row_sums
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -24,7 +25,7 @@ TRANSITION = 1.5  # width of the fall from 1 to nothing, in cut-offs
 AVERAGED = 8.0  # samples are first averaged down to no less than this many times the cut-off
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decimation:
     """A low-pass at ``cutoff`` Hz on samples every ``period`` s, of which every ``every``-th result is kept."""
 
@@ -104,3 +105,6 @@ class Decimation:
         d = self.averaged // averaged
         means = x if d == 1 else np.add.reduce(x[: len(x) - len(x) % d].reshape(-1, d, x.shape[1]), axis=1) / d
         return row_sums(means, self.weights, self.every // self.averaged, out)
+
+    __repr__ = as_call
+    _repr_html_ = as_table

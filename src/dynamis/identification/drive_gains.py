@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.drive_gain_equations import NO_SCALE, CurrentEquations
@@ -26,7 +27,7 @@ from dynamis.spatial import PARAMETER_NAMES, Inertia
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DriveGains:
     """Gains (n,) [N m, or N, per unit of current] with their ``standard_errors``, and what was found along with them.
 
@@ -52,6 +53,11 @@ class DriveGains:
     def __str__(self) -> str:
         rows = zip(self.names, self.gains, self.standard_errors, strict=True)
         return "\n".join([*(f"{name}: {k:.6g} ± {s:.2g}" for name, k, s in rows), *self.notes])
+
+    def __repr__(self) -> str:
+        return short(f"<DriveGains of {len(self.names)} joints: {flat(self.gains)} N m or N per unit of current>")
+
+    _repr_html_ = as_text
 
 
 def estimate_drive_gains(

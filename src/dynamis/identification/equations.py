@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
@@ -18,7 +19,7 @@ from dynamis.identification.samples import Samples, as_runs
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """X (rows, parameters) and y (rows,); each row's ``joint``, time ``t`` and ``run``; ``v`` is the joint's velocity there.
 
@@ -55,6 +56,11 @@ class Equations:
             number[rows] = next_block + np.floor((self.t[rows] - start) / seconds + 1e-9).astype(int)
             next_block = int(number[rows].max()) + 1
         return number
+
+    def __repr__(self) -> str:
+        return f"<Equations: {len(self)} rows about {len(self.names)} parameters, {len(self.joints)} joints>"
+
+    _repr_html_ = as_table
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:

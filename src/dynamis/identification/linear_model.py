@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import regressor
 from dynamis.compiler.kernel import Kernel
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import exp, sign, sqrt, tanh
@@ -30,7 +31,7 @@ UNITS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
     """A column of one's own: ``function(robot, q, v, a)`` gives one torque for each joint, for a parameter of one.
 
@@ -40,6 +41,9 @@ class Column:
     name: str
     function: Callable[..., Any]
     prior: float = 0.0
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 class LinearModel:

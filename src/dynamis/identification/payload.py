@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
-from dynamis.errors import InputError
+from dynamis.display import as_text, flat, short
+from dynamis.errors import InputError, printable
 from dynamis.identification.payload_fit import consistent_parameters, determined
 from dynamis.identification.payload_rows import CORRECTIONS, PayloadRows, payload_regressor
 from dynamis.identification.payload_verdict import verdict
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 FREELY = 3.0  # times itself may an arm be wrong whose empty motion was logged
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PayloadEstimate:
     """A load as the torques tell it, about the origin of ``frame`` in its axes.
 
@@ -60,6 +60,11 @@ class PayloadEstimate:
         return "\n".join(self.verdict)
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        shown = f"{int(self.identifiable.sum())} of 10 parameters shown"
+        where = f"{self.mass:.4g} kg at {flat(self.com, 3)} m of {printable(self.frame)}"
+        return short(f"<PayloadEstimate of {printable(self.robot.name)}: {where}, {shown}>")
 
 
 def identify_payload(

@@ -104,7 +104,7 @@ class PayloadRows:
             parts = np.cumsum([load.shape[-1], own.shape[-1], whole.shape[-1]])
             table = filtered.of(np.concatenate([load, own, whole, known], axis=-1))
             load, own, whole, known = np.split(table, parts, axis=-1)
-            missing = (run.tau[kept] if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
+            missing = (filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
             for j in range(robot.n):
                 use = run.use[kept, j]
                 pieces[j].append((load[use, j], own[use, j], whole[use, j], missing[use, j], loaded))
@@ -134,6 +134,8 @@ class PayloadRows:
         believed = np.zeros((arm, terms + 11))
         believed[:, own:terms] = np.diag(self.belief)
         largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
+        # where nothing is missing, what a microgram would change
+        largest = max(largest, 1e-9 * max((float(np.abs(rows.load).max(initial=0.0)) for rows in self.joints), default=1.0))
         noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
         for _ in range(PASSES):
             stacked = np.vstack([*(table / s for table, s in zip(tables, noise, strict=True)), believed])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -120,6 +121,8 @@ class Samples:
         rate = "" if self.period is None else f" at {1.0 / self.period:g} Hz"
         whose = f" of {printable(self.source)}" if self.source else ""
         return f"<Samples{whose}: {len(self)} instants of {self.tau.shape[1]} joints{rate}>"
+
+    _repr_html_ = as_table
 
 
 def not_finite(x: Array) -> Array:

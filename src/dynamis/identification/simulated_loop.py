@@ -158,6 +158,9 @@ class SimulatedLoop:
 
         return model.robot.compile(loop, coef=r, q_ref=n, v_ref=n, a_ref=n)
 
+    def __repr__(self) -> str:
+        return f"<SimulatedLoop of {printable(self.base.model.robot.name)}: {len(self.runs)} runs>"
+
 
 class SimulatedInstruments:
     """Instruments of IDIM-IV: for base parameters, the regressor along the motion that they would have made.

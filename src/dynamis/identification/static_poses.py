@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_table, as_text
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.estimators.least_squares import WeightedLeastSquares
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # of the largest entry of a regressor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StaticPoses:
     """Poses at rest ``q`` (P, nq), the torques ``tau`` (P, n) without friction, and ``use`` (P, n) where they are known.
 
@@ -44,8 +44,13 @@ class StaticPoses:
         rest = np.zeros_like(self.tau)
         return Samples.of(self.q, rest, rest, self.tau, use=self.use, source="static poses")
 
+    def __repr__(self) -> str:
+        return f"<StaticPoses: {len(self.q)} poses of {self.tau.shape[1]} joints>"
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class StaticEstimate:
     """The base parameters of weight: ``names``, what they are sums of (``expressions``), values, what the robot came with.
 
@@ -77,6 +82,10 @@ class StaticEstimate:
         return "\n".join(self.verdict)
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        left = f"residual {float(np.max(self.residual, initial=0.0)):.3g} N m or N at most"
+        return f"<StaticEstimate of {printable(self.base.model.robot.name)}: {len(self.names)} parameters of weight, {left}>"
 
 
 def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, tolerance: float = 0.01) -> StaticPoses:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
+from dynamis.display import as_table, short
 from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.full_parameters import full_parameters
@@ -29,15 +30,20 @@ ELSEWHERE = ("coulomb_bias", "rotor_inertia", "gear_ratio", "stiffness", "rest")
 STATES = 32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Edited:
     """A robot with other parameters, and in words what of them it could not hold or where they were put."""
 
     robot: Robot
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Edited {self.robot!r}: {len(self.notes)} notes>"
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Written:
     """A file, the robot in it, what there is to know about it, and how far its torques are from those identified.
 
@@ -48,6 +54,14 @@ class Written:
     robot: Robot
     notes: tuple[str, ...]
     difference: float
+
+    def __repr__(self) -> str:
+        return short(
+            f"<Written {printable(self.path.name)} of {printable(self.robot.name)}: "
+            f"torques within {100.0 * self.difference:.2g} %>"
+        )
+
+    _repr_html_ = as_table
 
 
 def with_parameters(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Robot:

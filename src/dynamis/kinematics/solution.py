@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
+
+from dynamis.display import as_table, flat, short
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """``q`` (nq) with its distance from the target in m and rad, the work it took, and whether that was within tolerance.
 
@@ -33,4 +34,6 @@ class Solution:
         return max(self.position_error, self.rotation_error)
 
     def __repr__(self) -> str:
-        return f"<Solution {np.array2string(self.q, precision=4)}: {self.status}>"
+        return short(f"<Solution {flat(self.q, 4, 40)}: {self.status}>")
+
+    _repr_html_ = as_table

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError
 from dynamis.scalar import Node, maximum, minimum, sign, where
 
@@ -96,6 +97,8 @@ class Saturated(Actuator):
             u = _within(u, -limit, limit)
         return _through_gear(u, v, self.efficiency)
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class DCMotor(Actuator):
@@ -155,6 +158,8 @@ class DCMotor(Actuator):
         voltage = self._voltage(u) - self.resistance * x[0] - self.constant * self.ratio * v
         return np.array([voltage / self.inductance])
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class Elastic(Actuator):
@@ -210,6 +215,8 @@ class Elastic(Actuator):
         if self.inertia is None:
             raise InputError("this Elastic has no inertia of its own; in robot.actuators it has that of the joint's rotor")
         return self.inertia
+
+    _repr_html_ = as_table
 
 
 ACTUATORS: dict[str, type[Actuator]] = {kind.kind: kind for kind in (Saturated, DCMotor, Elastic)}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
 from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties, rotors_reflected
@@ -20,7 +21,7 @@ from dynamis.spatial.pose import Pose
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DHRow:
     """One row of the table; ``theta`` (``d`` of a sliding joint) is the offset of the joint's variable."""
 
@@ -31,6 +32,9 @@ class DHRow:
     alpha: float
     d: float
     theta: float
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def to_dh(description: Description, convention: str = "standard") -> tuple[Description, list[DHRow]]:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, NameLookupError, unknown_name
+from dynamis.display import as_call, as_table, counted, description_card, flat, short
+from dynamis.errors import InputError, NameLookupError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import DEGREES_OF_FREEDOM
 from dynamis.scalar import Node
@@ -27,14 +28,14 @@ Array = npt.NDArray[Any]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
-@dataclass
+@dataclass(repr=False)
 class MassProperties:
     """Mass [kg], centre of mass [m] and inertia tensor about it [kg m²], in the link's frame and axes."""
 
     mass: Any
     com: Array
     tensor: Array
-    line: int | None = None
+    line: int | None = field(default=None, repr=False)
 
     @property
     def inertia(self) -> Inertia:
@@ -44,8 +45,11 @@ class MassProperties:
     def of(inertia: Inertia) -> MassProperties:
         return MassProperties(inertia.mass, inertia.com, inertia.tensor_about_com)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass
+
+@dataclass(repr=False)
 class Shape:
     """What a link looks like (``role`` "visual") or collides as ("collision"); never used by the dynamics.
 
@@ -60,16 +64,25 @@ class Shape:
     mesh: str = ""
     rgba: tuple[float, ...] | None = None
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass
+
+@dataclass(repr=False)
 class Link:
     name: str
     mass_properties: MassProperties | None = None
     shapes: list[Shape] = field(default_factory=list)
     line: int | None = None
 
+    def __repr__(self) -> str:
+        body = "no mass" if self.mass_properties is None else f"{flat(self.mass_properties.mass)} kg"
+        return short(f"<Link {printable(self.name)}: {body}, {counted(len(self.shapes), 'shape')}>")
 
-@dataclass
+    _repr_html_ = as_table
+
+
+@dataclass(repr=False)
 class Limits:
     """Position [rad or m], speed and effort limits; infinite where the joint has none."""
 
@@ -78,8 +91,11 @@ class Limits:
     velocity: float = np.inf
     effort: float = np.inf
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass
+
+@dataclass(repr=False)
 class Drive:
     """The physics of a joint beside its links: friction, rotor, spring.
 
@@ -104,11 +120,14 @@ class Drive:
     motor_link: str | None = None
     motor_axis: Any = None
 
+    __repr__ = as_call
+    _repr_html_ = as_table
+
 
 DRIVE_NUMBERS = tuple(name for name, value in vars(Drive()).items() if value is not None)
 
 
-@dataclass
+@dataclass(repr=False)
 class Mimic:
     """q = ratio · q(joint) + offset."""
 
@@ -116,8 +135,11 @@ class Mimic:
     ratio: float = 1.0
     offset: float = 0.0
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass
+
+@dataclass(repr=False)
 class Joint:
     """A joint from ``parent`` to ``child``.
 
@@ -141,6 +163,11 @@ class Joint:
     actuator: Actuator | None = None
     line: int | None = None
 
+    def __repr__(self) -> str:
+        return short(f"<Joint {printable(self.name)}: {self.type}, from {printable(self.parent)} to {printable(self.child)}>")
+
+    _repr_html_ = as_table
+
 
 class Fresh:
     """Names that are not taken yet: ``fresh.name("tool")`` is tool, tool_2, tool_3, …"""
@@ -156,7 +183,7 @@ class Fresh:
         return found
 
 
-@dataclass
+@dataclass(repr=False)
 class Description:
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
@@ -224,6 +251,12 @@ class Description:
         own = holder.mass_properties
         holder.mass_properties = MassProperties.of(inertia if own is None else own.inertia + inertia)
         return self
+
+    def __repr__(self) -> str:
+        return f"<Description {printable(self.name)}: {counted(len(self.links), 'link')}, {counted(len(self.joints), 'joint')}>"
+
+    def _repr_html_(self) -> str:
+        return description_card(self)
 
 
 def rotors_reflected(description: Description) -> Description:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynamis.display import as_text
-from dynamis.errors import FormatError, ModelError, ModelWarning
+from dynamis.display import as_text, counted, short
+from dynamis.errors import FormatError, ModelError, ModelWarning, printable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Problem:
     """One finding: where it is, what was found, what is allowed, how to repair it.
 
@@ -39,8 +39,13 @@ class Problem:
     def as_dict(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if v not in ("", None)}
 
+    def __repr__(self) -> str:
+        return short(f"<Problem {self.severity} {self.code} of {self.where}: {self.found}>")
 
-@dataclass
+    _repr_html_ = as_text
+
+
+@dataclass(repr=False)
 class Report:
     """The findings about one file or description, in the order of the file."""
 
@@ -87,6 +92,10 @@ class Report:
         """Say every warning through Python's own ``warnings``."""
         for problem in self.warnings:
             warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+
+    def __repr__(self) -> str:
+        found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
+        return f"<Report on {printable(self.source)}: {found if self.problems else 'no problems found'}>"
 
 
 def format_error(file: str, line: int | None, found: str, allowed: str, repair: str, where: str = "file") -> FormatError:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table, flat
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import Primitive, Spin
@@ -21,7 +22,7 @@ from dynamis.spatial.pose import Pose
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Body:
     """A moving body and the joint that carries it.
 
@@ -53,8 +54,13 @@ class Body:
         """Whether this is the rotor of a motor that rides on the parent body, and no link."""
         return isinstance(self.motion, Spin)
 
+    def __repr__(self) -> str:
+        return f"<Body {printable(self.name)}: {type(self.motion).__name__.lower()}, {flat(self.inertia.mass)} kg>"
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """A named frame fixed to a body: a link of the file, or a frame behind fixed joints."""
 
@@ -62,8 +68,13 @@ class Frame:
     body: int
     pose: Pose
 
+    def __repr__(self) -> str:
+        return f"<Frame {printable(self.name)} on body {self.body}>"
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Coordinate:
     """One degree of freedom: where its position stands in q (None where v is not a rate of one), and its limits."""
 
@@ -76,8 +87,11 @@ class Coordinate:
     effort: float
     revolute: bool
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A robot ready for computation.
 
@@ -173,6 +187,12 @@ class Model:
             result.fill(0.0)
             return result
         return np.zeros(shape)
+
+    def __repr__(self) -> str:
+        kind = "symbolic " if self.symbolic else ""
+        return f"<{kind}Model {printable(self.name)}: {self.n} degrees of freedom, {len(self.moving)} moving bodies>"
+
+    _repr_html_ = as_table
 
 
 def fingerprint(model: Model) -> str:

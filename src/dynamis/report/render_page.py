@@ -32,18 +32,40 @@ def render(contents: Contents) -> str:
     items = "".join(
         f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents.sections
     )
-    parts = [
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}: report</title><style>{bundle.style(page.components)}</style></head><body>",
-        '<a class="skip" href="#content">Skip to the content</a><div class="page">',
+    return _document(
+        f"{contents.title}: report",
+        page,
+        '<body><a class="skip" href="#content">Skip to the content</a><div class="page">',
         f"<header><div><h1>{title}</h1><p>{freedom} · report by Dynamis {__version__}</p></div>",
         '<button type="button" id="theme" hidden>Theme</button></header>',
         f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
         *sections,
         "</main><footer><p>Everything on this page is computed from one model of the robot; SI units. Each section ends with "
         "the Python that computes it again.</p></footer></div>",
+    )
+
+
+def render_view(name: str, block: Robot3D | Player) -> str:
+    """A page with nothing but one view, which fills it."""
+    page = _Page()
+    body = page.view(block)
+    return _document(
+        name,
+        page,
+        '<body class="bare"><main>',
+        body,
+        '</main><button type="button" id="theme" hidden>Theme</button>',
+    )
+
+
+def _document(title: str, page: _Page, *body: str) -> str:
+    """A page around its body, with the data, styles and modules that its components need."""
+    parts = [
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{text(title)}</title><style>{bundle.style(page.components)}</style></head>",
+        *body,
         *(
             f'<script type="application/json" id="data-{key}">{bundle.json_for_page(x)}</script>'
             for key, x in page.data.items()
@@ -66,6 +88,11 @@ class _Page:
         self.data: dict[str, Any] = {}
         self.components: set[str] = set()
         self._section = ""
+
+    def view(self, block: Robot3D | Player) -> str:
+        """A view that stands alone."""
+        self._section = "view"
+        return self.robot(block.scene) if isinstance(block, Robot3D) else self.figure(block)
 
     def section(self, section: Section) -> str:
         self._section = section.key

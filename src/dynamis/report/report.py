@@ -47,6 +47,14 @@ class Contents:
     def title(self) -> str:
         return self.subject.given.name
 
+    @property
+    def default_path(self) -> Path:
+        """What its file is called: like the robot's file, or like the robot, with hyphens for all but letters and digits."""
+        source = self.subject.source or ""
+        name = Path(source).stem if Path(source).suffix else self.title
+        plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
+        return Path(f"{plain or 'robot'}-report.html")
+
     def html(self) -> str:
         """One page that needs no network."""
         from dynamis.report.render_page import render
@@ -83,10 +91,10 @@ def report(
 ) -> Path:
     """Write everything about a robot into one file, and return where: .html (a page that needs no network), .md or .pdf.
 
-    ``path`` is the robot's name with ``-report.html`` unless given. ``sections`` chooses among robot, check, equations, maps,
-    eigenvalues, workspace, stiffness, motions, parameters and speed; ``without`` leaves some out. ``values`` gives numbers to
-    the robot's symbols: formulas keep the symbols, everything else takes the numbers. A section that fails, or that would take
-    more than its share of about ``seconds`` in all, says so in its place.
+    ``path`` is the name of the robot's file, or the robot's own, with ``-report.html`` unless given. ``sections`` chooses among
+    robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and speed; ``without`` leaves some
+    out. ``values`` gives numbers to the robot's symbols: formulas keep the symbols, everything else takes the numbers. A
+    section that fails, or that would take more than its share of about ``seconds`` in all, says so in its place.
 
     >>> import dynamis as dy, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +103,7 @@ def report(
     True
     """
     contents = contents_of(robot, sections=sections, without=without, values=values, seconds=seconds, progress=progress)
-    return contents.write(default_path(contents.title) if path is None else path)
+    return contents.write(contents.default_path if path is None else path)
 
 
 def contents_of(
@@ -153,9 +161,3 @@ def _built(module: Any, subject: Subject, seconds: float) -> Section:
         section.failed = f"{type(error).__name__}: {error}"
     section.seconds = budget.spent
     return section
-
-
-def default_path(name: str) -> Path:
-    """A file name made of the robot's: letters and digits, hyphens for everything else."""
-    plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
-    return Path(f"{plain or 'robot'}-report.html")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.model.model import Model
 from dynamis.scalar import exp, tanh
@@ -20,7 +21,7 @@ from dynamis.scalar import exp, tanh
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Coulomb:
     """Dry friction: ``forward`` while the velocity is positive, −``backward`` while it is negative, holding in between."""
 
@@ -37,8 +38,11 @@ class Coulomb:
     def holding(self) -> tuple[float, float]:
         return -self.backward, self.forward
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Stribeck:
     """More friction at rest (``static``) than in motion (``coulomb``), falling off with speed over ``velocity``."""
 
@@ -59,8 +63,11 @@ class Stribeck:
     def holding(self) -> tuple[float, float]:
         return -self.static, self.static
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Smooth:
     """``bias`` + F tanh(v / width): no sticking, and no jump. Smaller widths are truer and stiffer."""
 
@@ -74,8 +81,11 @@ class Smooth:
     def torque(self, v: Any) -> Any:
         return self.bias + self.coulomb * tanh(v / self.width)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class LuGre:
     """Bristles that bend, z, before they slide: ż = v − σ0 |v| / g(v) z, torque σ0 z + σ1 ż [Canudas de Wit 1995].
 
@@ -101,6 +111,9 @@ class LuGre:
 
     def torque(self, z: Any, v: Any) -> Any:
         return self.stiffness * z + self.damping * self.rate(z, v)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _check(law: Any, holds: bool, rule: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.sticking import Dry, Sticking, settle, solve
@@ -28,7 +29,7 @@ SIDES = {1: "upper", -1: "lower"}
 AT_THE_LIMIT = 1e-9  # rad or m: a start so little beyond a limit is at it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HardStops:
     """The limits of the joints as stops that do not give way, for ``simulate(…, stops=HardStops())``.
 
@@ -51,6 +52,9 @@ class HardStops:
                 raise InputError(f"{name} of hard stops must be a number from 0{'' if most > 1 else ' to 1'}, got {value!r}")
         if not 0 < self.rest_speed < np.inf:
             raise InputError(f"rest_speed must be positive and finite, got {self.rest_speed!r}: bouncing has to end somewhere")
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -40,7 +41,7 @@ def uniform(bits: Any, xp: Any = np) -> Any:
     return ((bits >> xp.uint64(12)).astype(xp.float64) + 0.5) * 2.0**-52
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Noise:
     """Normally distributed torques with the standard deviation ``torque``, each held for ``hold`` seconds.
 
@@ -91,6 +92,9 @@ class Noise:
     def source(self, n: int) -> NoiseSource:
         """The torques of one motion, rollout 0, as a function of time."""
         return NoiseSource(self, n)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 class NoiseSource:

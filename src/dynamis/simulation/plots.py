@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import new_figure
-from dynamis.errors import InputError, printable
+from dynamis.drawing import new_figure, save
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
@@ -39,12 +38,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         for event in trajectory.events[:MOST_EVENTS]:
             ax.axvline(event.time, color="0.75", linewidth=0.6, zorder=0)
     figure.suptitle(f"{trajectory.robot.name}: {trajectory.status}", fontsize=12, x=0.01, ha="left")
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=130)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{printable(str(path), 400)} cannot be written: {error}") from None
-    return figure
+    return save(figure, path)
 
 
 def _title(ax: Any, title: str, unit: str) -> None:

@@ -11,10 +11,12 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
+from dynamis.display import as_table
+
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Power:
     """Powers in W, one for each point of a motion (N); positive is into the robot.
 
@@ -38,6 +40,11 @@ class Power:
     @property
     def residual(self) -> Array:
         return self.stored - self.input
+
+    def __repr__(self) -> str:
+        return f"<Power at {len(self.torques)} points: torques {np.abs(self.torques).max(initial=0.0):.4g} W at most>"
+
+    _repr_html_ = as_table
 
 
 def power(motion: Trajectory) -> Power:

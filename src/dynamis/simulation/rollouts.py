@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.cuda_march import RK4
 from dynamis.compiler.kernel import Kernel
+from dynamis.display import as_table, short
 from dynamis.errors import InputError, PerformanceWarning
 from dynamis.inputs import broadcast_batch
 from dynamis.robot import Robot
@@ -27,7 +28,7 @@ from dynamis.simulation.noise import Noise
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rollouts:
     """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
 
@@ -66,7 +67,9 @@ class Rollouts:
         return f"{lost} of {count} grew beyond all bounds (number {first} before t = {when:.6g} s): shorter steps may help"
 
     def __repr__(self) -> str:
-        return f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>"
+        return short(f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>")
+
+    _repr_html_ = as_table
 
 
 def rollouts(

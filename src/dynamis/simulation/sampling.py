@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.simulation.adaptive import REACHED, Pieces, integrate
 from dynamis.simulation.motion import Motion
@@ -20,7 +21,7 @@ Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # of a period: instants closer than that are one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sampled:
     """``law(t, q, v)`` every 1/``rate`` seconds; its torques are held until the next sample, and come ``delay`` late.
 
@@ -42,6 +43,9 @@ class Sampled:
             raise InputError("a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0")
         if self.velocity not in ("measured", "differences"):
             raise InputError(f"velocity={self.velocity!r} is not known; choose 'measured' or 'differences'")
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 
@@ -24,7 +25,7 @@ class SourceError(DynamisError):
     """A user's function raised, or returned what is no torque, or made the motion infinite; what came before is kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Push:
     """A wrench (fx, fy, fz, mx, my, mz) whose axes and point of application are stated.
 
@@ -71,6 +72,9 @@ class Push:
         if any(self.point):
             moment = moment + np.cross(R @ np.array(self.point), force)
         return np.concatenate([force, moment])
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 @dataclass(frozen=True)

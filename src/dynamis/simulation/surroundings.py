@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, sqrt, tanh
@@ -21,7 +22,7 @@ Array = npt.NDArray[Any]
 SMALL = 1e-12  # m/s, under the root: the direction of slip where there is none does not matter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plane:
     """A compliant half-space through ``point``, solid on the side away from ``normal``."""
 
@@ -34,8 +35,11 @@ class Plane:
         n = n / np.linalg.norm(n)
         return np.dot(n, p - np.asarray(self.point)), n
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Ball:
     """A compliant ball."""
 
@@ -46,6 +50,9 @@ class Ball:
         away = p - np.asarray(self.centre)
         distance = sqrt(np.dot(away, away))
         return distance - self.radius, away / distance
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def contact(

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
-from dynamis.display import trajectory_card
-from dynamis.errors import InputError
+from dynamis.display import as_text, short, trajectory_card
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Event:
     """Something that happened at an instant: a joint ``starts``, ``stops`` or ``hits its upper stop``, a watch ``happens``."""
 
@@ -35,6 +35,11 @@ class Event:
 
     def __str__(self) -> str:
         return f"{self.time:.6g} s: {self.joint} {self.kind}"
+
+    def __repr__(self) -> str:
+        return short(f"<Event {self}>")
+
+    _repr_html_ = as_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +74,7 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "nothing"
-        return f"<Trajectory of {self.robot.name!r}, {span}, {len(self.t)} points, {self.status}>"
+        return short(f"<Trajectory of {printable(self.robot.name)}, {span}, {len(self.t)} points, {self.status}>")
 
     def _repr_html_(self) -> str:
         return trajectory_card(self)
@@ -180,7 +185,7 @@ class Trajectory:
         return load(path, robot)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Angles, velocities, torques and energies over time; returns the figure, and writes it where a path is given."""
+        """Angles, velocities, torques and energies over time; returns the axes, and writes them where a path is given."""
         from dynamis.simulation.plots import plot
 
         return plot(self, path)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from dynamis.algorithms.mass_matrix import mass_matrix_from_rnea
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.drawing import new_figure
+from dynamis.display import as_summary
+from dynamis.drawing import new_figure, save
 from dynamis.robot import Robot, load
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
@@ -26,7 +27,7 @@ DAMPING = (0.0, 30.0, 80.0)
 DURATION = 10.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """One motion for each amount of friction."""
 
@@ -45,6 +46,11 @@ class Study:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Angles, velocities, energy and the path of the tip, one column for each amount of friction."""
         return _plot(self, path)
+
+    def __repr__(self) -> str:
+        return f"<Study of {len(self.motions)} motions: viscous friction {', '.join(f'{d:g}' for d in self.damping)} N m s>"
+
+    _repr_html_ = as_summary
 
 
 def arm(damping: float = 0.0) -> Robot:
@@ -155,6 +161,4 @@ def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
         low, high = min(ax.get_ylim()[0] for ax in row), max(ax.get_ylim()[1] for ax in row)
         for ax in row:
             ax.set_ylim(low, high)
-    if path is not None:
-        figure.savefig(path, dpi=120)
-    return figure
+    return save(figure, path)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.simulation.sources import checked_push
 from dynamis.simulation.trajectory import Event
@@ -17,7 +18,7 @@ Array = npt.NDArray[Any]
 ROUNDINGS = 16 * float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Watch:
     """``function(t, q, v)`` is watched for zeros: all of them, or those it passes rising (1) or falling (−1).
 
@@ -36,6 +37,9 @@ class Watch:
             raise InputError(f"direction={self.direction!r} is not known; choose 1 (rising), -1 (falling) or 0 (both)")
         if not isinstance(self.stop, bool):
             raise InputError(f"stop is True or False, got {self.stop!r}")
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
@@ -43,7 +44,7 @@ def mirrored(A: Array, B: Array | None = None) -> Array:
     return result
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inertia:
     """A rigid body's inertia about the origin of a frame, in that frame's axes.
 
@@ -137,3 +138,6 @@ class Inertia:
         floor = margin * max(values[-1], 0.0)
         moments = (vectors * np.maximum(values, floor)) @ vectors.T
         return Inertia.about_com(self.mass, self.com, np.trace(moments) * IDENTITY - moments)
+
+    __repr__ = as_call
+    _repr_html_ = as_table

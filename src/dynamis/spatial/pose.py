@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.spatial.rotation import IDENTITY, cross, skew
 
 Array = npt.NDArray[Any]
@@ -80,6 +81,12 @@ class Pose(NamedTuple):
         if self.R is IDENTITY and self.p.dtype != object:
             return not self.p.any()
         return bool(object not in (self.R.dtype, self.p.dtype) and (self.R == IDENTITY).all() and (self.p == 0).all())
+
+    def __repr__(self) -> str:
+        return as_call(self)
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 _HERE = Pose(IDENTITY, np.zeros(3))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.spatial.rotation import log_quaternion, to_quaternion
@@ -22,7 +23,7 @@ PARTS = 256  # into which a load is cut at most
 FAR = 0.5  # rad or m: a longer step is shortened
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Deflection:
     """A robot at rest under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)).
 
@@ -51,6 +52,14 @@ class Deflection:
         vectors = {name: getattr(self, name).tolist() for name in ("q", "dq", "displacement", "predicted", "base", "torque")}
         facts = {"residual": self.residual, "iterations": self.iterations, "stable": self.stable}
         return vectors | facts | {"linear_error": self.linear_error}
+
+    def __repr__(self) -> str:
+        far = f"{1e3 * float(np.linalg.norm(self.displacement[:3])):.4g} mm"
+        return (
+            f"<Deflection: the frame moves by {far}, {'stable' if self.stable else 'not stable'}, residual {self.residual:.1e}>"
+        )
+
+    _repr_html_ = as_table
 
 
 def deflection(

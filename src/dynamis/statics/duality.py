@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from dynamis.analysis.manipulability import scaled_jacobian
 from dynamis.analysis.task import Task, check_numeric, task_of
-from dynamis.errors import InputError
+from dynamis.display import as_summary, counted, short
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
 from dynamis.statics.words import joints_text, motion_text, readable, wrench_text
@@ -21,7 +22,7 @@ Array = npt.NDArray[Any]
 GAP = 1e-9  # of the largest singular value: a smaller one counts as zero
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Duality:
     """What a robot can do at a frame in one configuration, and what it cannot: four subspaces, by their bases (columns).
 
@@ -111,10 +112,19 @@ class Duality:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The robot with its ellipsoids of velocity and force, and the four subspaces; returns the figure."""
+        """The robot with its ellipsoids of velocity and force, and the four subspaces; returns the axes."""
         from dynamis.statics.duality_picture import duality_picture
 
         return duality_picture(self, path)
+
+    def __repr__(self) -> str:
+        state = "singular" if self.singular else "regular"
+        at = f"{printable(self.robot.name)} at {printable(self.task.frame.name)}"
+        return short(
+            f"<Duality of {at}: rank {self.rank} of {self.task.size} directions, {counted(self.robot.n, 'joint')}, {state}>"
+        )
+
+    _repr_html_ = as_summary
 
 
 def duality(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis.task import Task, task_of
+from dynamis.display import as_table, flat
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
@@ -18,7 +19,7 @@ Array = npt.NDArray[Any]
 ZERO = 1e-12  # of the largest singular value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid:
     """An ellipsoid about a centre (m): unit directions are the columns of ``directions`` (m × m), with half-axes ``radii``.
 
@@ -69,6 +70,11 @@ class Ellipsoid:
         angle = np.linspace(0.0, 2.0 * np.pi, points)
         circle = np.array([np.cos(angle), np.sin(angle)])
         return np.asarray((self.centre[:, None] + self.directions @ (np.minimum(self.radii, longest)[:, None] * circle)).T)
+
+    def __repr__(self) -> str:
+        return f"<Ellipsoid of {len(self.radii)} directions: half-axes {flat(self.radii)} {self.unit}>"
+
+    _repr_html_ = as_table
 
 
 def refuse_mixed(task: Task) -> None:

@@ -120,6 +120,12 @@ class StaticFormulas:
         ]
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
+    def __repr__(self) -> str:
+        return f"<StaticFormulas of {self.n} joints, directions {', '.join(self.rows)}>"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
 
 def _entries(array: Any) -> Formulas:
     return Formulas.of(array.flat, array.shape)

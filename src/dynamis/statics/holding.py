@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis.capacity import ROUNDING, torque_bounds
+from dynamis.display import as_table, counted, flat, holding_card, short
 from dynamis.robot import Robot
 from dynamis.statics.convention import on_robot
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HoldingTorque:
     """The torques (…, n) that hold a robot still: ``total`` = ``weight`` + ``load``.
 
@@ -46,8 +47,17 @@ class HoldingTorque:
         rounding = size <= ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
         return np.asarray((self.used <= 1.0) | rounding).all(axis=-1)
 
+    def __repr__(self) -> str:
+        share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of a limit"
+        used = share if np.isfinite(self.limits).any() else "no limits known"
+        most = f"{float(np.abs(self.total).max(initial=0.0)):.4g} N m or N at most"
+        return f"<HoldingTorque of {counted(len(self.names), 'joint')}: {most}, {used}>"
 
-@dataclass(frozen=True)
+    def _repr_html_(self) -> str:
+        return holding_card(self)
+
+
+@dataclass(frozen=True, repr=False)
 class VirtualWork:
     """The work [J] of each kind of force in a small displacement δq; at rest their sum is zero."""
 
@@ -58,6 +68,11 @@ class VirtualWork:
     @property
     def total(self) -> Any:
         return self.torques + self.weight + self.wrench
+
+    def __repr__(self) -> str:
+        return short(f"<VirtualWork: torques {flat(self.torques)}, weight {flat(self.weight)}, wrench {flat(self.wrench)} J>")
+
+    _repr_html_ = as_table
 
 
 def holding_torque(

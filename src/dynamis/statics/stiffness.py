@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import joint_springs
 from dynamis.analysis.task import Task, characteristic_length, task_of
-from dynamis.errors import InputError, SingularError
+from dynamis.display import short, stiffness_card
+from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.spatial import skew
 from dynamis.statics.convention import one_state, one_wrench
@@ -26,7 +27,7 @@ Array = npt.NDArray[Any]
 RIGID = 1e-9  # of the largest compliance, made comparable by a length: what is less counts as none
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stiffness:
     """How a frame gives way: ``compliance`` (6 × 6), a small twist (δp, δφ) for a small wrench (f, μ) exerted on the robot.
 
@@ -158,10 +159,19 @@ class Stiffness:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The robot with its ellipse of compliance; returns the figure."""
+        """The robot with its ellipse of compliance; returns the axes."""
         from dynamis.statics.stiffness_picture import stiffness_picture
 
         return stiffness_picture(self, path)
+
+    def __repr__(self) -> str:
+        soft = float(np.linalg.norm(self.compliance[:3, :3], 2))
+        state = "stable" if self.stable else "buckling"
+        at = f"{printable(self.robot.name)} at {printable(self.frame)}"
+        return short(f"<Stiffness of {at}: up to {soft:.4g} m/N, rank {self.rank}, {state}>")
+
+    def _repr_html_(self) -> str:
+        return stiffness_card(self)
 
 
 def stiffness(

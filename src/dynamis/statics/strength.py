@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import effort_limits
 from dynamis.analysis.task import ROWS, Task, task_of
-from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.display import as_table, polytope_card, short
+from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state, side
 from dynamis.statics.words import push_text, readable, wrench_text
@@ -25,7 +26,7 @@ EQUAL = 1e-6  # of the largest limit: a torque that cannot leave its limit by mo
 SLACK = 1e-9  # by which a torque at its limit may be off it
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ForcePolytope:
     """The wrenches w (m numbers in the task's directions) at which every torque keeps its limit: ``A w ≤ b``.
 
@@ -92,13 +93,26 @@ class ForcePolytope:
         return tuple(f"{wrench_text(w, point)} may be as large as one likes: {_why(J.T @ w, self.task)}" for w in carried)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The polygon (two directions) or polyhedron (three) with the force ellipsoid; returns the figure."""
+        """The polygon (two directions) or polyhedron (three) with the force ellipsoid; returns the axes."""
         from dynamis.statics.strength_picture import polytope_picture
 
         return polytope_picture(self, path)
 
+    def __repr__(self) -> str:
+        size = (
+            "empty"
+            if self.empty
+            else f"{len(self.vertices)} corners, up to {np.linalg.norm(self.vertices, axis=1).max():.4g} N"
+        )
+        size += "" if self.bounded else f", without bound in {self.unbounded.shape[1]} directions"
+        at = f"{printable(self.robot.name)} at {printable(self.task.frame.name)}"
+        return short(f"<ForcePolytope of {at}: {', '.join(self.task.names)}, {size}>")
 
-@dataclass(frozen=True, eq=False)
+    def _repr_html_(self) -> str:
+        return polytope_card(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LargestForce:
     """The largest wrench along a direction: its size, the torques at it, and the joints that are then at their limits."""
 
@@ -112,6 +126,11 @@ class LargestForce:
     @property
     def unbounded(self) -> bool:
         return bool(np.isinf(self.size))
+
+    def __repr__(self) -> str:
+        return short(f"<LargestForce {self.size:.4g}: {self.sentence}>")
+
+    _repr_html_ = as_table
 
 
 def force_polytope(

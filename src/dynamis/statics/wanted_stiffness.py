@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis.task import task_of
+from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
@@ -20,7 +21,7 @@ ZERO = 1e-10
 DEFAULT_ROWS = {2: None, 3: None, 6: "all"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointStiffness:
     """Joint stiffness for a wanted stiffness: ``matrix`` K_q (n × n), or ``values`` (n) on its diagonal.
 
@@ -38,6 +39,11 @@ class JointStiffness:
     @property
     def exact(self) -> bool:
         return self.residual < 1e-8
+
+    def __repr__(self) -> str:
+        return short(f"<JointStiffness {flat(self.values)}: {'exact' if self.exact else f'residual {self.residual:.3g}'}>")
+
+    _repr_html_ = as_table
 
 
 def joint_stiffness_for(

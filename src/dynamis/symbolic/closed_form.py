@@ -24,7 +24,7 @@ from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.cleaning import without_rounding_noise
 from dynamis.symbolic.compact import Compact, with_named_factors
-from dynamis.symbolic.equations import Equation, StateSpace, state_space
+from dynamis.symbolic.equations import Equation, Equations, StateSpace, state_space
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.notation import Lettering, Notation, notation_of
 from dynamis.symbolic.parameters import LinearForm, by_inspection
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dynamis.symbolic.checking.verdict import Verdict
 
 Array = npt.NDArray[Any]
+SHOWN_UP_TO, LONGEST_SHOWN = 6, 4000  # degrees of freedom, and letters of LaTeX, that a notebook shows
 
 
 class ClosedForm:
@@ -104,6 +105,13 @@ class ClosedForm:
 
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.n} degrees of freedom, {self.status}>"
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion, where a reader can take them in; otherwise a notebook shows the line above."""
+        if not self.expanded or not 0 < self.n <= SHOWN_UP_TO:
+            return None
+        written = self.equations._repr_latex_()
+        return written if len(written) <= LONGEST_SHOWN else None
 
     # the terms
 
@@ -322,9 +330,9 @@ class ClosedForm:
         return (inertial + self.coriolis_vector + self.g + self.viscous + self.dry + self.spring).view(Formulas)
 
     @cached_property
-    def equations(self) -> list[Equation]:
+    def equations(self) -> Equations:
         """The equations of motion, one for each degree of freedom."""
-        return [Equation(self, i) for i in range(self.n)]
+        return Equations(Equation(self, i) for i in range(self.n))
 
     @cached_property
     def actuator_equations(self) -> list[ActuatorEquations]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMES = 24  # more names than these do not help a reader
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compact:
     """``names`` (LaTeX, expression), then ``christoffel``, ``C``, ``M_dot`` and ``N`` written with them.
 
@@ -29,6 +29,9 @@ class Compact:
     C: Formulas
     M_dot: Formulas
     N: Formulas
+
+    def __repr__(self) -> str:
+        return f"<Compact: {len(self.names)} named factors, {len(self.C)} degrees of freedom>"
 
 
 def with_named_factors(form: ClosedForm) -> Compact:

@@ -60,6 +60,25 @@ class Equation:
         return f"{joined(pieces)} = {torque}"
 
 
+class Equations(tuple[Equation, ...]):
+    """The equations of motion, one below the other."""
+
+    __slots__ = ()
+
+    def latex(self, notation: str | Notation | None = None) -> str:
+        """One line of LaTeX each."""
+        lines = " \\\\\n".join(equation.latex(notation) for equation in self)
+        return f"\\begin{{gathered}}\n{lines}\n\\end{{gathered}}"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"$${self.latex()}$$"
+
+
 @dataclass(frozen=True)
 class Way:
     """How an equation is put together: what writes its parts, what stands between factors, its brackets."""
@@ -114,7 +133,7 @@ def _is_rate(term: Expression, atom: Any) -> bool:
     return role is not None and role.kind == "velocity"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StateSpace:
     """ẋ = f(x, τ) with x = (q, q̇): q̈ = M⁻¹ (τ − n), n = C q̇ + g + friction + springs.
 
@@ -126,6 +145,10 @@ class StateSpace:
     determinant: Expression | None
     adjugate: Formulas | None
     accelerations: Formulas | None
+
+    def __repr__(self) -> str:
+        how = "" if self.accelerations is not None else ", M to be factorised"
+        return f"<StateSpace of {len(self.bias)} degrees of freedom{how}>"
 
 
 def state_space(form: ClosedForm) -> StateSpace:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import unknown_name
 from dynamis.symbolic.arrangement import Role, Style
 from dynamis.symbolic.dressing import arc_terms
@@ -29,7 +30,7 @@ MOTOR_LETTERS = {
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Notation:
     """The letters of a course.
 
@@ -55,6 +56,9 @@ class Notation:
     angular_jacobian: str = "J_O^{{({})}}"
     rename: Mapping[str, str] = field(default_factory=dict)
     style: Style = field(default_factory=Style)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 NOTATIONS = {

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
+from dynamis.display import as_table
 from dynamis.scalar import Node
 from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import parameter_latex
@@ -59,7 +60,7 @@ class Rule:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearForm:
     """``regressor`` (n × p) and ``parameters`` (p), whose product is τ; ``rules`` say how they were regrouped.
 
@@ -72,6 +73,11 @@ class LinearForm:
     rules: tuple[Rule, ...] = ()
     dimension: int = 0
     names: tuple[Node, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<LinearForm: {len(self.parameters)} parameters in {len(self.regressor)} equations>"
+
+    _repr_html_ = as_table
 
 
 def _name(node: Node) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
-from dynamis.errors import InputError, unknown_name
+from dynamis.display import as_table, as_text, counted, short
+from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.motion import without_dry_friction
 from dynamis.simulation.trajectory import Trajectory
@@ -28,7 +28,7 @@ STEADY = 1.25  # a null-space speed that grows by less from cycle to cycle count
 QUIET = 1e-6  # rad/s, m/s
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LawRun:
     """One law's motion. ``costs`` holds ∫ ½ τᵀ W τ dt for the W of each named law.
 
@@ -73,8 +73,16 @@ class LawRun:
             "null_motion": self.null_motion, "largest_error": float(self.error.max(initial=0.0)),
         }  # fmt: skip
 
+    def __repr__(self) -> str:
+        return short(
+            f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: up to {self.peak_torque:.4g} "
+            f"N m or N at {printable(self.peak_joint)}, null-space motion {self.null_motion}>"
+        )
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The runs of several laws on one motion of a task."""
 
@@ -111,6 +119,12 @@ class Comparison:
         return self.table()
 
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        return short(
+            f"<Comparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}: "
+            f"{counted(self.motion.cycles, 'cycle')}>"
+        )
 
 
 def compare_laws(

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, SingularityWarning
+from dynamis.display import as_call, as_table
+from dynamis.errors import InputError, SingularityWarning, printable
 from dynamis.robot import Robot
 from dynamis.task_space.instant import of_task
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
@@ -24,7 +25,7 @@ Motion = Callable[[float], tuple[Any, Any, Any]]
 FALLBACK = 0.01  # λ of a law of one's own at a singular state
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gains:
     """K_P and K_D (m) of decoupled second-order errors."""
 
@@ -37,6 +38,9 @@ class Gains:
         K_P = _diagonal(100.0 if stiffness is None else stiffness, task, "K_P")
         K_D = 2.0 * np.sqrt(K_P) if damping is None else _diagonal(damping, task, "K_D")
         return Gains(K_P, K_D)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _diagonal(value: Any, task: Task, name: str) -> Array:
@@ -99,6 +103,10 @@ class Feedback:
 
         self.kernel = robot.compile(torque, desired=3 * size, damping=1)
         self._damping = np.array([float(regularisation)])
+
+    def __repr__(self) -> str:
+        law = self._name or "a law of one's own"
+        return f"<Feedback of {', '.join(self.task.names)} on {printable(self.robot.name)}: {law}>"
 
     def __call__(self, t: float, q: Any, v: Any) -> Array:
         desired = np.concatenate([np.asarray(part, dtype=float) for part in self.motion(t)])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, solve_positive, where
@@ -22,7 +23,7 @@ NO_ROW = 1e-26  # of the largest diagonal entry: below it a row of J is rounding
 HELD = 1e-15  # of the largest diagonal entry: a λ² above it is felt
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Instant:
     """M v̇ + n = τ and ẍ = J v̇ + J̇ v at one state; the exam's B is M, and n = c + g with friction and springs.
 
@@ -74,6 +75,11 @@ class Instant:
         J = self.J[:, a] - self.J[:, b] @ B
         n = self.n[a] - self.M[np.ix_(a, b)] @ n_b
         return Instant(M, J, n, self.drift - self.J[:, b] @ n_b, self.beta)
+
+    def __repr__(self) -> str:
+        return f"<Instant: J {' × '.join(map(str, self.J.shape))}>"
+
+    _repr_html_ = as_table
 
 
 def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:

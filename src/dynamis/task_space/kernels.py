@@ -24,7 +24,7 @@ from dynamis.task_space.tasks import Task
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaskKernels:
     """A robot and a task, compiled: every function takes batches, whose leading axes broadcast.
 
@@ -53,6 +53,9 @@ class TaskKernels:
     def law(self, q: Any, v: Any, acceleration: Any, damping: Any = 0.0) -> Array:
         """τ (…, n) of the law for accelerations ẍ (…, m)."""
         return _called(self.law_kernel, (q, v, acceleration), damping)
+
+    def __repr__(self) -> str:
+        return f"<TaskKernels: Λ, its terms and the law {self.law_kernel.name}, compiled>"
 
 
 def task_kernels(

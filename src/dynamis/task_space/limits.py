@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
@@ -28,7 +29,7 @@ SLACKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # what a second program may exceed the 
 FIRM = 1e-6  # of its largest entry: added to a singular cost that the solver's own regularisation fails on
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LimitedTorque:
     """``tau`` within the torque limits, the joints' ``acceleration``, and what it costs.
 
@@ -45,6 +46,11 @@ class LimitedTorque:
     feasible: bool
     active: tuple[str, ...]
     status: str
+
+    def __repr__(self) -> str:
+        return short(f"<LimitedTorque {flat(self.tau)}: {self.status}>")
+
+    _repr_html_ = as_table
 
 
 def limited_torque(

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 Desired = tuple[Array, Array, Array]  # x_d, ẋ_d, ẍ_d
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Circle:
     """Circles through the starting point, each begun and ended at rest: ``cycles`` of ``period`` seconds.
 
@@ -50,8 +51,11 @@ class Circle:
 
         return desired
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Line:
     """There and back along one component of the task, by ``length``: ``cycles`` of ``period`` seconds, at rest at both ends."""
 
@@ -82,6 +86,9 @@ class Line:
             return values[0], values[1], values[2]
 
         return desired
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _phase(t: float, period: float, duration: float) -> tuple[float, float, float]:

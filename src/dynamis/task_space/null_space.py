@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis.measures import volume
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Function, Task
@@ -31,7 +32,7 @@ class Preference(ABC):
         """τ₀ (n)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Damping(Preference):
     """a₀ = −d v: motion that the task does not need dies out in about 1/d seconds."""
 
@@ -43,16 +44,22 @@ class Damping(Preference):
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:
         return robot.mass_matrix(q) @ (-self.rate * np.asarray(v))
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Compensation(Preference):
     """τ₀ = n: weight, Coriolis forces, friction and springs are carried, so that the null space does not fall."""
 
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:
         return robot.bias(q, v)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Posture(Preference):
     """a₀ = k (q_rest − q): back to a configuration, for robots without quaternions."""
 
@@ -65,8 +72,11 @@ class Posture(Preference):
             raise InputError(f"Posture(rest) takes the {robot.n} positions of a robot without quaternions, got {rest.shape}")
         return robot.mass_matrix(q) @ (self.gain * (rest - np.asarray(q)))
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class AwayFromLimits(Preference):
     """a₀ = −k ∇U, U = ½ Σ ((q − middle)/range)²: towards the middle of the joints' ranges [Liégeois 1977].
 
@@ -87,6 +97,9 @@ class AwayFromLimits(Preference):
             slope.append((np.asarray(q)[place] - 0.5 * (lower[k] + upper[k])) / (upper[k] - lower[k]) ** 2 if bounded else 0.0)
         return robot.mass_matrix(q) @ (-self.gain * np.array(slope))
 
+    __repr__ = as_call
+    _repr_html_ = as_table
+
 
 class Gradient(Preference):
     """a₀ = k ∇h along v, for a function h(robot, q) of one's own that is to grow; k < 0 makes it shrink."""
@@ -98,6 +111,9 @@ class Gradient(Preference):
 
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
         return robot.mass_matrix(q) @ (self.gain * self._function.jacobian(robot, q)[0])
+
+    def __repr__(self) -> str:
+        return f"<Gradient with gain {self.gain:g}>"
 
 
 def manipulability_gradient(task: Task, gain: float = 1.0) -> Gradient:

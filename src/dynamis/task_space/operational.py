@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
@@ -21,7 +22,7 @@ from dynamis.task_space.tasks import Task
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OperationalModel:
     """Λ ẍ + μ + p = F and τ = Jᵀ F at one state.
 
@@ -60,7 +61,11 @@ class OperationalModel:
         return tau if null_torque is None else tau + self.N.T @ np.asarray(null_torque, dtype=float)
 
     def __repr__(self) -> str:
-        return f"<OperationalModel of {', '.join(self.names)}: {self.how}, rank {self.rank}, condition {self.condition:.3g}>"
+        return short(
+            f"<OperationalModel of {', '.join(self.names)}: {self.how}, rank {self.rank}, condition {self.condition:.3g}>"
+        )
+
+    _repr_html_ = as_table
 
 
 def operational_space(

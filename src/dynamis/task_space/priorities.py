@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive, where
@@ -28,7 +29,7 @@ Levels = Sequence[tuple[Task, Any]]  # (task, ẍ), the most important first
 Invert = Callable[[int, Array, Array], tuple[Array, Array]]  # level, J_k, J_k|p → Λ_k|p of the force, and of the null space
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Level:
     """What became of one task: ``task_error`` ẍ − ẍ_achieved, and how much of it the tasks above leave."""
 
@@ -37,14 +38,26 @@ class Level:
     rank: int
     how: str
 
+    def __repr__(self) -> str:
+        return short(
+            f"<Level of {', '.join(self.names)}: error {flat(np.linalg.norm(self.task_error))}, rank {self.rank}, {self.how}>"
+        )
 
-@dataclass(frozen=True, eq=False)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Prioritised:
     """``tau``, and what became of each task, the most important first."""
 
     tau: Array
     acceleration: Array
     levels: tuple[Level, ...]
+
+    def __repr__(self) -> str:
+        return short(f"<Prioritised {flat(self.tau)}: {counted(len(self.levels), 'level')}>")
+
+    _repr_html_ = as_table
 
 
 def prioritised_torque(robot: Robot, q: Any, v: Any, levels: Levels, *, damping: Any = 0.0, preferred: Any = None) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.task_space.instant import Instant, actuated_coordinates
@@ -20,7 +21,7 @@ from dynamis.task_space.tasks import Task
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Resolution:
     """``tau`` of the driven joints, the joints' ``acceleration``, ``task_error`` ẍ − ẍ_achieved, and ``cost`` ½ τᵀ W τ.
 
@@ -34,6 +35,11 @@ class Resolution:
     rank: int
     condition: float
     how: str
+
+    def __repr__(self) -> str:
+        return short(f"<Resolution {flat(self.tau)}: {self.how}, rank {self.rank}, cost {self.cost:.4g}>")
+
+    _repr_html_ = as_table
 
 
 def resolve(

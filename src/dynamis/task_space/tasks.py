@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.jacobian import orientation_coordinates
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import atan2, cos, sin
@@ -63,7 +64,7 @@ class Task(ABC):
         return np.asarray(desired) - np.asarray(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Position(Task):
     """The position of a frame's origin in world axes; ``rows=(0, 1)`` is that of a planar arm.
 
@@ -92,8 +93,11 @@ class Position(Task):
     def bias(self, robot: Robot, q: Any, v: Any) -> Array:
         return robot.acceleration(q, v, np.zeros(robot.n), self.frame)[list(self.rows)]
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Orientation(Task):
     """The orientation of a frame.
 
@@ -167,6 +171,9 @@ class Orientation(Task):
         R_d, R = rotation_of(np.asarray(desired)[back]), rotation_of(np.asarray(value)[back])
         return orientation_error(R_d, R)[list(self.rows)]
 
+    __repr__ = as_call
+    _repr_html_ = as_table
+
 
 class _Parts(Task):
     """Several tasks, one below the other."""
@@ -196,7 +203,7 @@ class _Parts(Task):
         return np.concatenate([part.error(*pair) for part, *pair in zip(self.parts, wanted, found, strict=True)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PoseTask(_Parts):
     """Position and orientation of a frame, six numbers; ``coordinates`` and ``reference`` are those of `Orientation`.
 
@@ -215,8 +222,11 @@ class PoseTask(_Parts):
         object.__setattr__(self, "reference", orientation.reference)
         object.__setattr__(self, "parts", (Position(self.frame), orientation))
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True, init=False)
+
+@dataclass(frozen=True, init=False, repr=False)
 class Stacked(_Parts):
     """Several tasks at once, one below the other: ``Stacked(Position("left"), Position("right"))``."""
 
@@ -227,8 +237,11 @@ class Stacked(_Parts):
             raise InputError("Stacked takes tasks, such as Stacked(Position('left_hand'), Position('right_hand'))")
         object.__setattr__(self, "parts", parts)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True, eq=False, init=False)
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Function(Task):
     """A task of one's own: ``f(robot, q)`` returns ``size`` numbers. Its Jacobian and J̇ v are derived from it.
 
@@ -280,6 +293,9 @@ class Function(Task):
         e = self._expressions(robot)
         state = [*_state(robot, q, robot.nq, "q"), *_state(robot, v, robot.n, "v")]
         return differentiation.at(e.drift, [*e.q, *e.v], state)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _state(robot: Robot, x: Any, size: int, name: str) -> Array:

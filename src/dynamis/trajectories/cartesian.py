@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError
 from dynamis.kinematics.targets import as_point, as_pose, rotation_vectors
 from dynamis.scalar import Node, cos, maximum, minimum, sin
@@ -29,7 +30,7 @@ NO_TURN = 1e-12  # rad
 X_AXIS = np.array([1.0, 0.0, 0.0])  # about which nothing turns, where nothing turns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CartesianMotion:
     """A pose from s = 0 to s = 1 with the clock s(t): ``at(t)`` is (pose, twist, acceleration).
 
@@ -81,6 +82,11 @@ class CartesianMotion:
         X = _poses(_rotation(angle * s, axis, self.start.R), self.start.p + p)
         p2 = _turned(theta * s, u, theta * (W @ self.rate))
         return X, _spatial(p1, self.turn), _spatial(p2, 0.0 * self.turn)
+
+    def __repr__(self) -> str:
+        return f"<CartesianMotion: {self.length:.4g} m, {self.angle:.4g} rad, {self.duration:.4g} s>"
+
+    _repr_html_ = as_table
 
 
 def line(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMotion:

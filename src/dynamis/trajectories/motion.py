@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import motion_card, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, minimum, where
@@ -78,7 +79,10 @@ class Motion(ABC):
 
     def __repr__(self) -> str:
         what = f"{self.shape[0]} joints" if self.shape else "one number"
-        return f"<{type(self).__name__}: {what}, {self.duration:.6g} s{'; ' + self.status if self.status else ''}>"
+        return short(f"<{type(self).__name__}: {what}, {self.duration:.6g} s{'; ' + self.status if self.status else ''}>")
+
+    def _repr_html_(self) -> str:
+        return motion_card(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.evidence.evidence import Evidence, merge
@@ -34,7 +35,7 @@ UNEVEN = 0.5  # of a period: stamps farther from an even clock than this are a g
 PathLike = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LongLog:
     """How long logs are read: the ``mapping`` of their columns, and what `prepare` is told.
 
@@ -118,6 +119,9 @@ class LongLog:
             if progress is not None:
                 progress(done)
         return stream.finish()
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def evidence_of_logs(

@@ -178,6 +178,9 @@ class Stream:
                 return room
         return np.empty((BLOCK, width)), np.empty((longest, width))
 
+    def __repr__(self) -> str:
+        return f"<Stream of evidence about {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
+
 
 def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> Evidence:
     """The evidence of one run or of several, each finished before the next.

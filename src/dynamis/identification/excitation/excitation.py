@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.samples import Samples
@@ -21,7 +22,7 @@ from dynamis.trajectories.motion import Motion, State
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Use:
     """How far one number goes: of a joint, a frame or a constraint. Bounds hold the margin; ``limit`` does not.
 
@@ -36,6 +37,9 @@ class Use:
     upper: float
     share: float | None
     limit: float | None = None
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,6 +156,8 @@ class Excitation:
     def __repr__(self) -> str:
         what = f"{self.kind}, {self.duration:g} s, condition {self.condition:.4g}"
         return f"<Excitation of {printable(self.robot_name)}: {what}; {self.status}>"
+
+    _repr_html_ = as_table
 
 
 def _plain(x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.scalar import sqrt
@@ -34,7 +35,7 @@ class Region(Protocol):
         """(m,) names for messages."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box:
     """Stay inside a box with edges along the world axes; entries of ``lower`` and ``upper`` may be infinite.
 
@@ -64,8 +65,11 @@ class Box:
     def labels(self) -> tuple[str, ...]:
         return ("x", "y", "z")
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class HalfSpace:
     """Stay where normal · p ≥ offset: this side of a wall."""
 
@@ -93,8 +97,11 @@ class HalfSpace:
     def labels(self) -> tuple[str, ...]:
         return (self.label,)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Sphere:
     """Stay out of a sphere, or inside it."""
 
@@ -118,6 +125,9 @@ class Sphere:
 
     def labels(self) -> tuple[str, ...]:
         return ("distance from the centre",)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def above(robot: Robot, height: float, frames: tuple[str, ...] | None = None) -> list[HalfSpace]:

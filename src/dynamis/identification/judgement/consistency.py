@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinkConsistency:
     """One link: its mass, centre of mass and principal moments about it, and why no real body has them ("" if one does)."""
 
@@ -29,6 +30,9 @@ class LinkConsistency:
     @property
     def consistent(self) -> bool:
         return not self.reason
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def link_consistency(model: LinearModel, parameters: Any, tolerance: float = 1e-9) -> tuple[LinkConsistency, ...]:

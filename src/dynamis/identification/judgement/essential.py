@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError
 from dynamis.identification.judgement.residuals import names_of_joints, relative
 from dynamis.identification.judgement.statistics import noise_of_joints
@@ -16,7 +17,7 @@ from dynamis.identification.judgement.statistics import noise_of_joints
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EssentialParameters:
     """``indices`` of the parameters that stay, with their ``values``, standard errors and deviations 100 σ / |β|;
     ``dropped`` names the others in the order they went; ``percent_before`` and ``percent`` are 100 |e| / |τ|."""
@@ -40,6 +41,12 @@ class EssentialParameters:
             f"{len(self)} of {count} parameters are essential: without the others {self.percent:.3g} % of the torque is left "
             f"unexplained instead of {self.percent_before:.3g} %. {self.stopped}"
         )
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} of {len(self) + len(self.dropped)}"
+        return f"<EssentialParameters: {count}; {self.percent:.3g} % of the torque left unexplained>"
+
+    _repr_html_ = as_text
 
 
 def essential_parameters(

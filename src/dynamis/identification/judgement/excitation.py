@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
+
 Array = npt.NDArray[Any]
 BARELY_INDEPENDENT = 0.03  # share of a column that is its own
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Excitation:
     """``condition`` of X as it stands, in mixed units, and ``scaled_condition`` with columns of length one.
 
@@ -34,6 +36,13 @@ class Excitation:
         """The parameters whose columns hardly differ from combinations of others, the weakest first."""
         order = np.argsort(self.independence)
         return tuple(self.names[k] for k in order if self.independence[k] < BARELY_INDEPENDENT)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Excitation of {len(self.names)} parameters: condition {self.condition:.4g}, scaled {self.scaled_condition:.4g}>"
+        )
+
+    _repr_html_ = as_table
 
 
 def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | None = None) -> Excitation:

@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import Any
 
-from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE
+from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels
 
 # the colours of our pictures become those of the page, which knows whether it is day or night
 THEME = {
@@ -17,8 +17,8 @@ THEME = {
 }  # fmt: skip
 
 
-def inline_svg(figure: Any, alt: str, number: int = 0) -> str:
-    """The figure as an ``<svg>`` element; ``alt`` says what it shows, ``number`` keeps its names apart from other figures'."""
+def inline_svg(panels: Panels, alt: str, number: int = 0) -> str:
+    """A picture as an ``<svg>`` element; ``alt`` says what it shows, ``number`` keeps its names apart from other figures'."""
     from matplotlib import rc_context
 
     target = io.StringIO()
@@ -26,7 +26,7 @@ def inline_svg(figure: Any, alt: str, number: int = 0) -> str:
     with rc_context(settings), warnings.catch_warnings():
         # a letter the font of the layout lacks is there in the reader's
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        panels.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = target.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -60,8 +60,8 @@ def pictures(
         text = f"Percent of the torque left unexplained, joint by joint; {overall}."
         drawn["validation"] = ("What is left unexplained", text, plot_validation(validation))
     return {
-        name: ReportFigure(title, alt, inline_svg(figure, alt, k))
-        for k, (name, (title, alt, figure)) in enumerate(drawn.items())
+        name: ReportFigure(title, alt, inline_svg(panels, alt, k))
+        for k, (name, (title, alt, panels)) in enumerate(drawn.items())
     }
 
 

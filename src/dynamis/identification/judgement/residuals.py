@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.display import as_table
+from dynamis.errors import InputError, printable
 from dynamis.identification.judgement.whiteness import Whiteness, whiteness
 
 Array = npt.NDArray[Any]
 NORMAL_MAD = 1.4826  # the standard deviation of normal noise over its median absolute deviation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JointResidual:
     """The residual e = τ − X β of one joint, in its unit of torque.
 
@@ -35,6 +36,12 @@ class JointResidual:
     kurtosis: float
     outliers: float
     whiteness: Whiteness | None
+
+    def __repr__(self) -> str:
+        share = f"{self.percent:.3g} % of the torque"
+        return f"<JointResidual of {printable(self.joint)}: rms {self.rms:.4g}, {share}, {self.rows} rows>"
+
+    _repr_html_ = as_table
 
 
 def relative(e: Array, y: Array) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError
 from dynamis.identification.judgement.autocorrelated import autocorrelated_covariance, widening
 from dynamis.identification.judgement.excitation import Excitation, excitation, leverage
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statistics:
     """``std`` (r,) standard errors, ``interval`` (r, 2) their confidence intervals, ``deviation`` (r,) 100 σ / |β| in percent.
 
@@ -58,6 +59,12 @@ class Statistics:
     def uncertain(self) -> tuple[str, ...]:
         """The parameters whose interval contains zero."""
         return tuple(n for n, (low, high) in zip(self.names, self.interval, strict=True) if low <= 0.0 <= high)
+
+    def __repr__(self) -> str:
+        left = f"{self.percent:.3g} % of the torque left unexplained"
+        return f"<Statistics of {len(self.names)} parameters from {self.rows} rows: {left}>"
+
+    _repr_html_ = as_table
 
 
 def statistics(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.identification.judgement.residuals import names_of_joints
 from dynamis.identification.judgement.statistics import noise_of_joints
 from dynamis.identification.judgement.whiteness import in_order, period_of, whiteness
@@ -22,7 +23,7 @@ ROUGH = 2.0  # how many times larger the residual near standstill must be to be 
 FLAT = 1e-9  # of the torque's range: as large as the largest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Symptom:
     """One finding about one joint: its ``kind``, how much of the residual's variance it explains (0 … 1, or a ratio or
     share where the kind says so), and the ``size`` of the term in SI units (seconds for a delay)."""
@@ -31,6 +32,9 @@ class Symptom:
     kind: str
     explained: float
     size: float = 0.0
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def missing_terms(

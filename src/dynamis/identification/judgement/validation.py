@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError
 from dynamis.identification.judgement.residuals import relative, relative_by_joint
 
@@ -67,6 +68,8 @@ class Validation:
     def __str__(self) -> str:
         text = f"held out {self.held_out:.3g} %, fitted {self.train:.3g} %, mean torque {self.mean:.3g} %"
         return text if self.prior is None else text + f", prior model {self.prior:.3g} %"
+
+    _repr_html_ = as_text
 
 
 def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None) -> Array:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, as_text, short
 from dynamis.identification.judgement.readable_names import listed, readable
 from dynamis.identification.judgement.statistics import Statistics
 from dynamis.identification.judgement.symptoms import Symptom, missing_terms, rough_standstill, saturated
@@ -34,7 +35,7 @@ CURES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """One sentence, what it is about (``topic``), and how bad it is: 0 nothing wrong, 1 a doubt, 2 a defect, 3 fatal."""
 
@@ -42,8 +43,13 @@ class Finding:
     severity: int
     sentence: str
 
+    def __repr__(self) -> str:
+        return short(f"<Finding on {self.topic}: {self.sentence}>")
 
-@dataclass(frozen=True)
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """``grade``: "good", "usable", "doubtful" or "not usable", that of the worst finding."""
 
@@ -64,6 +70,11 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join([f"{self.grade[:1].upper()}{self.grade[1:]}.", *(f"- {s}" for s in self.sentences)])
+
+    def __repr__(self) -> str:
+        return short(f"<Verdict: {self.grade}; {self.sentences[0] if self.findings else 'nothing found'}>")
+
+    _repr_html_ = as_text
 
 
 def verdict(

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
+
 Array = npt.NDArray[Any]
 LAGS_TESTED = 20
 LONGEST = 4000  # lags looked at for the length of the correlation
@@ -19,7 +21,7 @@ FEWEST = 20  # rows below which nothing is said
 WINDOW = 5.0  # of correlation lengths: where summing stops, so that noise of the tail is not summed up
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Whiteness:
     """``p_value``: how probable so much correlation is for white noise. ``length``: samples the correlation lasts for,
     1 + 2 Σ ρ_k, at least one; ``seconds`` the same as a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
@@ -38,6 +40,9 @@ class Whiteness:
     def effective(self) -> float:
         """The share of the samples that is independent, 0 … 1."""
         return 1.0 / self.length
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def period_of(t: Array) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dynamis.display import as_text, short
 from dynamis.errors import InputError
 
 SEVERITIES = ("error", "warning")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """One thing that is wrong or doubtful. An "error" makes the log useless as it is; a "warning" should be known.
 
@@ -29,6 +30,11 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"
+
+    def __repr__(self) -> str:
+        return short(f"<Finding {self}>")
+
+    _repr_html_ = as_text
 
 
 def refuse(findings: Iterable[Finding]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -110,6 +111,8 @@ class Log:
         joints = f"{self.n} joint{'' if self.n == 1 else 's'}"
         side = "; motor side" if self.side == "motor" else ""
         return f"<Log{whose}: {len(self)} samples of {joints}{time}; {known}{side}>"
+
+    _repr_html_ = as_table
 
 
 def joined(parts: Sequence[Log]) -> Log:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 
@@ -47,7 +48,7 @@ class Signal:
     file: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mapping:
     """Which columns of which files hold what; `Mapping.read` reads one, `Mapping.skeleton` writes one to fill in.
 
@@ -126,3 +127,6 @@ class Mapping:
             what = f"[transmission] ratios has {len(ratios)} numbers, the robot {robot.n} joints"
             raise InputError(f"{printable(self.source)}: {what}; give one each")
         return {"ratios": ratios[at], "R": R[np.ix_(at, at)], "zero": zero[at]}
+
+    __repr__ = as_call
+    _repr_html_ = as_table

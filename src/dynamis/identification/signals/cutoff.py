@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -25,6 +26,12 @@ class Cutoff(NamedTuple):
     joints: Array
     noise: Array
     note: str
+
+    def __repr__(self) -> str:
+        return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = ()) -> Cutoff:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_text
 from dynamis.errors import InputError, printable
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.clock import GAP, repair
@@ -31,7 +32,7 @@ Array = npt.NDArray[Any]
 ROWS = 5.0  # kept for each period of the parallel low-pass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared(Sequence[Samples]):
     """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` that say what was done to them."""
 
@@ -49,6 +50,11 @@ class Prepared(Sequence[Samples]):
 
     def __str__(self) -> str:
         return "\n".join([*map(repr, self.samples), *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<Prepared: {len(self)} run{'s' if len(self) != 1 else ''}, {sum(map(len, self.samples))} instants>"
+
+    _repr_html_ = as_text
 
 
 def prepare(

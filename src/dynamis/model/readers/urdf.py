@@ -9,7 +9,9 @@ skipped.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ def read_urdf(data: bytes, file: str, report: Report) -> Description:
     """The description a URDF document holds; findings go to the report."""
     root = parse_xml(data, file)
     _check_root(root, file, data)
-    reader = _Reader(report)
+    reader = _Reader(report, {m.attributes.get("name", ""): _colour(m) for m in root.all("material")})
     name = root.attributes.get("name", "")
     if not name:
         report.warn("no-name", "robot", "it has no name", "name=…", "name the robot", "it is called 'robot'", root.line)
@@ -78,9 +80,18 @@ def _uses_xacro(root: Element) -> bool:
     return False
 
 
+def _colour(material: Element) -> tuple[float, ...] | None:
+    for colour in material.all("color"):
+        numbers = parse_numbers(colour.attributes.get("rgba", ""), 4)
+        return tuple(numbers) if numbers else None
+    return None
+
+
 class _Reader:
-    def __init__(self, report: Report) -> None:
-        self.report = report
+    """``materials`` are the colours that shapes may name."""
+
+    def __init__(self, report: Report, materials: Mapping[str, tuple[float, ...] | None] = MappingProxyType({})) -> None:
+        self.report, self.materials = report, materials
 
     def link(self, element: Element) -> Link:
         link = Link(element.attributes.get("name", ""), line=element.line)
@@ -204,9 +215,7 @@ class _Reader:
         origin = reader.origin(element, where)
         rgba = None
         for material in element.all("material"):
-            for colour in material.all("color"):
-                numbers = parse_numbers(colour.attributes.get("rgba", ""), 4)
-                rgba = tuple(numbers) if numbers else None
+            rgba = _colour(material) or self.materials.get(material.attributes.get("name", ""))
         if quiet.problems:
             found = f"a {role} {e.tag}: {quiet.problems[0].found}"
             self.report.warn("shape", where, found, quiet.problems[0].allowed, quiet.problems[0].repair,

@@ -20,8 +20,9 @@ export class Player {
     const speedId = freshId("speed");
     this.speed = element("select", { id: speedId }, ...[["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]].map(([value, text]) => element("option", { value, selected: value === "1" }, text)));
     place.replaceChildren(stage, element("div", { class: "transport" }, this.button, element("label", { for: id }, "Time"), this.range, this.told, element("label", { for: speedId }, "Speed"), this.speed));
-    this.view = new RobotView(stage, scene, { label: motion.title, frames: false });
+    this.view = new RobotView(stage, scene, { label: motion.title, frames: false, motion: motion.q });
     this.seek(this.time);
+    this.view.draw();
   }
 
   toggle() {

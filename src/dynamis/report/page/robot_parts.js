@@ -5,6 +5,7 @@ import * as THREE from "three";
 const LINKS = [0xe4e8ec, 0xa9bccf];
 const JOINT = 0x3273b0, SLIDE = 0xc9543f, BASE = 0x6b7783, MASS = 0xf2b134, ELLIPSOID = 0x7a4fb0;
 const RADIUS = 0.036; // of a tube, of the reach, where all mass is still to come
+const CREASE = Math.cos((40 * Math.PI) / 180); // edges of a mesh that bend more are sharp
 const NEAR = 1e-4; // of the reach: what lies so close is at the same place
 
 export function buildRobot(scene) {
@@ -16,12 +17,12 @@ export function buildRobot(scene) {
   const layers = { links: new Layer(), frames: new Layer(), masses: new Layer(), ellipsoids: new Layer() };
   const moving = [];
   const radius = radii(scene);
-  const solid = new Set(scene.shapes.map((shape) => shape.frame));
-  const drawn = new Set(scene.frames.filter((frame) => solid.has(frame.name)).map((frame) => frame.body));
+  const drawn = drawnBodies(scene);
   bodies.forEach((group, k) => {
     if (!drawn.has(k)) for (const end of ends(scene, k)) add(layers.links, group, tube([0, 0, 0], end, radius[k], k ? LINKS[k % 2] : BASE));
     if (k && !drawn.has(k)) add(layers.links, group, jointMark(scene.bodies[k - 1], radius[k]));
   });
+  if (standsOnFloor(scene)) cutAtFloor(scene, bodies.slice(0, 2));
   scene.bodies.forEach((body, k) => {
     if (body.kind === "prismatic") moving.push(rail(body, bodies, radius[k + 1], layers.links));
   });
@@ -30,6 +31,20 @@ export function buildRobot(scene) {
   for (const mass of scene.masses) massMarks(scene, mass, bodies[mass.body], layers);
   layers.frames.visible = layers.masses.visible = layers.ellipsoids.visible = false;
   return { bodies, layers, moving };
+}
+
+// those the file has shapes of
+function drawnBodies(scene) {
+  const solid = new Set(scene.shapes.map((shape) => shape.frame));
+  return new Set(scene.frames.filter((frame) => solid.has(frame.name)).map((frame) => frame.body));
+}
+
+const standsOnFloor = (scene) => !scene.planar && scene.floor > -1e-6 * scene.reach;
+
+// what stands on the floor does not show below it
+function cutAtFloor(scene, groups) {
+  const plane = new THREE.Plane(new THREE.Vector3(...scene.up), -scene.floor);
+  for (const group of groups) for (const thing of group.children) thing.material.clippingPlanes = [plane];
 }
 
 // things that are shown and hidden together, wherever in the tree they hang
@@ -61,7 +76,7 @@ function radii(scene) {
 }
 
 // where tubes from a body's origin lead: its children's joints, and the farthest frame where there are none
-function ends(scene, k) {
+export function ends(scene, k) {
   const children = scene.bodies.filter((body) => body.parent === k).map((body) => position(body.placement));
   const frames = scene.frames.filter((frame) => frame.body === k).map((frame) => position(frame.pose));
   const far = frames.sort((a, b) => Math.hypot(...b) - Math.hypot(...a))[0];
@@ -125,6 +140,13 @@ function placed(thing, X) {
 }
 
 function shapeOf(scene, shape, groups, layer) {
+  const frame = scene.frames.find((one) => one.name === shape.frame);
+  const thing = shape.kind === "mesh" ? meshOf(scene.meshes[shape.mesh], shape, LINKS[frame.body % 2]) : solidOf(shape);
+  const holder = new THREE.Group().add(placed(thing, shape.pose));
+  add(layer, groups[frame.body], placed(holder, frame.pose));
+}
+
+function solidOf(shape) {
   const [a, b, c] = shape.size;
   const geometry = {
     box: () => new THREE.BoxGeometry(a, b, c),
@@ -132,11 +154,77 @@ function shapeOf(scene, shape, groups, layer) {
     cylinder: () => new THREE.CylinderGeometry(a, a, b, 32).rotateX(Math.PI / 2),
     capsule: () => new THREE.CapsuleGeometry(a, b, 8, 24).rotateX(Math.PI / 2),
   }[shape.kind]();
-  const [r, g, bl, opacity] = shape.rgba ?? [0.82, 0.85, 0.88, 1];
-  const mesh = shadowed(new THREE.Mesh(geometry, material(new THREE.Color(r, g, bl), { transparent: opacity < 1, opacity })));
-  const frame = scene.frames.find((one) => one.name === shape.frame);
-  const holder = new THREE.Group().add(placed(mesh, shape.pose));
-  add(layer, groups[frame.body], placed(holder, frame.pose));
+  return shadowed(new THREE.Mesh(geometry, painted(shape.rgba ?? [0.82, 0.85, 0.88, 1])));
+}
+
+function painted([r, g, b, opacity]) {
+  return material(new THREE.Color(r, g, b), { transparent: opacity < 1, opacity });
+}
+
+// the file's colour for the link, else the mesh's own, else that of links without colours; a negative scale mirrors
+function meshOf(data, shape, hex) {
+  const paint = data.paint.map(({ rgba }) => (shape.rgba ?? rgba ? painted(shape.rgba ?? rgba) : material(hex)));
+  const mesh = shadowed(new THREE.Mesh(meshGeometry(data), paint));
+  mesh.scale.set(...shape.size);
+  return mesh;
+}
+
+// all views of a page share the geometry of a mesh
+const geometries = new WeakMap();
+
+function meshGeometry(data) {
+  if (!geometries.has(data)) geometries.set(data, decoded(data));
+  return geometries.get(data);
+}
+
+function decoded({ low, step, vertices, triangles, wide, paint }) {
+  const corners = wide ? new Uint32Array(bytes(triangles)) : new Uint16Array(bytes(triangles));
+  const points = Float32Array.from(new Uint16Array(bytes(vertices)), (x, k) => low[k % 3] + step * x);
+  const geometry = new THREE.BufferGeometry();
+  const spread = new Float32Array(3 * corners.length);
+  corners.forEach((v, k) => spread.set(points.subarray(3 * v, 3 * v + 3), 3 * k));
+  geometry.setAttribute("position", new THREE.BufferAttribute(spread, 3));
+  geometry.setAttribute("normal", new THREE.BufferAttribute(creasedNormals(spread, corners, points.length / 3), 3));
+  let start = 0;
+  paint.forEach(({ count }, k) => {
+    geometry.addGroup(start, 3 * count, k);
+    start += 3 * count;
+  });
+  return geometry;
+}
+
+function bytes(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+// round where the triangles at a vertex bend little, sharp where they bend more: for each corner of each triangle
+function creasedNormals(spread, corners, count) {
+  const faces = new Float32Array(corners.length), lengths = new Float32Array(corners.length / 3); // 2 · area
+  const [a, b, c] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
+  for (let f = 0; f < lengths.length; f++) {
+    [a, b, c].forEach((p, i) => p.fromArray(spread, 9 * f + 3 * i));
+    b.sub(a).cross(c.sub(a)).toArray(faces, 3 * f);
+    lengths[f] = b.length();
+  }
+  // the triangles around vertex v: around[first[v]] to around[first[v + 1] - 1]
+  const first = new Uint32Array(count + 1), around = new Uint32Array(corners.length);
+  for (const v of corners) first[v + 1]++;
+  for (let v = 0; v < count; v++) first[v + 1] += first[v];
+  const next = first.slice();
+  corners.forEach((v, k) => (around[next[v]++] = Math.floor(k / 3)));
+  const normals = new Float32Array(spread.length);
+  corners.forEach((v, k) => {
+    const own = 3 * Math.floor(k / 3);
+    const n = [0, 0, 0];
+    for (let j = first[v]; j < first[v + 1]; j++) {
+      const other = 3 * around[j];
+      const along = faces[own] * faces[other] + faces[own + 1] * faces[other + 1] + faces[own + 2] * faces[other + 2];
+      if (along >= CREASE * lengths[own / 3] * lengths[other / 3]) for (let i = 0; i < 3; i++) n[i] += faces[other + i];
+    }
+    const size = Math.hypot(...n) || 1;
+    for (let i = 0; i < 3; i++) normals[3 * k + i] = n[i] / size;
+  });
+  return normals;
 }
 
 function massMarks(scene, mass, group, layers) {
@@ -151,15 +239,41 @@ function massMarks(scene, mass, group, layers) {
   add(layers.ellipsoids, group, placed(new THREE.Group().add(ellipsoid), mass.pose));
 }
 
+// lines that fade away from the middle, so that the floor has no edge
+function fadingGrid(cells = 20, size = 1024) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: size, height: size });
+  const paint = canvas.getContext("2d");
+  paint.strokeStyle = "rgb(128, 144, 160)";
+  for (let k = 0; k <= cells; k++) {
+    const at = Math.min((k * size) / cells, size - 1);
+    paint.lineWidth = k % 5 ? 1 : 2;
+    for (const line of [[at, 0, at, size], [0, at, size, at]]) {
+      paint.beginPath();
+      paint.moveTo(line[0], line[1]);
+      paint.lineTo(line[2], line[3]);
+      paint.stroke();
+    }
+  }
+  const fade = paint.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
+  fade.addColorStop(0, "rgba(0, 0, 0, 0.75)");
+  fade.addColorStop(0.45, "rgba(0, 0, 0, 0.45)");
+  fade.addColorStop(1, "rgba(0, 0, 0, 0)");
+  paint.globalCompositeOperation = "destination-in";
+  paint.fillStyle = fade;
+  paint.fillRect(0, 0, size, size);
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.anisotropy = 8;
+  return texture;
+}
+
 // a grid on the floor that receives shadows; an arm in an upright plane gets a stand
 export function buildFloor(scene) {
   const { reach, floor, planar } = scene;
   const up = new THREE.Vector3(...scene.up);
   const low = planar ? floor - 0.12 * reach : floor;
   const group = new THREE.Group();
-  const grid = new THREE.GridHelper(4 * reach, 16, 0x8a96a3, 0x8a96a3);
-  grid.material.transparent = true;
-  grid.material.opacity = 0.28;
+  const grid = new THREE.Mesh(new THREE.PlaneGeometry(5 * reach, 5 * reach), new THREE.MeshBasicMaterial({ map: fadingGrid(), transparent: true, depthWrite: false }));
+  grid.rotateX(-Math.PI / 2);
   const ground = new THREE.Mesh(new THREE.CircleGeometry(2.9 * reach, 64), new THREE.ShadowMaterial({ opacity: 0.22 }));
   ground.rotateX(-Math.PI / 2);
   ground.receiveShadow = true;
@@ -172,7 +286,7 @@ export function buildFloor(scene) {
     const stand = shadowed(new THREE.Mesh(new THREE.BoxGeometry(0.09 * reach, height, 0.05 * reach), material(BASE)));
     stand.position.set(0, height / 2, -0.12 * reach);
     group.add(stand);
-  } else if (floor > -1e-6 * reach) {
+  } else if (standsOnFloor(scene) && !drawnBodies(scene).has(0)) {
     const foot = shadowed(new THREE.Mesh(new THREE.CylinderGeometry(0.085 * reach, 0.1 * reach, 0.025 * reach, 40), material(BASE)));
     foot.position.y = 0.0125 * reach;
     group.add(foot);

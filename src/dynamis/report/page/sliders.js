@@ -14,7 +14,7 @@ export class RobotPanel {
     this.panel = element("div", { class: "panel" });
     place.replaceChildren(element("div", { class: "view" }, stage, this.tip), this.panel, this.poseTable());
     this.view = new RobotView(stage, scene, { frames: false });
-    this.q = [...scene.neutral];
+    this.q = [...scene.pose];
     this.inputs = scene.coordinates.filter((c) => c.q != null).map((c) => this.slider(c));
     this.panel.append(this.buttons(), this.switches(), element("div", { class: "sliders" }, ...this.inputs.map((one) => one.row)));
     const held = scene.coordinates.length - this.inputs.length;

@@ -3,20 +3,24 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/OrbitControls";
 import { bodyPoses, framePoses } from "dynamis/kinematics";
-import { buildFloor, buildRobot } from "dynamis/robot_parts";
-import { colour, onThemeChange } from "dynamis/theme";
+import { buildFloor, buildRobot, ends } from "dynamis/robot_parts";
 
 const TURN = Math.PI / 36;
 const OPEN = 32; // degrees, from the lower edge to the upper
+const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
 const WIDE = 1.5; // width by height, below which the width counts
 
 export class RobotView {
-  constructor(place, scene, { label, frames = true } = {}) {
+  constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
     this.model = scene;
-    this.q = [...scene.neutral];
+    this.seen = roomOf(scene, motion);
+    this.q = [...scene.pose];
     this.three = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(OPEN, 1, scene.reach / 100, scene.reach * 40);
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.toneMappingExposure = 1;
+    this.renderer.localClippingEnabled = true;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
@@ -39,15 +43,15 @@ export class RobotView {
     this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.resetView();
-    onThemeChange(() => this.ask());
     new ResizeObserver(() => this.resize()).observe(place);
     this.resize();
     this.set(this.q);
+    this.draw(); // at once: a page that is being printed has no next picture
   }
 
   lights() {
-    const sky = new THREE.HemisphereLight(0xffffff, 0x8895a3, 2.1);
-    const sun = new THREE.DirectionalLight(0xffffff, 2.2);
+    const sky = new THREE.HemisphereLight(0xffffff, 0x6f7f92, 1.9);
+    const sun = new THREE.DirectionalLight(0xfff4e6, 3.2);
     const R = this.model.reach;
     const up = new THREE.Vector3(...this.model.up);
     const side = this.forward().clone().multiplyScalar(1.2).addScaledVector(this.sideways(), 1.4).addScaledVector(up, 2.6);
@@ -57,6 +61,7 @@ export class RobotView {
     sun.shadow.mapSize.set(1024, 1024);
     sun.shadow.radius = 4;
     sun.shadow.bias = -5e-4;
+    sun.shadow.normalBias = 0.006 * R;
     Object.assign(sun.shadow.camera, { left: -2 * R, right: 2 * R, top: 2 * R, bottom: -2 * R, near: 0.1 * R, far: 8 * R });
     return [sky, sun];
   }
@@ -73,12 +78,12 @@ export class RobotView {
   }
 
   resetView() {
-    const { centre, room, up } = this.model;
-    const top = new THREE.Vector3(...up);
+    const { centre, room } = this.seen;
+    const top = new THREE.Vector3(...this.model.up);
     this.camera.up.copy(top);
-    this.controls.target.set(...centre);
+    this.controls.target.copy(centre);
     const angle = this.model.planar ? 0.35 : 0.75;
-    const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.38);
+    const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.3);
     this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), (1.1 * room) / Math.tan((OPEN * Math.PI) / 360));
     // the controls take the camera's up when they are made
     this.controls.dispose();
@@ -154,10 +159,30 @@ export class RobotView {
     this.asked = true;
     requestAnimationFrame(() => {
       this.asked = false;
-      this.three.background = new THREE.Color(colour("scene"));
-      this.renderer.render(this.three, this.camera);
+      this.draw();
     });
   }
+
+  draw() {
+    this.renderer.render(this.three, this.camera);
+  }
+}
+
+// the middle of where the robot is in some configurations, and how far it reaches from there
+function roomOf(scene, motion) {
+  const box = new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()), points = [];
+  const step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
+  for (let k = 0; k < motion.length; k += step) {
+    bodyPoses(scene, motion[k]).forEach((X, body) => {
+      for (const [x, y, z] of [[0, 0, 0], ...ends(scene, body)]) {
+        points.push(new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]));
+      }
+    });
+  }
+  for (const point of points) box.expandByPoint(point);
+  const centre = box.getCenter(new THREE.Vector3());
+  const radius = Math.max(...points.map((point) => point.distanceTo(centre)));
+  return { centre, room: Math.max(1.08 * radius, 0.3 * scene.reach) };
 }
 
 function place(group, X) {

@@ -69,7 +69,7 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
 
 def start(robot: Robot) -> tuple[Array, Array | None]:
     """A configuration from which the robot visibly falls; without gravity a velocity besides."""
-    q = np.concatenate([middle(robot)[None], robot.random(0, 64)])
+    q = np.concatenate([[_pose(robot), middle(robot)], robot.random(0, 64)])
     loads = np.abs(robot.gravity(q)).max(axis=1)
     free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
     if loads.max() < ZERO:
@@ -79,10 +79,14 @@ def start(robot: Robot) -> tuple[Array, Array | None]:
     return q[int(np.argmax(loads >= ALIVE * loads.max()))], None
 
 
+def _pose(robot: Robot) -> Array:
+    return np.array(scene_of(robot)["pose"], dtype=float)
+
+
 def ends(robot: Robot) -> tuple[Array, Array]:
-    """Two configurations a quarter of the range apart, in the order of v."""
+    """The pose of the picture and one a quarter of the range away, in the order of v."""
     low, high = ranges(robot)
-    at = np.array([middle(robot)[c.q_index] for c in robot.model.coordinates])
+    at = np.array([_pose(robot)[c.q_index] for c in robot.model.coordinates])
     way = 0.25 * np.minimum(high - low, 2.0 * np.pi)
     first = np.where(np.arange(robot.n) % 2 == 0, 1.0, -1.0)
     goal = np.where((at + first * way <= high) & (at + first * way >= low), at + first * way, at - first * way)

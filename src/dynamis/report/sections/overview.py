@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.report.meshes import drawing_of
 from dynamis.report.numbers import main_frame, text, triple
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Budget, Facts, Robot3D, Section, Table
@@ -31,6 +32,7 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
         section.blocks.insert(2, Table("Numbers for the symbols", ("symbol", "value", "which is"), rows, note))
     if description.source:
         section.notes.append(f"Source of the numbers: {description.source}")
+    section.notes += drawing_of(robot).notes
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\nprint(robot, robot.mass)\n"
         f"print(robot.pose(robot.neutral(), {main_frame(robot)!r}))"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import sqrt
@@ -130,7 +131,7 @@ class Closure(ABC):
         """Refuse a robot that lacks what is closed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Point(Closure):
     """A ball joint: the origins of two frames coincide. λ is the force on ``frame_a``, in world axes."""
 
@@ -147,8 +148,11 @@ class Point(Closure):
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class InPlane(Closure):
     """The origins of two frames coincide as seen along ``normal``; along it they are free.
 
@@ -187,8 +191,11 @@ class InPlane(Closure):
         _check_ends(robot, self.frame_a, self.frame_b)
         robot.model.frame(self.axes or self.frame_b)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Pin(Closure):
     """A hinge: the origins coincide, and ``axis`` of frame a is parallel to ``axis_b`` (the same numbers unless given) of b.
 
@@ -219,8 +226,11 @@ class Pin(Closure):
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Weld(Closure):
     """Two frames coincide, origins and axes. λ is force in world axes, then moment about the axes of ``frame_b``."""
 
@@ -246,8 +256,11 @@ class Weld(Closure):
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Distance(Closure):
     """A rod without mass between the origins of two frames. λ is its thrust: positive where it pushes them apart."""
 
@@ -275,8 +288,11 @@ class Distance(Closure):
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
 
+    __repr__ = as_call
+    _repr_html_ = as_table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Coupled(Closure):
     """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``; b feels −ratio · λ."""
 
@@ -301,6 +317,9 @@ class Coupled(Closure):
             raise InputError(f"a gear couples two joints, got {self.joint_a!r} twice")
         if not np.isfinite([self.ratio, self.offset]).all():
             raise InputError(f"ratio and offset of a gear are finite numbers, got {self.ratio!r} and {self.offset!r}")
+
+    __repr__ = as_call
+    _repr_html_ = as_table
 
 
 def _coordinate(robot: Robot, name: str) -> tuple[int, int]:

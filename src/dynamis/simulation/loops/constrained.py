@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.fixed_step import moved
@@ -27,7 +28,7 @@ INCONSISTENT = 1e-6  # of H v̇, beside its own size
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constrained:
     """v̇ (n), λ (rows), and Hᵀ λ (n): what the closures do to the joints.
 
@@ -42,6 +43,12 @@ class Constrained:
     conditioning: float
     residual: float
     free: Array  # (n, n − rank): directions of motion, orthonormal
+
+    def __repr__(self) -> str:
+        forces = f"{counted(len(self.multipliers), 'closure force')} of rank {self.rank}"
+        return f"<Constrained: {len(self.acceleration)} coordinates, {forces}, residual {self.residual:.1e}>"
+
+    _repr_html_ = as_table
 
 
 def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:

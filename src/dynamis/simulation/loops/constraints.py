@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
+from dynamis.display import as_table, as_text, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, closures_of
@@ -20,13 +21,19 @@ Array = npt.NDArray[Any]
 RANK_TOLERANCE = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constraints:
     """h (…, rows), H (…, rows, n) and the bias Ḣ v (…, rows): ḣ = H v, ḧ = H v̇ + Ḣ v."""
 
     h: Array
     H: Array
     bias: Array
+
+    def __repr__(self) -> str:
+        gap = f"open by {np.abs(self.h).max(initial=0.0):.1e} at most"
+        return f"<Constraints: {self.h.shape[-1]} on {self.H.shape[-1]} coordinates, {gap}>"
+
+    _repr_html_ = as_table
 
 
 # compiled once for each robot and set of closures
@@ -71,7 +78,7 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
     return Constraints(made[..., :rows], H, made[..., -rows:])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Independence:
     """How many of the rows of H count at a configuration.
 
@@ -96,6 +103,11 @@ class Independence:
         text = f"{len(self.rows)} constraints of rank {self.rank} on {self.coordinates} coordinates: "
         text += f"{self.degrees_of_freedom} degree{'' if self.degrees_of_freedom == 1 else 's'} of freedom"
         return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
+
+    def __repr__(self) -> str:
+        return short(f"<Independence: {self}>")
+
+    _repr_html_ = as_text
 
 
 def labels(closures: Sequence[Closure]) -> tuple[str, ...]:

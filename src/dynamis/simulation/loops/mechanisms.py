@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.display import as_table, counted
+from dynamis.errors import InputError, printable
 from dynamis.model.description import Description
 from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, Distance, InPlane, Pin, Point
@@ -26,7 +27,7 @@ Z = np.array([0.0, 0.0, 1.0])
 PINS: dict[str, Callable[[str, str], Closure]] = {"plane": partial(InPlane, axes="base"), "pin": Pin, "point": Point}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mechanism:
     """A description, what closes its loops, and a configuration that does."""
 
@@ -41,6 +42,12 @@ class Mechanism:
     def __iter__(self) -> Any:
         """``robot, closures, q = four_bar()``."""
         return iter((self.robot, self.closures, self.q))
+
+    def __repr__(self) -> str:
+        parts = f"{counted(len(self.description.joints), 'joint')}, {counted(len(self.closures), 'closure')}"
+        return f"<Mechanism {printable(self.description.name)}: {parts}>"
+
+    _repr_html_ = as_table
 
 
 def _bar(length: float, mass: float) -> Inertia:

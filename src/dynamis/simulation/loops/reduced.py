@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, closures_of
@@ -24,7 +25,7 @@ Array = npt.NDArray[Any]
 OPEN = 1e-6  # of H v, beside the size of v
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reduced:
     """The equation of motion in the independent coordinates: ``mass_matrix`` q̈_ind + ``bias`` = ``torque``.
 
@@ -40,6 +41,11 @@ class Reduced:
     torque: Array
     acceleration: Array
     full_acceleration: Array
+
+    def __repr__(self) -> str:
+        return short(f"<Reduced to {', '.join(self.coordinates)}: acceleration {flat(self.acceleration)}>")
+
+    _repr_html_ = as_table
 
 
 def independent_coordinates(robot: Robot, closures: Closure | Sequence[Closure], q: Any) -> tuple[str, ...]:

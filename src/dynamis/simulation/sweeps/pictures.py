@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import new_figure
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.drawing import new_figure, save
+from dynamis.errors import unknown_name
 
 if TYPE_CHECKING:
     from dynamis.simulation.sweeps.table import SweepResult
@@ -37,12 +37,7 @@ def plot(result: SweepResult, path: str | os.PathLike[str] | None, output: str |
         ax.set_axisbelow(True)
         ax.tick_params(labelsize=9)
     figure.suptitle(f"{result.study.name}: {result.status}", fontsize=12, x=0.01, ha="left")
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=130)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{printable(str(path))} cannot be written: {error}") from None
-    return figure
+    return save(figure, path)
 
 
 def _pairs(result: SweepResult, output: str | None, over: str | None) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dynamis.display import as_table, counted, short
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
 from dynamis.model.load import SUFFIXES, find
@@ -35,7 +36,7 @@ MOST_CASES = 10_000_000
 MAX_BYTES = 2**20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """Everything a worker needs to know, and nothing that depends on who works.
 
@@ -82,6 +83,14 @@ class Study:
             else:
                 result.append(variable.draw(self.seed, case))
         return tuple(reversed(result))
+
+    def __repr__(self) -> str:
+        return short(
+            f"<Study {printable(self.name)} of {printable(self.robot)}: {counted(self.cases, 'case')}, "
+            f"{counted(len(self.variables), 'variable')}, {self.duration:g} s>"
+        )
+
+    _repr_html_ = as_table
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_summary
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.simulation.sweeps.study import Study
 from dynamis.whole_files import write_whole
@@ -104,7 +105,9 @@ class SweepResult:
     def plot(
         self, path: str | os.PathLike[str] | None = None, output: str | None = None, over: str | None = None
     ) -> Any:  # fmt: skip
-        """Outputs over what was varied, and their spread; returns the figure, and writes it where a path is given."""
+        """Outputs over what was varied, and their spread; returns the axes, and writes the picture where a path is given."""
         from dynamis.simulation.sweeps.pictures import plot
 
         return plot(self, path, output, over)
+
+    _repr_html_ = as_summary

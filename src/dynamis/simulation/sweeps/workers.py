@@ -72,8 +72,8 @@ def _prepare(life: Connection) -> None:
     """In a new worker: compile quickly, leave Ctrl-C and the other cores to others, and end when the pipe ends."""
     os.environ["DYNAMIS_TIER"] = "quick"
     os.environ["DYNAMIS_NUM_THREADS"] = "1"
-    import_module("dynamis.simulation.sweeps.cases")  # what cannot be imported shows before any work is handed out
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import_module("dynamis.simulation.sweeps.cases")  # what cannot be imported shows before any work is handed out
     threading.Thread(target=_end_with, args=(life,), daemon=True).start()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dynamis.display import as_text
+from dynamis.display import as_text, short
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """One entry: whether it is right, and if not what is right, the difference, a counterexample and the probable cause."""
 
@@ -26,8 +26,13 @@ class Finding:
         lines += [f"    correct:    {self.correct}", f"    difference: {self.difference}", f"    for example {self.example}"]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return short(f"<Finding {self.entry}: {'right' if self.right else f'wrong, line {self.line}'}>")
 
-@dataclass(frozen=True)
+    _repr_html_ = as_text
+
+
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """``correct`` only if every entry of the answer is; ``remark`` says what holds for the answer as a whole."""
 
@@ -59,3 +64,7 @@ class Verdict:
 
     __str__ = report
     _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        count = f"{len(self.findings) - len(self.wrong)} of {len(self.findings)} entries are right"
+        return f"<Verdict on {self.quantity}: {'correct' if self.correct else count}>"

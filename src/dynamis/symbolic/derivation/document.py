@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
 from dynamis.whole_files import write_file
 
@@ -61,7 +62,7 @@ class Section:
         return self
 
 
-@dataclass
+@dataclass(repr=False)
 class Document:
     """A derivation: a title, an abstract, and sections."""
 
@@ -120,6 +121,9 @@ class Document:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+    def __repr__(self) -> str:
+        return short(f"<Document {printable(self.title)}: {counted(len(self.sections), 'section')}>")
 
 
 def equation(left: str, right: str) -> str:

@@ -1,0 +1,95 @@
+"""A robot to move by its joints, or a motion to play, inside a notebook or as a page of its own."""
+
+from __future__ import annotations
+
+import html
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dynamis.errors import InputError, printable
+from dynamis.report.numbers import short
+from dynamis.report.render_page import render_view
+from dynamis.report.scene import scene_of
+from dynamis.report.section import Player, Robot3D
+from dynamis.robot import Robot
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.whole_files import write_file
+
+RATE = 60.0  # pictures a second, of a motion …
+MOST = 1800  # … and as many at most
+LEAST_HEIGHT = 200  # pixels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class View:
+    """What `view` gives: a notebook shows it where a cell ends with it, `write` makes a file of it.
+
+    The page inside holds all it needs: nothing is fetched, and a saved notebook still shows it.
+    """
+
+    name: str
+    block: Robot3D | Player
+    height: int
+
+    def html(self) -> str:
+        """The page."""
+        return render_view(self.name, self.block)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to an .html file."""
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{printable(target.name)}: name the page .html")
+        return write_file(target, self.html().encode("utf-8"))
+
+    def _repr_html_(self) -> str:
+        # a page of its own inside the notebook, which it can neither read nor change
+        style = f"width: 100%; height: {self.height}px; border: 0; border-radius: 10px"
+        inside = html.escape(self.html(), quote=True)
+        name = html.escape(self.name, quote=True)
+        return f'<iframe title="{name}" sandbox="allow-scripts" style="{style}" srcdoc="{inside}"></iframe>'
+
+    def __repr__(self) -> str:
+        what = "the robot" if isinstance(self.block, Robot3D) else "a motion of"
+        return f"<View: {what} {printable(self.name)}; a notebook shows it, write('view.html') makes a page>"
+
+
+def view(shown: Robot | Trajectory, *, height: int = 460) -> View:
+    """A robot in space with a slider for each joint, or a motion to play: shown by a notebook where a cell ends with it.
+
+    ``height`` is in pixels. ``.write("view.html")`` makes a page of it.
+
+    >>> import dynamis as dy
+    >>> dy.view(dy.load("ur5e"))
+    <View: the robot 'UR5e'; a notebook shows it, write('view.html') makes a page>
+    """
+    if isinstance(height, bool) or not isinstance(height, int) or height < LEAST_HEIGHT:
+        raise InputError(f"height={height!r} must be a whole number of pixels, {LEAST_HEIGHT} or more")
+    if isinstance(shown, Robot):
+        return View(shown.name, _of_robot(shown), height)
+    if isinstance(shown, Trajectory):
+        return View(shown.robot.name, _of_motion(shown), height)
+    raise InputError(f"view takes a robot or a simulated motion, got {type(shown).__name__}; dy.load gives a robot")
+
+
+def _of_robot(robot: Robot) -> Robot3D:
+    if robot.model.symbolic:
+        raise InputError(
+            f"robot {printable(robot.name)} has symbols; give them numbers to draw it: dy.load(name, parameters={{…}})"
+        )
+    if not robot.n:
+        raise InputError(f"robot {printable(robot.name)} has no joints that move")
+    return Robot3D(scene_of(robot))
+
+
+def _of_motion(motion: Trajectory) -> Player:
+    if len(motion) < 2:
+        raise InputError(f"there is no motion to play: {motion.status}")
+    start, end = float(motion.t[0]), float(motion.t[-1])
+    times = np.linspace(start, end, int(np.clip(np.ceil((end - start) * RATE), 2, MOST)) + 1)
+    q, _ = motion.at(times)
+    title = f"{motion.robot.name}: {motion.status}"
+    return Player("motion", title, short(times), short(q, 6), "", scene_of(motion.robot))

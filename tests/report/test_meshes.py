@@ -1,0 +1,268 @@
+"""Meshes of a robot's file in the report: found, read, made small, drawn; and never a reason to fail."""
+
+import base64
+import importlib.util
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.report import meshes
+from dynamis.report.meshes import drawing_of, encode, find_mesh, joined, simplify
+from dynamis.report.report import contents_of
+from dynamis.report.scene import scene_of
+
+trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+
+FIND_SPEC = importlib.util.find_spec
+INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def shape(name, role="visual", scale="1 1 1", colour=None):
+    paint = f'<material name="m"><color rgba="{colour}"/></material>' if colour and role == "visual" else ""
+    return f'<{role}><geometry><mesh filename="{name}" scale="{scale}"/></geometry>{paint}</{role}>'
+
+
+def arm(folder, *links):
+    """A file with a base and a link on a joint for each text of shapes after the first."""
+    first, *others = links
+    parts = [f'<link name="base">{first}</link>']
+    for k, text in enumerate(others, 1):
+        parts += [
+            f'<link name="link{k}">{INERTIA}{text}</link>',
+            f'<joint name="j{k}" type="revolute"><parent link="{"base" if k == 1 else f"link{k - 1}"}"/><child link="link{k}"/>'
+            '<origin xyz="0 0 0.3"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="9" velocity="9"/></joint>',
+        ]
+    path = folder / "arm.urdf"
+    path.write_text(f'<robot name="arm">{"".join(parts)}</robot>')
+    return path
+
+
+def ball(folder, name="ball.stl", subdivisions=3):
+    folder.mkdir(parents=True, exist_ok=True)
+    trimesh.creation.icosphere(subdivisions, radius=0.1).export(folder / name)
+    return folder / name
+
+
+def surface_of(mesh):
+    points, faces = joined(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+    return meshes.Surface(points, faces, meshes._looks(points, faces), (None,))
+
+
+def decoded(mesh):
+    """(vertices, triangles) as the page has them."""
+    steps = np.frombuffer(base64.b64decode(mesh["vertices"]), "<u2").reshape(-1, 3)
+    corners = np.frombuffer(base64.b64decode(mesh["triangles"]), "<u4" if mesh["wide"] else "<u2").reshape(-1, 3)
+    return np.array(mesh["low"]) + mesh["step"] * steps, corners.astype(int)
+
+
+# finding
+
+
+def test_a_package_is_found_above_the_file(tmp_path):
+    expected = ball(tmp_path / "work" / "my_robot" / "meshes")
+    folder = tmp_path / "work" / "my_robot" / "urdf"
+    assert find_mesh("package://my_robot/meshes/ball.stl", folder) == expected
+    assert find_mesh("package:///my_robot/meshes/ball.stl", folder) == expected
+
+
+@pytest.mark.parametrize(("variable", "inside"), [("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share")])
+def test_a_package_is_found_where_the_environment_declares_it(variable, inside, tmp_path, monkeypatch):
+    expected = ball(tmp_path / inside / "far_robot")
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert find_mesh("package://far_robot/ball.stl", None) == expected
+
+
+def test_other_names_are_found_in_the_files_folder_and_beside_it(tmp_path):
+    expected = ball(tmp_path / "robot" / "meshes")
+    assert find_mesh("meshes/ball.stl", tmp_path / "robot") == expected
+    assert find_mesh("../meshes/ball.stl", tmp_path / "robot" / "urdf") == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../outside.stl",
+        "/etc/passwd",
+        "file:///outside.stl",
+        "package://../outside.stl",
+        "package://robot/../../outside.stl",
+    ],
+)
+def test_names_that_lead_away_are_refused(name, tmp_path):
+    ball(tmp_path, "outside.stl")
+    folder = tmp_path / "robot" / "urdf"
+    folder.mkdir(parents=True)
+    with pytest.raises(dy.InputError):
+        find_mesh(name, folder)
+
+
+# making small
+
+
+def test_a_small_mesh_stays_as_it_is(tmp_path):
+    mesh = trimesh.creation.icosphere(2, radius=0.1)
+    soup = mesh.vertices[mesh.faces].reshape(-1, 3)
+    points, faces = joined(soup, np.arange(len(soup)).reshape(-1, 3))
+    assert len(points) == len(mesh.vertices)
+    small = simplify(surface_of(mesh), 0.2 / meshes.STEPS)
+    vertices, corners = decoded(encode(small))
+    again = trimesh.Trimesh(vertices, corners, process=False)
+    assert again.is_watertight
+    assert again.volume == pytest.approx(mesh.volume, rel=1e-4)
+    assert len(points[faces]) == len(mesh.faces)
+
+
+def test_a_large_mesh_keeps_its_form_with_fewer_triangles():
+    mesh = trimesh.creation.icosphere(6, radius=0.1)
+    small = simplify(surface_of(mesh), 0.008)
+    assert len(small.triangles) < 0.1 * len(mesh.faces)
+    assert np.allclose(np.linalg.norm(small.vertices, axis=1), 0.1, atol=1e-3)
+    a, b, c = small.triangles.T
+    assert not ((a == b) | (b == c) | (c == a)).any()
+    outward = np.cross(small.vertices[b] - small.vertices[a], small.vertices[c] - small.vertices[a])
+    assert (np.einsum("ij,ij->i", outward, small.vertices[a]) > 0).mean() > 0.99
+
+
+def test_edges_of_a_box_stay_sharp():
+    mesh = trimesh.creation.box((0.3, 0.2, 0.1))
+    for _ in range(5):
+        mesh = mesh.subdivide()
+    small = simplify(surface_of(mesh), 0.03)
+    assert np.abs(small.vertices).max(axis=0) == pytest.approx([0.15, 0.1, 0.05], abs=2e-3)
+    assert len(small.triangles) < 0.5 * len(mesh.faces)
+
+
+def test_the_sides_of_a_thin_wall_stay_apart():
+    mesh = trimesh.creation.box((0.3, 0.3, 0.002))
+    for _ in range(5):
+        mesh = mesh.subdivide()
+    small = simplify(surface_of(mesh), 0.03)
+    inside = np.abs(small.vertices[:, :2]).max(axis=1) < 0.1
+    assert np.abs(small.vertices[inside, 2]) == pytest.approx(0.001, abs=1e-4)
+
+
+def test_all_meshes_together_keep_to_the_triangles_there_may_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 2000)
+    ball(tmp_path, "a.stl", 4)
+    ball(tmp_path, "b.stl", 5)
+    drawing = drawing_of(dy.load(arm(tmp_path, shape("a.stl"), shape("b.stl"), shape("a.stl"))))
+    count = sum(paint["count"] for mesh in drawing.meshes for paint in mesh["paint"])
+    assert 1000 < count <= 2000
+    assert [mesh for _, _, mesh in drawing.shapes] == [0, 1, 0]  # each file once
+
+
+# drawing
+
+
+def test_parts_have_their_colours(tmp_path):
+    scene = trimesh.Scene()
+    for k, colour in enumerate(([255, 0, 0, 255], [0, 0, 255, 255])):
+        box = trimesh.creation.box((0.1, 0.1, 0.1))
+        box.apply_translation((0.0, 0.0, 0.2 * k))
+        box.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.PBRMaterial(baseColorFactor=colour))
+        scene.add_geometry(box)
+    scene.export(tmp_path / "two.glb")
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("two.glb"))))
+    paint = sorted((part["count"], part["rgba"]) for part in drawing.meshes[0]["paint"])
+    assert paint == [(12, [0.0, 0.0, 1.0, 1.0]), (12, [1.0, 0.0, 0.0, 1.0])]
+
+
+def test_an_object_file_takes_materials_from_beside_it_only(tmp_path):
+    (tmp_path / "robot").mkdir()
+    text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n"
+    for folder, colour in ((tmp_path, "0 1 0"), (tmp_path / "robot", "1 0 0")):
+        (folder / "m.mtl").write_text(f"newmtl m\nKd {colour}\n")
+    (tmp_path / "robot" / "near.obj").write_text(f"mtllib m.mtl\n{text}")
+    (tmp_path / "robot" / "far.obj").write_text(f"mtllib ../m.mtl\n{text}")
+    near, far = drawing_of(dy.load(arm(tmp_path / "robot", shape("near.obj"), shape("far.obj")))).meshes
+    assert near["paint"] == [{"count": 1, "rgba": [1.0, 0.0, 0.0, 1.0]}]
+    assert far["paint"] == [{"count": 1}]
+
+
+def test_a_mesh_that_cannot_be_read_is_drawn_as_what_the_link_collides_as(tmp_path):
+    (tmp_path / "bad.stl").write_bytes(b"solid nothing")
+    (tmp_path / "bad.step").write_bytes(b"?")
+    ball(tmp_path)
+    path = arm(tmp_path, shape("gone.stl"), shape("bad.stl") + shape("ball.stl", "collision"), shape("bad.step"))
+    drawing = drawing_of(dy.load(path))
+    assert [(link, s.role) for link, s, _ in drawing.shapes] == [("link1", "collision")]
+    lost, broken, instead = drawing.notes
+    assert lost.startswith("1 mesh not found: 'gone.stl'.")
+    assert broken.startswith("2 meshes not read: 'bad.stl', 'bad.step'.")
+    assert "tubes" in instead
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 84, b"\xff" * 200, b"solid x\nfacet normal nan nan nan\nouter loop\nvertex 1 2\n"]
+)
+@pytest.mark.parametrize("kind", meshes.FORMATS)
+def test_no_content_breaks_the_report(content, kind, tmp_path):
+    (tmp_path / f"bad.{kind}").write_bytes(content)
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape(f"bad.{kind}"))))
+    assert not drawing.shapes
+    assert drawing.notes[0].startswith("1 mesh not read")
+
+
+def test_vertices_that_are_no_points_are_refused(tmp_path):
+    (tmp_path / "bad.obj").write_text("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("bad.obj"))))
+    assert not drawing.shapes
+
+
+def test_without_the_library_links_are_tubes_and_a_note_says_so(tmp_path, monkeypatch):
+    ball(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "trimesh" else FIND_SPEC(name))
+    contents = contents_of(arm(tmp_path, "", shape("ball.stl")), sections=["robot"])
+    assert any("dynamis[mesh]" in note for note in contents.sections[0].notes)
+    assert scene_of(contents.subject.robot)["shapes"] == []
+    assert "dynamis[mesh]" in contents.markdown()
+
+
+def test_a_link_that_shows_nothing_hides_what_it_collides_as_where_its_body_shows_something(tmp_path):
+    path = arm(tmp_path, "", shape("ball.stl"))
+    ball(tmp_path)
+    box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    fixed = f'<link name="guard">{box}</link><joint name="f" type="fixed"><parent link="link1"/><child link="guard"/></joint>'
+    path.write_text(path.read_text().replace("</robot>", f"{fixed}</robot>"))
+    assert [link for link, _, _ in drawing_of(dy.load(path)).shapes] == ["link1"]
+
+
+def test_a_robot_without_meshes_says_nothing_about_them():
+    drawing = drawing_of(dy.load("ur5e"))
+    assert (drawing.meshes, drawing.notes) == ([], [])
+
+
+# the page
+
+
+def test_the_page_draws_meshes_as_they_are_scaled_and_mirrored(tmp_path, opened):
+    trimesh.creation.box((0.1, 0.1, 0.2)).apply_translation((0.2, 0.0, 0.1)).export(tmp_path / "box.stl")
+    path = arm(tmp_path, shape("box.stl", colour="1 0 0 1"), shape("box.stl", scale="-1 1 2"))
+    page = opened(dy.report(path, tmp_path / "arm.html", sections=["robot"]))
+    found = page.page.evaluate(
+        """() => {
+          const { parts, three } = window.dynamisReport.panel.view;
+          three.updateMatrixWorld(true);
+          const seen = [];
+          for (const thing of parts.layers.links.things) thing.traverse((one) => {
+            if (!one.geometry?.attributes.position) return;
+            one.geometry.computeBoundingBox();
+            const box = one.geometry.boundingBox.clone().applyMatrix4(one.matrixWorld);
+            const { r, g, b } = one.material[0].color;
+            seen.push({ low: box.min.toArray(), high: box.max.toArray(), red: g === 0 && b === 0 && r > 0.5,
+                        mirrored: one.matrixWorld.determinant() < 0, shadow: one.castShadow });
+          });
+          const links = parts.layers.links;
+          links.visible = false;
+          return { seen, hidden: links.things.every((thing) => !thing.visible) };
+        }"""
+    )
+    assert page.wrong == []
+    first, second = found["seen"]  # no tubes and no marks of joints
+    assert np.allclose([first["low"], first["high"]], [[0.15, -0.05, 0.0], [0.25, 0.05, 0.2]], atol=1e-4)
+    assert np.allclose([second["low"], second["high"]], [[-0.25, -0.05, 0.3], [-0.15, 0.05, 0.7]], atol=1e-4)
+    assert [first["red"], second["red"]] == [True, False]
+    assert [first["mirrored"], second["mirrored"]] == [False, True]
+    assert first["shadow"]
+    assert found["hidden"]
