@@ -49,6 +49,15 @@ def test_an_exact_log_gives_the_load_exactly():
     assert found.residual_after.max() < 1e-8 < found.residual_before.min()
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_exact_log_without_a_load_shows_none():
+    robot, rng = dy.load("planar_2r_melchiorri"), np.random.default_rng(2)
+    q, v, a = motion(robot, 200, rng)
+    found = identify_payload(robot, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
+    assert abs(found.inertia.mass) < 1e-9
+    assert str(found).startswith("no load can be made out")
+
+
 def test_standard_errors_are_the_spread_of_repeated_logs():
     robot, rng = dy.load("ur5e"), np.random.default_rng(3)
     q, v, a = motion(robot, 300, rng)
