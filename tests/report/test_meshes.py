@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.report import meshes
-from dynamis.report.meshes import drawing_of, encode, find_mesh, joined, simplify
+from dynamis.report.meshes import simplifying
+from dynamis.report.meshes.drawing import drawing_of
+from dynamis.report.meshes.encoding import encode
+from dynamis.report.meshes.finding import find_mesh
+from dynamis.report.meshes.reading import FORMATS
+from dynamis.report.meshes.simplifying import simplify
+from dynamis.report.meshes.surface import STEPS, Surface, joined, looks
 from dynamis.report.report import contents_of
 from dynamis.report.scene import scene_of
 
@@ -46,7 +51,7 @@ def ball(folder, name="ball.stl", subdivisions=3):
 
 def surface_of(mesh):
     points, faces = joined(np.asarray(mesh.vertices), np.asarray(mesh.faces))
-    return meshes.Surface(points, faces, meshes._looks(points, faces), (None,))
+    return Surface(points, faces, looks(points, faces), (None,))
 
 
 def decoded(mesh):
@@ -105,7 +110,7 @@ def test_a_small_mesh_stays_as_it_is(tmp_path):
     soup = mesh.vertices[mesh.faces].reshape(-1, 3)
     points, faces = joined(soup, np.arange(len(soup)).reshape(-1, 3))
     assert len(points) == len(mesh.vertices)
-    small = simplify(surface_of(mesh), 0.2 / meshes.STEPS)
+    small = simplify(surface_of(mesh), 0.2 / STEPS)
     vertices, corners = decoded(encode(small))
     again = trimesh.Trimesh(vertices, corners, process=False)
     assert again.is_watertight
@@ -143,7 +148,7 @@ def test_the_sides_of_a_thin_wall_stay_apart():
 
 
 def test_all_meshes_together_keep_to_the_triangles_there_may_be(tmp_path, monkeypatch):
-    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 2000)
+    monkeypatch.setattr(simplifying, "MOST_TRIANGLES", 2000)
     ball(tmp_path, "a.stl", 4)
     ball(tmp_path, "b.stl", 5)
     drawing = drawing_of(dy.load(arm(tmp_path, shape("a.stl"), shape("b.stl"), shape("a.stl"))))
@@ -196,7 +201,7 @@ def test_a_mesh_that_cannot_be_read_is_drawn_as_what_the_link_collides_as(tmp_pa
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 84, b"\xff" * 200, b"solid x\nfacet normal nan nan nan\nouter loop\nvertex 1 2\n"]
 )
-@pytest.mark.parametrize("kind", meshes.FORMATS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_no_content_breaks_the_report(content, kind, tmp_path):
     (tmp_path / f"bad.{kind}").write_bytes(content)
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape(f"bad.{kind}"))))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Free, Helical, Prismatic, Revolute, Spherical
 from dynamis.model.model import Body
-from dynamis.report.meshes import drawing_of
+from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.numbers import main_frame, middle, ranges, short, unit_of
 from dynamis.report.staging import stage_of
 from dynamis.robot import Robot

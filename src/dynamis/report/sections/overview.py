@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.report.meshes import drawing_of
+from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.numbers import main_frame, text, triple
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Budget, Facts, Robot3D, Section, Table
