@@ -45,3 +45,12 @@ def label(name: str, most: int = 30) -> str:
     short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
     clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
     return f" {clean}" if clean.startswith("_") else clean  # legends leave out what starts so
+
+
+def as_large_as(factor: float) -> str:
+    """How a size compares with another, in front of "those of …".
+
+    >>> as_large_as(1.96), as_large_as(1.02)
+    ('2 times', 'about as large as')
+    """
+    return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynamis.identification.judgement.consistency import LinkConsistency
 from dynamis.identification.judgement.essential import EssentialParameters
-from dynamis.identification.judgement.readable_names import readable
+from dynamis.identification.judgement.readable_names import as_large_as, readable
 from dynamis.identification.judgement.report_contents import ReportFigure, Section, Table
 from dynamis.identification.judgement.statistics import Statistics
 from dynamis.identification.judgement.validation import Validation
@@ -119,7 +119,7 @@ def residuals_section(s: Statistics, drawn: Mapping[str, ReportFigure]) -> Secti
     if s.window > 1:
         sentence += (
             f" Residuals are correlated over time, so standard errors are computed with a window of {s.window} samples; they "
-            f"are {number(float(np.median(s.inflation)), 2)} times (median) those of white noise."
+            f"are, in the median, {as_large_as(float(np.median(s.inflation)))} those of white noise."
         )
     high = float(s.leverage.max(initial=0.0))
     sentence += f" The equation that pulls most on the fit has a leverage of {number(high, 2)} (1 would be a fit through it)."

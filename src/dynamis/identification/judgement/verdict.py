@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, as_text, short
-from dynamis.identification.judgement.readable_names import listed, readable
+from dynamis.identification.judgement.readable_names import as_large_as, listed, readable
 from dynamis.identification.judgement.statistics import Statistics
 from dynamis.identification.judgement.symptoms import Symptom, missing_terms, rough_standstill, saturated
 from dynamis.identification.judgement.validation import Validation
@@ -188,7 +188,9 @@ def _coloured(s: Statistics) -> list[Finding]:
         f"alike for {longest.whiteness.seconds:.2g} s, so that {longest.rows} samples are worth {worth:.0f}."
     )
     if s.window > 1:
-        text += f" The standard errors allow for it: they are {np.median(s.inflation):.2g} times those of white noise."
+        text += (
+            f" The standard errors allow for it: they are {as_large_as(float(np.median(s.inflation)))} those of white noise."
+        )
     return [Finding("coloured", int(longest.whiteness.length > 10.0), text)]
 
 
