@@ -1,5 +1,6 @@
 """What holds for every command: the same options for the same things, exit statuses, help whose examples run."""
 
+import contextlib
 import json
 import os
 import re
@@ -14,26 +15,25 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.report import printing
 
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
-# examples whose options are read but which are not run
-NOT_RUN = {
-    "dynamis sweep study.toml --scheduler tcp://10.0.0.5:8786": "there is no such scheduler here",
-    "dynamis report panda --pdf": "needs a browser; tests/report has it",
-    "dynamis report arm.urdf --out arm.html": "would open it; tests/report has the page",
-    "dynamis identify tx40.urdf": "needs the recording of a real arm; tests/identification has it",
-    "dynamis identify ur10.urdf": "needs the recording of a real arm; tests/identification has it",
-}
-# examples that take longer than about ten seconds on one core
-SLOW = {
-    "dynamis excite kuka_iiwa14 --out": "searches for ten seconds and more",
-    "dynamis excite panda": "searches for ten seconds and more",
-    "dynamis excite ur5e": "searches for ten seconds and more",
-    "dynamis identify ur5e run.csv": "compares four estimators on blocks left out and draws a report",
+# examples that would search for a minute are told to search less long
+HASTE = {"dynamis excite": " --seconds 2"}
+# what an example needs besides: the recordings of real arms, a browser
+NEEDS = {
+    "dynamis identify tx40.urdf": lambda folder: recording(
+        TX40, folder, {"tx40_mdh_modified.urdf": "tx40.urdf", "pos_read_data.csv": None, "curr_data.csv": None}
+    ),
+    "dynamis identify ur10.urdf": lambda folder: recording(
+        UR10, folder, {"ur10_robot.urdf": "ur10.urdf", "ur10_exciting_trajectory.db3": "bag.db3"}
+    ),
+    "dynamis report panda --pdf": lambda _: find_browser_or_skip(),
 }
 # what an example may end with, where that is not 0
 ENDS_WITH = {
@@ -56,12 +56,6 @@ EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
 
 def looked_up(table, line):
     return next((value for start, value in table.items() if line.startswith(start)), None)
-
-
-def marked(name, line):
-    slow = looked_up(SLOW, line)
-    marks = [] if slow is None else [pytest.mark.campaign(reason=slow)]
-    return pytest.param(name, line, id=line, marks=marks)
 
 
 @pytest.fixture(scope="module")
@@ -148,13 +142,40 @@ def typed(line, folder):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("name", "line"), [marked(*x) for x in EXAMPLES])
-def test_every_example_of_the_help_runs(folder, name, line):
-    if (why := looked_up(NOT_RUN, line)) is not None:
-        words = shlex.split(line)
-        COMMANDS[name].make_context(name, words[2:])  # its options are there, and its values are of their kinds
-        pytest.skip(why)
-    code, output = typed(line, folder)
+def recording(source, folder, names):
+    """The files of a real arm's recording under the names an example has for them."""
+    needs(source)
+    for name, here in names.items():
+        shutil.copy(source / name, folder / (here or name))
+    (folder / "tx40.toml").write_text(TX40_MAPPING)
+
+
+@contextlib.contextmanager
+def scheduler(line):
+    """The line with the address of a scheduler that there is, where it names one."""
+    if "--scheduler" not in line:
+        yield line
+        return
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
+    with distributed.LocalCluster(1, processes=False, threads_per_worker=2, protocol="tcp", dashboard_address=None) as cluster:
+        yield re.sub(r"tcp://\S+", cluster.scheduler_address, line)
+
+
+def find_browser_or_skip():
+    try:
+        printing.find_browser()
+    except dy.MissingExtraError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
+def test_every_example_of_the_help_runs(folder, line, monkeypatch):
+    (looked_up(NEEDS, line) or (lambda _: None))(folder)
+    opened = []
+    monkeypatch.setattr("click.launch", opened.append)
+    with scheduler(line) as there:
+        code, output = typed(there + (looked_up(HASTE, line) or ""), folder)
+    assert bool(opened) == ("--open" in line)
     assert code in (looked_up(ENDS_WITH, line) or (0,)), output
     assert "Traceback" not in output
     words = shlex.split(line)

@@ -33,6 +33,9 @@ def _main() -> None:
         return
     # a command ends before better code would pay, and must not wait for it
     os.environ.setdefault("DYNAMIS_TIER", "quick")
+    # matrices are small here, and batches have threads of ours: those of BLAS would only wait in their way
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from dynamis.cli.commands import cli
 
     cli(prog_name="dynamis")
