@@ -16,6 +16,7 @@ from dynamis.whole_files import write_file
 # one family of colours for all pictures: motion is blue, force is red, what cannot move is grey
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
 GOOD, SEQUENCE = "#3f7d4e", "viridis"
+KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
 DOTS, ON_SCREEN = 160, 90  # an inch, in files and in notebooks
 
 
@@ -41,6 +42,9 @@ class Panels(tuple[Any, ...]):
         panels = super().__new__(cls, figure.axes)
         panels.figure = figure
         return panels
+
+    def __reduce__(self) -> Any:
+        return Panels, (self.figure,)
 
     def _repr_png_(self) -> bytes:  # matplotlib itself shows figures of pyplot only
         return _drawn(self.figure, "png", ON_SCREEN)
@@ -102,7 +106,7 @@ def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
     if path is not None:
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
-        if kind not in figure.canvas.get_supported_filetypes():
+        if kind not in KINDS:
             raise InputError(f"{printable(str(path), 400)} cannot be written: name the picture .png, .svg, .pdf or .jpg")
         write_file(target, _drawn(figure, kind, DOTS))
     return Panels(figure)

@@ -615,7 +615,7 @@ class Robot:
             if name not in known:
                 raise InputError(f"how long is the argument {name!r}? say compile(function, {name}=LENGTH)")
         robot = Robot(self._description, _tracing=True)
-        whose = None if identity is None else f"{fingerprint(self.model)} {identity}"
+        whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
         return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
 
     @staticmethod

@@ -1,5 +1,7 @@
 """Long logs: the same answer from triangular factors, and the same bits wherever a log is cut."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,9 @@ from dynamis.identification import (
     evidence,
     merge,
 )
+
+# the package has a function of the same name
+stream_module = importlib.import_module("dynamis.identification.evidence.stream")
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +138,82 @@ def test_a_log_too_weak_for_products_says_so(base):
     found = evidence(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
     with pytest.raises(dy.InputError, match=r"exact=True|cannot be told apart"):
         LeastSquares().fit_evidence(found)
+
+
+@pytest.mark.parametrize("count", [10, 3 * 64 - 2, 3 * 64 - 1, 3 * 64, 500])
+@pytest.mark.parametrize("every", [3, 7, 1001])
+def test_rows_may_be_farther_apart_than_the_filter_is_long(monkeypatch, count, every):
+    monkeypatch.setattr(stream_module, "BLOCK", 64)
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(count).normal(size=(3, count, robot.n))
+    samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3, every=every)
+    found, rows = evidence(base, samples), equations(base, samples)
+    assert found.counts.sum() == len(rows)
+    assert found.samples <= count
+    for factor, joint in zip(found.factors(), range(robot.n), strict=True):
+        A = np.column_stack([rows.X, rows.y])[rows.joint == joint]
+        assert np.allclose(factor.T @ factor, A.T @ A, rtol=1e-9, atol=1e-9 * np.abs(A.T @ A).max())
+    stream = Stream(base)
+    for low in range(0, count, 37):
+        stream.push(samples[low : low + 37])
+    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, found.R, strict=True))
+
+
+def test_code_of_a_robot_with_other_limits_is_not_taken():
+    """What a parameter can show in does not depend on limits, which the name of compiled code does not hold."""
+    free = dy.load("planar_2r_melchiorri")
+    d = free.description
+    for joint, ends in zip(d.joints[-2:], ((0.0, 0.0), (-3.0, 3.0)), strict=True):
+        joint.limits.lower, joint.limits.upper = ends
+    held = dy.Robot(d)
+    one, other = (base_parameters(LinearModel(robot)) for robot in (held, free))
+    assert np.array_equal(one.pattern, other.pattern)
+
+
+def test_a_slow_stribeck_speed_shows():
+    base = base_parameters(LinearModel(dy.load("ur5e"), friction=("viscous", "coulomb", "stribeck"), stribeck_speed=1e-3))
+    assert sum("stribeck" in name for name in base.names) == 6
+    assert base.pattern.any(axis=0).all()
+
+
+def test_a_model_of_ones_own_has_code_of_its_own():
+    class Mine(LinearModel):
+        pass
+
+    robot = dy.load("planar_2r_melchiorri")
+    assert LinearModel(robot).identity is not None
+    assert Mine(robot).identity is None
+
+
+def test_pushed_arrays_may_be_used_again():
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 30_000, robot.n))
+    samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3)
+    whole = evidence(base, samples)
+    stream = Stream(base)
+    stream.push(samples)
+    for x in (q, v, a):
+        x[:] = 0.0
+    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, whole.R, strict=True))
+
+
+def test_a_stream_that_failed_says_so_ever_after(monkeypatch):
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 20_000, robot.n))
+    stream = Stream(base)
+    monkeypatch.setattr(stream, "_evidence", lambda *_: (_ for _ in ()).throw(MemoryError))
+    with pytest.raises(MemoryError):
+        stream.push(Samples.of(q, v, a, v))
+        stream.finish()
+    with pytest.raises(dy.InputError, match="was interrupted"):
+        stream.finish()
+
+
+def test_numbers_too_large_are_refused():
+    robot = dy.load("planar_2r_melchiorri")
+    q, v, a = np.random.default_rng(0).normal(size=(3, 10_000, robot.n))
+    with pytest.raises(dy.InputError, match="too large"), np.errstate(all="ignore"):
+        evidence(base_parameters(LinearModel(robot)), Samples.of(q, 1e200 * v, a, v))

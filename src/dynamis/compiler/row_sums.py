@@ -2,8 +2,8 @@
 some of its results, for many signals side by side.
 
 A block of results stays in registers while the rows run past it, each row with the weight it has in each of them; where it has
-none, that is zero. Every result is the same chain of multiply-adds wherever its block begins, so how a matrix is cut does not
-show.
+none, that is zero. Every result is the same chain of multiply-adds wherever its block begins, so how a matrix of finite numbers
+is cut does not show.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ def row_sums(x: Array, weights: Array, step: int, out: Array) -> Array:
     rows, columns = out.shape
     if x.dtype != float or out.dtype != float or weights.dtype != float or not weights.flags.c_contiguous:
         raise TypeError("sums of rows are made of double precision")
+    if not out.flags.writeable or not len(weights) or step < 1:
+        raise ValueError("sums of rows need weights, a step of at least one, and an array to write to")
     if x.ndim != 2 or x.shape[1] != columns or (rows and len(x) < (rows - 1) * step + len(weights)):
         raise ValueError(f"{rows} sums of {len(weights)} rows, {step} apart, are not in {x.shape}")
     if not out.size:

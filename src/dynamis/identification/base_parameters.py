@@ -151,18 +151,11 @@ def base_parameters(
 
 
 def _at_random_states(model: LinearModel) -> Array:
-    """Regressors at states enough, q anywhere, as limits are not part of the geometry."""
+    """Regressors at states enough."""
     robot, p = model.robot, len(model.names)
     rng = np.random.default_rng(2)
     count = max(20, 4 * p // robot.n + 10)
-    q = robot.random(rng, size=count)
-    for coordinate in robot.model.coordinates:
-        if coordinate.q_index is not None:
-            q[:, coordinate.q_index] = (
-                rng.uniform(-np.pi, np.pi, count) if coordinate.revolute else rng.uniform(-1.0, 1.0, count)
-            )
-    v, a = rng.normal(size=(2, count, robot.n)) * np.array([2.0, 5.0])[:, None, None]
-    return model.regressor(q, v, a, rng.uniform(-1.0, 1.0, (count, model.past_size))).reshape(-1, p)
+    return model.regressor(*model.random_states(rng, count)).reshape(-1, p)
 
 
 def _order(model: LinearModel) -> list[int]:

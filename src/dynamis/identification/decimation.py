@@ -9,6 +9,7 @@ that lets through of higher frequencies it lets through on both sides.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,9 +94,9 @@ class Decimation:
         """The filtered rows of an array whose first axis is time."""
         if len(self.taps) == 1:
             return x[:: self.every]
-        flat = np.ascontiguousarray(x, float).reshape(len(x), -1)
+        flat = np.ascontiguousarray(x, float).reshape(len(x), math.prod(x.shape[1:]))
         out = np.empty((self.rows(len(x)), flat.shape[1]))
-        return self.of_means(flat, 1, out).reshape(-1, *x.shape[1:])
+        return self.of_means(flat, 1, out).reshape(len(out), *x.shape[1:])
 
     def of_means(self, x: Array, averaged: int, out: Array) -> Array:
         """The same, into ``out``, of rows (N, c) each of which is already the mean of ``averaged`` samples."""

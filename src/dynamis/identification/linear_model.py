@@ -182,7 +182,7 @@ class LinearModel:
     def identity(self) -> str | None:
         """What tells this model's functions from those of other models of the same robot; unknown with a user's columns."""
         parts = (self._pairs, self.friction, self.smooth, self.stribeck_speed, self.couplings, self.presliding, self.names)
-        return None if self.columns else repr(parts)
+        return None if self.columns or type(self) is not LinearModel else repr(parts)
 
     @property
     def past_size(self) -> int:
@@ -197,12 +197,24 @@ class LinearModel:
     @functools.cached_property
     def pattern(self) -> Array:
         """(n, p): whether a parameter can show in a joint's torque at all."""
-        rng = np.random.default_rng(7)
-        q, (v, a) = self.robot.random(rng, size=64), rng.normal(size=(2, 64, self.robot.n))
-        past = rng.uniform(-1.0, 1.0, (64, self.past_size))
-        shown = np.abs(self.regressor(q, v, a, past)).max(axis=0) > 0.0
+        shown = np.abs(self.regressor(*self.random_states(np.random.default_rng(7), 64))).max(axis=0) > 0.0
         shown[:, len(self.names) - len(self.columns) :] = True  # what a user's function does elsewhere is not known
         return shown
+
+    def random_states(self, rng: np.random.Generator, count: int) -> tuple[Array, Array, Array, Array]:
+        """(q, v, a, past) of many states that show whatever a parameter does: q anywhere, as limits are not part of the
+        geometry, and slow ones where friction falls off with speed."""
+        robot = self.robot
+        q = robot.random(rng, size=count)
+        for coordinate in robot.model.coordinates:
+            if coordinate.q_index is not None:
+                q[:, coordinate.q_index] = (
+                    rng.uniform(-np.pi, np.pi, count) if coordinate.revolute else rng.uniform(-1.0, 1.0, count)
+                )
+        v, a = rng.normal(size=(2, count, robot.n)) * np.array([2.0, 5.0])[:, None, None]
+        if self.stribeck_speed is not None:
+            v[::2] *= min(self.stribeck_speed, 1.0)
+        return q, v, a, rng.uniform(-1.0, 1.0, (count, self.past_size))
 
     def rows(self, robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
         """Y of one state: numbers, or nodes of a trace."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import numbers
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,12 +67,12 @@ def view(shown: Robot | Trajectory, *, height: int = 460) -> View:
     >>> dy.view(dy.load("ur5e"))
     <View: the robot 'UR5e'; a notebook shows it, write('view.html') makes a page>
     """
-    if isinstance(height, bool) or not isinstance(height, int) or height < LEAST_HEIGHT:
+    if isinstance(height, bool) or not isinstance(height, numbers.Integral) or height < LEAST_HEIGHT:
         raise InputError(f"height={height!r} must be a whole number of pixels, {LEAST_HEIGHT} or more")
     if isinstance(shown, Robot):
-        return View(shown.name, _of_robot(shown), height)
+        return View(shown.name, _of_robot(shown), int(height))
     if isinstance(shown, Trajectory):
-        return View(shown.robot.name, _of_motion(shown), height)
+        return View(shown.robot.name, _of_motion(shown), int(height))
     raise InputError(f"view takes a robot or a simulated motion, got {type(shown).__name__}; dy.load gives a robot")
 
 

@@ -31,6 +31,7 @@ from dynamis.identification.signals.prepare import prepare, rows_kept
 from dynamis.robot import Robot
 
 WINDOW = 131_072  # samples
+LOOKED_AT = 1000  # samples at the beginning, to tell the period
 UNEVEN = 0.5  # of a period: stamps farther from an even clock than this are a gap
 PathLike = str | os.PathLike[str]
 
@@ -114,7 +115,7 @@ class LongLog:
         stream = Stream(base, self.exact)
         done = 0
         for piece in self.samples(path, base.model.robot):
-            stream.push(piece)
+            stream.take(piece)
             done += len(piece)
             if progress is not None:
                 progress(done)
@@ -178,7 +179,7 @@ def _workers(scheduler: str | None) -> Iterator[Executor | None]:
 
 def _on_even_clock(chunks: Iterator[Log]) -> Iterator[tuple[Log, float]]:
     period, zero, start, last = 0.0, 0.0, 0, None
-    for chunk in chunks:
+    for chunk in _long_enough(chunks):
         if not period:
             period, zero = _period_of(chunk), float(chunk.t[0])
         elif last is not None and abs(chunk.t[0] - last - period) > UNEVEN * period:
@@ -187,20 +188,36 @@ def _on_even_clock(chunks: Iterator[Log]) -> Iterator[tuple[Log, float]]:
         start, last = start + len(chunk), float(chunk.t[-1])
 
 
+def _long_enough(chunks: Iterator[Log]) -> Iterator[Log]:
+    """The same stretches, the first of them long enough to tell the period."""
+    first: list[Log] = []
+    for chunk in chunks:
+        first.append(chunk)
+        if sum(map(len, first)) >= LOOKED_AT:
+            break
+    if first:
+        yield joined(first)
+    yield from chunks
+
+
 def _period_of(log: Log) -> float:
+    """The median of the first steps tells which of them are even, and their mean the period."""
     if len(log) < 2:
         raise InputError(f"{log.where(0)}: one sample is no log")
-    period = float(np.median(np.diff(log.t[:1000])))
-    if not period > 0.0:
+    steps = np.diff(log.t[:LOOKED_AT])
+    usual = float(np.median(steps))
+    if not usual > 0.0:
         raise InputError(f"{log.where(1)}: times do not increase")
-    return period
+    uneven = np.flatnonzero(np.abs(steps - usual) > UNEVEN * usual)
+    even = steps[: uneven[0]] if len(uneven) else steps
+    return float(even.mean()) if len(even) else usual
 
 
 def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterator[tuple[Log, int, int, float]]:
     """(log, before, after, period): stretches at fixed places with what lies around them, on an even clock."""
     held: list[Log] = []
     count, start, period, wide, zero = 0, 0, 0.0, 0, 0.0
-    for chunk in chunks:
+    for chunk in _long_enough(chunks):
         held.append(chunk)
         count += len(chunk)
         if not period and count > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import deque
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+ARRAYS = ("t", "q", "v", "a", "tau", "use")  # of samples
 BLOCK = 8192  # rows, of which one triangle is made
 TOGETHER = 16  # triangles that are made one
 TOGETHER_AT_MOST = 5  # samples in one compiled function
@@ -52,11 +53,19 @@ class Stream:
         self._rooms: list[tuple[Array, Array]] = []
         threads = min(thread_count(), MOST_THREADS)
         self._threads = ThreadPoolExecutor(threads, "dynamis evidence") if threads > 1 else None
-        self._underway: deque[Future[Evidence]] = deque()
-        self._most_underway = threads + AHEAD
+        self._underway: deque[Callable[[], Evidence]] = deque()
+        self._most_underway = threads + AHEAD if threads > 1 else 0
+        self._broken = False
 
     def push(self, samples: Samples) -> None:
-        """More of the same run."""
+        """More of the same run; its arrays are copied, since they are looked at later."""
+        copied: dict[str, Any] = {name: getattr(samples, name).copy() for name in ARRAYS}
+        self.take(replace(samples, **copied))
+
+    def take(self, samples: Samples) -> None:
+        """The same of arrays that will not change."""
+        if self._broken:
+            raise InputError("this stream was interrupted, and what it holds is not whole: begin again with another")
         robot = self.base.model.robot
         if samples.q.shape[1] != robot.nq or samples.tau.shape[1] != robot.n:
             raise InputError(
@@ -71,15 +80,17 @@ class Stream:
             raise InputError("the pieces of a run must have one period and one filter; finish one run before the next begins")
         self._waiting.append((samples, self._past.advance(samples.q)))
         self._count += len(samples)
-        while self._count >= self._needed(BLOCK):
+        while self._count >= max(self._needed(BLOCK), BLOCK * own.every):
             self._work_off(BLOCK)
 
     def finish(self) -> Evidence:
         """What the run says, with all that was still waiting."""
+        if self._broken:
+            raise InputError("this stream was interrupted, and what it holds is not whole: begin again with another")
         if self._filter is not None and (left := self._filter.rows(self._count)):
-            self._work_off(left)  # less than a block
+            self._work_off(left)  # a block at most
         while self._underway:
-            self._keep(self._underway.popleft().result())
+            self._keep_next()
         self._waiting, self._count, self._filter = [], 0, None
         self._parts = [merge([self._nothing, *self._parts])]
         return self._parts[0]
@@ -93,13 +104,21 @@ class Stream:
         only begun here, while more samples come; what blocks say is put together in their order, whoever is first."""
         assert self._filter is not None
         block = self._first(self._needed(rows))
-        self._drop(rows * self._filter.every)
-        if self._threads is None:
-            self._keep(self._evidence(*block))
-            return
-        self._underway.append(self._threads.submit(self._evidence, *block))
+        self._drop(min(rows * self._filter.every, self._count))
+        self._underway.append(self._begun(*block))
         if len(self._underway) > self._most_underway:
-            self._keep(self._underway.popleft().result())
+            self._keep_next()
+
+    def _begun(self, run: Samples, past: Array) -> Callable[[], Evidence]:
+        """How to have the evidence of a block, which a thread begins to make where there are several."""
+        if self._threads is None:
+            return functools.partial(self._evidence, run, past)
+        return self._threads.submit(self._evidence, run, past).result
+
+    def _keep_next(self) -> None:
+        self._broken = True  # unless this ends as it should
+        self._keep(self._underway.popleft()())
+        self._broken = False
 
     def _keep(self, part: Evidence) -> None:
         self._parts.append(part)
@@ -149,7 +168,8 @@ class Stream:
             piece = slice(low * filtered.every + known * g, end)
             tile = work[: known + (end - piece.start) // g]
             arguments = (x[piece].reshape(len(tile) - known, -1) for x in (run.q, run.v, run.a, past, run.tau))
-            function(*arguments, out=tile[known:])
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in the end
+                function(*arguments, out=tile[known:])
             filtered.of_means(tile, g, entries[low:high])
             known = again if high < rows else 0
             tile[:known] = tile[len(tile) - known :]
@@ -160,6 +180,8 @@ class Stream:
                     T = entries[summed:high, edges[j] : edges[j + 1]]
                     grams[j] += T.T @ T
                 summed = high
+        if not all(np.isfinite(gram).all() for gram in grams):
+            raise InputError("the samples hold numbers too large to compute with: look at their units")
         triangles, counts = [], []
         for k, gram in enumerate(grams):
             A = entries[:rows, edges[k] : edges[k + 1]]
@@ -167,7 +189,11 @@ class Stream:
             counts.append(int(use[:, k].sum()))
         self._rooms.append(room)
         return replace(
-            self._nothing, R=tuple(triangles), counts=np.array(counts), samples=rows * filtered.every, exact=not any(products)
+            self._nothing,
+            R=tuple(triangles),
+            counts=np.array(counts),
+            samples=min(rows * filtered.every, len(run)),
+            exact=not any(products),
         )
 
     def _room(self, width: int, longest: int) -> tuple[Array, Array]:
@@ -199,7 +225,7 @@ def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exac
     for run in runs:
         filter_of(run)
         stream = Stream(base, exact)
-        stream.push(run)
+        stream.take(run)
         parts.append(stream.finish())
     return merge(parts)
 
@@ -223,11 +249,11 @@ def _entry_function(base: BaseParameters, samples: int) -> Any:
             total = total + np.concatenate([np.append(Y[j, shows], parts[4][j]) for j, shows in enumerate(pattern)])
         return np.asarray(total / samples if samples > 1 else total)
 
-    identity = None if base.identity is None else f"{base.identity} mean of {samples}"
+    shape = f"{pattern.shape} {np.packbits(pattern).tobytes().hex()}"
+    identity = None if base.identity is None else f"{base.identity} {shape} mean of {samples}"
     return robot.compile(shown, identity=identity, **{name: samples * size for name, size in sizes.items()}).ufunc()
 
 
 def _joined(pieces: Sequence[Samples]) -> Samples:
-    fields = ("t", "q", "v", "a", "tau", "use")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields}
+    joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
     return replace(pieces[0], **joined)

@@ -88,8 +88,11 @@ class NpzTable(ArrayTable):
 
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
         with contextlib.ExitStack() as stack:
-            archive = stack.enter_context(zipfile.ZipFile(self.path))
-            streams = {m.file: _Streams(stack, archive, m) for m, _ in (self._columns[x] for x in names)}
+            try:
+                archive = stack.enter_context(zipfile.ZipFile(self.path))
+                streams = {m.file: _Streams(stack, archive, m) for m, _ in (self._columns[x] for x in names)}
+            except (*UNREADABLE, OSError, KeyError) as error:
+                raise self.wrong(f"it changed while it was read ({type(error).__name__}: {error}); read it again") from None
             for start in range(0, self._count, size):
                 count = min(size, self._count - start)
                 try:
