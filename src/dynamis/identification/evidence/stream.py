@@ -145,6 +145,7 @@ class Stream:
             run, past = self._waiting[0]
             self._waiting[0] = run[count:], past[count:]
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is too large shows in the end
     def _evidence(self, run: Samples, past: Array) -> Evidence:
         """One block. The entries of all joints stand side by side, each joint's torque behind its columns."""
         assert self._filter is not None
@@ -168,8 +169,7 @@ class Stream:
             piece = slice(low * filtered.every + known * g, end)
             tile = work[: known + (end - piece.start) // g]
             arguments = (x[piece].reshape(len(tile) - known, -1) for x in (run.q, run.v, run.a, past, run.tau))
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large shows in the end
-                function(*arguments, out=tile[known:])
+            function(*arguments, out=tile[known:])
             filtered.of_means(tile, g, entries[low:high])
             known = again if high < rows else 0
             tile[:known] = tile[len(tile) - known :]
@@ -180,13 +180,13 @@ class Stream:
                     T = entries[summed:high, edges[j] : edges[j + 1]]
                     grams[j] += T.T @ T
                 summed = high
-        if not all(np.isfinite(gram).all() for gram in grams):
-            raise InputError("the samples hold numbers too large to compute with: look at their units")
+        _check_finite(grams)
         triangles, counts = [], []
         for k, gram in enumerate(grams):
             A = entries[:rows, edges[k] : edges[k + 1]]
             triangles.append(by_products(A, gram) if products[k] else by_reflections(A[use[:, k]]))
             counts.append(int(use[:, k].sum()))
+        _check_finite(triangles)
         self._rooms.append(room)
         return replace(
             self._nothing,
@@ -206,6 +206,11 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<Stream of evidence about {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
+
+
+def _check_finite(matrices: Iterable[Array]) -> None:
+    if not all(np.isfinite(M).all() for M in matrices):
+        raise InputError("the samples hold numbers too large to compute with: look at their units")
 
 
 def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> Evidence:
