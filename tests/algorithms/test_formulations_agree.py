@@ -12,7 +12,7 @@ from dynamis.algorithms import articulated_body, coriolis, dynamics, mass_matrix
 from dynamis.algorithms.joint_physics import spring_torque
 from dynamis.algorithms.lagrange import lagrange_program
 
-TREES, STATES, CHUNK = 200, 10, 10
+TREES, STATES, CHUNK = 150, 10, 10
 COSTLY_STATES = 2  # for what takes n runs or differences
 EXACT = 1e-12
 SKEW = 1e-9  # what differences of M can resolve

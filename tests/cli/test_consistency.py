@@ -33,7 +33,7 @@ NEEDS = {
     "dynamis identify ur10.urdf": lambda folder: recording(
         UR10, folder, {"ur10_robot.urdf": "ur10.urdf", "ur10_exciting_trajectory.db3": "bag.db3"}
     ),
-    "dynamis report panda --pdf": lambda _: find_browser_or_skip(),
+    "dynamis report panda --sections": lambda _: find_browser_or_skip(),
 }
 # what an example may end with, where that is not 0
 ENDS_WITH = {

@@ -51,15 +51,17 @@ def test_the_page_fits_its_window(planar, opened, width):
     report.page.close()
 
 
-def test_what_is_operated_has_a_name_and_what_is_drawn_a_description(planar_page, planar):
+def test_what_is_operated_has_a_name_and_what_is_drawn_a_description(planar, opened):
+    report = opened(planar[1])
     for section in planar[0].sections:
-        planar_page.visit(section.key)
-    nameless = planar_page.page.evaluate(
+        report.visit(section.key)
+    nameless = report.page.evaluate(
         "() => [...document.querySelectorAll('button, select, input, canvas[tabindex], [role=img], summary, a')].filter((e) =>"
         " !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML.slice(0, 90))"
     )
     assert nameless == []
-    undescribed = planar_page.page.evaluate(
+    undescribed = report.page.evaluate(
         "() => [...document.querySelectorAll('figure')].filter((f) => !f.querySelector('figcaption')?.textContent.trim()).length"
     )
+    report.page.close()
     assert undescribed == 0

@@ -7,8 +7,8 @@ ALLOWED = ("file:", "data:", "blob:")
 TIP = "() => { const p = window.dynamisReport.panel; const X = p.view.frames().get(p.scene.tip); return [X[3], X[7], X[11]]; }"
 
 
-def test_the_keyboard_goes_through_the_page_in_order(planar_page):
-    page = planar_page.page
+def test_the_keyboard_goes_through_the_page_in_order(planar, opened):
+    page = opened(planar[1]).page
     seen = []
     for _ in range(16):
         page.keyboard.press("Tab")
@@ -22,6 +22,7 @@ def test_the_keyboard_goes_through_the_page_in_order(planar_page):
     assert seen[2] == "A The robot"
     assert "CANVAS " in seen
     assert seen.index("CANVAS ") < seen.index("BUTTON Neutral")
+    page.close()
 
 
 def test_no_error_and_no_request_beyond_the_file(planar, planar_page):

@@ -58,7 +58,7 @@ def report(
       dynamis report ur5e
       dynamis report arm.urdf --out arm.html --without speed --open
       dynamis report planar_2r --set m_1=5 --set m_2=3 --sections robot,equations,motions
-      dynamis report panda --pdf
+      dynamis report panda --sections robot,check,equations --pdf
     """
     from dynamis.report.printing import find_browser
     from dynamis.report.report import contents_of
