@@ -82,13 +82,14 @@ def test_a_spline_goes_through_its_points_smoothly(order):
 
 
 def test_chosen_times_meet_the_limits_exactly():
-    points = RNG.normal(size=(6, 2))
+    points = np.random.default_rng(4).normal(size=(6, 2))  # of its own, whatever ran before
     made = spline(None, points, velocity=[1.0, 2.0], acceleration=[50.0, 60.0])
     _, _, v, _ = made.sample(20001)
     assert (np.abs(v) / [1.0, 2.0]).max() == pytest.approx(1.0, abs=1e-6)
     slow = spline(None, points, velocity=[1.0, 2.0], acceleration=0.3)
     _, _, v, a = slow.sample(20001)
-    assert np.abs(a).max() == pytest.approx(0.3, abs=1e-6)
+    at_knots = slow.at(slow.times)[2]  # where accelerations turn, between the samples
+    assert max(np.abs(a).max(), np.abs(at_knots).max()) == pytest.approx(0.3, abs=1e-6)
     assert (np.abs(v) < [1.0, 2.0]).all()
     assert np.allclose(slow.at(slow.times)[0], points)
 
