@@ -2,8 +2,22 @@
 
 import os
 
+import numpy as np
+import pytest
+
 os.environ.setdefault("DYNAMIS_TIER", "quick")
 # the tests share the cores among themselves: a BLAS that takes all of them would only make them wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DYNAMIS_NO_CACHE", "1")
+
+_fresh = {}  # generators that test files share among their tests, as they were before the first of them
+
+
+@pytest.fixture(autouse=True)
+def the_same_numbers_whatever_ran_before(request):
+    """Tests are dealt out to processes in an order that varies: a generator of a file begins anew for each of its tests."""
+    for name, value in vars(request.module).items() if request.module is not None else ():
+        if isinstance(value, np.random.Generator):
+            state = _fresh.setdefault((request.module.__name__, name), value.bit_generator.state)
+            value.bit_generator.state = state

@@ -144,3 +144,81 @@ def test_functions_and_robots_do_not_share_code(key):
     keys = {(name, what): key(dy.Robot(zoo_robot(name).description), f) for name in NAMES[:2] for what, f in functions.items()}
     for (a, one), (b, two) in itertools.combinations(keys.items(), 2):
         assert one != two, (a, b)
+
+
+def test_an_identity_saves_the_tracing(folder):
+    arm, calls = dy.load("planar_2r_melchiorri"), []
+
+    def law(robot, q, v):
+        calls.append(1)
+        return robot.gravity(q) - 3.0 * v
+
+    q, v = np.ones((5, 2)), np.full((5, 2), 2.0)
+    first, loaded = stored(arm.compile(law, identity="a law"), q, v)
+    assert not loaded
+    traced = len(calls)
+    again, loaded = stored(arm.compile(law, identity="a law"), q, v)
+    assert loaded
+    assert len(calls) == traced
+    assert np.array_equal(first, again)
+    _, loaded = stored(arm.replace(gravity=[0.0, -1.0, 0.0]).compile(law, identity="a law"), q, v)
+    assert not loaded
+
+
+def test_an_identity_does_not_confuse_the_order_of_parameters(folder):
+    m, g = dy.symbol("m"), dy.symbol("g_")
+    arm = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m), gravity=[0.0, -1.0 * g, 0.0])
+    expected, _ = stored(arm.compile("gravity", parameters=[m, g], identity="same"), np.zeros(2), np.array([2.0, 9.0]))
+    found, loaded = stored(arm.compile("gravity", parameters=[g, m], identity="same"), np.zeros(2), np.array([9.0, 2.0]))
+    assert not loaded
+    assert np.allclose(found, expected)
+
+
+def test_evidence_of_robots_that_differ_in_their_limits_alone_is_right_for_each(folder):
+    """Limits are not part of the name of compiled code, so nothing that depends on them may be in the code."""
+    q, v, a = np.random.default_rng(0).normal(size=(3, 300, 2))
+    for ends in (((0.0, 0.0), (-3.0, 3.0)), ((-3.0, 3.0), (0.0, 0.0))):
+        d = dy.load("planar_2r_melchiorri").description
+        for joint, (low, high) in zip(d.joints[-2:], ends, strict=True):
+            joint.limits.lower, joint.limits.upper = low, high
+        robot = dy.Robot(d)
+        base = dy.identification.base_parameters(robot)
+        samples = dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a))
+        rows = dy.identification.equations(base, samples)
+        for k, factor in enumerate(dy.identification.evidence(base, samples).factors()):
+            A = np.column_stack([rows.X, rows.y])[rows.joint == k]
+            assert np.allclose(factor.T @ factor, A.T @ A, atol=1e-9 * np.abs(A.T @ A).max())
+        assert wait_for_compiler(60.0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"friction": ("viscous", "coulomb", "quadratic")}, {"smooth": 0.05}, {"smooth": 0.06}, {"offset": True},
+        {"rotor": False}, {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.1},
+        {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.2}, {"presliding": 0.01},
+        {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**3)]},
+        {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**5)]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_regressors_from_disk_are_those_that_are_traced(folder, monkeypatch, changed):
+    from dynamis.identification import LinearModel
+
+    robot = dy.load("planar_2r_melchiorri")
+    q, v, a = np.random.default_rng(0).normal(size=(3, 4, 2))
+
+    def regressor(**settings):
+        model = LinearModel(robot, **settings)
+        return model.regressor(q, v, a, np.full((4, model.past_size), 0.5))
+
+    for settings in ({}, {"smooth": 0.07}, {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.3},
+                     {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**2)]}):  # fmt: skip
+        regressor(**settings)  # what lies in the cache already
+    assert wait_for_compiler(60.0)
+    found = regressor(**changed)
+    assert wait_for_compiler(60.0)
+    again = regressor(**changed)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
+    assert np.array_equal(found, regressor(**changed))
+    assert np.array_equal(found, again)

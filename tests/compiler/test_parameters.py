@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.compiler.kernel import wait_for_compiler
 
 rng = np.random.default_rng(0)
 
@@ -150,12 +149,3 @@ def test_one_state_of_very_large_numbers_is_computed_without_a_warning():
     assert np.array_equal(robot.inverse_dynamics(far, still, still), robot.inverse_dynamics(far[None], still, still)[0])
     with pytest.raises(dy.SingularError, match="not finite"):
         robot.inverse_dynamics(still, far, still)
-
-
-def test_an_identity_does_not_confuse_the_order_of_parameters():
-    m, g = dy.symbol("m"), dy.symbol("g_")
-    arm = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m), gravity=[0.0, -1.0 * g, 0.0])
-    one = arm.compile("gravity", parameters=[m, g], identity="same")
-    expected = one(np.zeros(2), [2.0, 9.0])
-    wait_for_compiler()
-    assert np.allclose(arm.compile("gravity", parameters=[g, m], identity="same")(np.zeros(2), [9.0, 2.0]), expected)

@@ -228,7 +228,6 @@ def beaten(seeds, noise=1.0):
 
 def check_beaten(found):
     prior, plain, ridge, consistent, trusting = found.T
-    assert (plain > prior).mean() >= 0.8  # otherwise the logs were not weak
     assert (ridge < prior).mean() >= 0.9
     assert (ridge < plain).all()
     assert (consistent < plain).all()
@@ -239,12 +238,16 @@ def check_beaten(found):
 
 
 def test_a_weak_log_misleads_plain_least_squares_and_no_estimator_with_a_prior():
-    check_beaten(beaten(range(6)))
+    found = beaten(range(6))
+    assert (found[:, 1] > found[:, 0]).all()  # otherwise the logs were not weak
+    check_beaten(found)
 
 
 @pytest.mark.campaign
 def test_a_hundred_weak_logs_mislead_plain_least_squares_only():
-    check_beaten(beaten(range(100)))
+    found = beaten(range(100))
+    assert (found[:, 1] > found[:, 0]).mean() >= 0.8  # of so many some happen to be better than what was believed
+    check_beaten(found)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -11,9 +11,11 @@ def main() -> None:
     try:
         _main()
     except KeyboardInterrupt:  # commands say it themselves; this one came before there was a command
-        exec("")  # noqa: S102  # so that Python forgets it: see plain_errors
+        from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
+
+        forget_interrupt()
         sys.stderr.write("dynamis: interrupted\n")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except OSError as error:  # of the standard output, at --version and in help; commands have their own sentence
         from dynamis.cli.plain_errors import drop_output
 

@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 
 import click
 
+from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
 from dynamis.errors import DynamisError, ModelWarning
 
-BAD, INTERRUPTED, NOBODY_READS = 2, 130, 141  # the last two as shells count what a signal ends: Ctrl-C, a closed pipe
+BAD, NOBODY_READS = 2, 141  # the second as shells count what a signal ends: a closed pipe
 
 
 def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,9 +44,7 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             drop_output()
             sys.exit(BAD)
         except (KeyboardInterrupt, click.Abort):
-            # one that passed through exec, as in an import of data classes, is remembered by Python, which would then end
-            # with the signal itself; the next exec forgets it
-            exec("")  # noqa: S102
+            forget_interrupt()
             click.secho("dynamis: interrupted", fg="yellow", err=True)
             sys.exit(INTERRUPTED)
 

@@ -48,12 +48,12 @@ def check_folder(folder: Path, path: Path) -> None:
 
 def check_pictures(*paths: Path | None) -> None:
     """The same for pictures; without the library that draws them, or with an ending it does not know, that is said first."""
-    from dynamis.drawing import new_figure
+    from dynamis.drawing import KINDS, new_figure
 
     for path in paths:
         if path is None:
             continue
-        kinds = new_figure(1.0, 1.0).canvas.get_supported_filetypes()
-        if path.suffix.lower().removeprefix(".") not in kinds:
+        new_figure(1.0, 1.0)
+        if path.suffix.lower().removeprefix(".") not in KINDS:
             raise InputError(f"{printable(path.name)}: name the picture .png, .svg, .pdf or .jpg")
         check_output(path)
