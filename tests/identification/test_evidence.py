@@ -160,17 +160,6 @@ def test_rows_may_be_farther_apart_than_the_filter_is_long(monkeypatch, count, e
     assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, found.R, strict=True))
 
 
-def test_code_of_a_robot_with_other_limits_is_not_taken():
-    """What a parameter can show in does not depend on limits, which the name of compiled code does not hold."""
-    free = dy.load("planar_2r_melchiorri")
-    d = free.description
-    for joint, ends in zip(d.joints[-2:], ((0.0, 0.0), (-3.0, 3.0)), strict=True):
-        joint.limits.lower, joint.limits.upper = ends
-    held = dy.Robot(d)
-    one, other = (base_parameters(LinearModel(robot)) for robot in (held, free))
-    assert np.array_equal(one.pattern, other.pattern)
-
-
 def test_a_slow_stribeck_speed_shows():
     base = base_parameters(LinearModel(dy.load("ur5e"), friction=("viscous", "coulomb", "stribeck"), stribeck_speed=1e-3))
     assert sum("stribeck" in name for name in base.names) == 6
