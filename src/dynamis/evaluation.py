@@ -71,7 +71,7 @@ class Evaluator:
         kernel = self._kernel(key, alternatives or (algorithm,), sizes)
         try:
             result = kernel(*arrays.values())
-        except InputError:  # the trace divided by a plain zero; the algorithm itself knows what that means
+        except (InputError, SingularError):  # the trace divided by a plain zero; the algorithm itself knows what that means
             return self.over_states(lambda *state: np.asarray(algorithm(self.model, *state)), None, **inputs)
         if not np.isfinite(result).all():
             self._explain_failure(algorithm, arrays, batch, result)
@@ -153,8 +153,8 @@ class Evaluator:
             algorithm(self.model, *state)
         place = f" (state {list(map(int, where))} of the batch)" if batch else ""
         raise SingularError(
-            f"the result is not finite at this configuration{place}: "
-            "the mass matrix or the chosen coordinates are singular there"
+            f"the result is not finite at this state{place}: the mass matrix or the chosen coordinates are singular there, "
+            "or the numbers of the state are too large"
         )
 
     def over_states(self, function: Callable[..., Array], size: int | None, **inputs: tuple[Any, int]) -> Array:

@@ -40,7 +40,7 @@ from dynamis.evaluation import COMPILED_UP_TO, Evaluator
 from dynamis.explanation import explain
 from dynamis.inputs import moving_base
 from dynamis.model.actuators import Actuator
-from dynamis.model.build import build, with_floating_base
+from dynamis.model.build import build
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.load import load_description
 from dynamis.model.model import Frame, Model, fingerprint
@@ -92,9 +92,7 @@ def load(
     """
     if base not in ("fixed", "floating"):
         raise InputError(f"base={base!r} is not known; choose 'fixed' or 'floating'")
-    description = load_description(source, strict=strict, parameters=parameters)
-    if base == "floating":
-        return Robot(with_floating_base(description))
+    description = load_description(source, strict=strict, parameters=parameters, base=base)
     return Robot(description, _checked=True)
 
 
@@ -635,7 +633,7 @@ class Robot:
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
             raise InputError(f"robot {printable(self.name)} is not compiled: it has symbols, no joints, or too many")
         if key not in self._evaluator.kernels:
-            state = {"q": self.neutral()}
+            state = {"q": self.random(0)}  # the neutral configuration may be singular
             getattr(self, name)(*(state.get(argument, np.zeros(self.n)) for argument in names))
         return self._evaluator.kernels[key]
 

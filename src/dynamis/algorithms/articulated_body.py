@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses, twists
 from dynamis.algorithms.newton_euler import BodyWrenches
+from dynamis.algorithms.singularity import inertia_scale
 from dynamis.display import as_table
-from dynamis.errors import InputError, SingularError, printable
+from dynamis.errors import InputError, printable
 from dynamis.model.model import Model
-from dynamis.scalar import Node, solve_positive
+from dynamis.scalar import solve_positive
 from dynamis.spatial import Pose, force_cross, motion_cross
 
 Array = npt.NDArray[Any]
@@ -54,13 +55,15 @@ def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | N
     X = relative_poses(model, q)
     V = twists(model, X, v, base)
     art = _inward(model, X, V, v, tau, wrenches or {})
+    scale = inertia_scale(model)
     g = np.concatenate([base.pose.R.T @ model.gravity, np.zeros(3)])
     V_dot = [base.acceleration - g]
     a = model.zeros(model.n, q, v, tau, *(wrenches or {}).values(), base.twist, base.acceleration)
     for i, body in model.moving:
         dof = list(body.dof)
         carried = X[i].twist_inward(V_dot[body.parent]) + motion_cross(V[i], body.S @ v[dof])
-        a[dof] = _solve(art.m_hat[i], tau[dof] - body.S.T @ (art.M_hat[i] @ carried + art.b_hat[i]), body.name)
+        own = tau[dof] - body.S.T @ (art.M_hat[i] @ carried + art.b_hat[i])
+        a[dof] = solve_positive(art.m_hat[i], own, scale[dof])
         V_dot.append(carried + body.S @ a[dof])
     return a
 
@@ -76,13 +79,14 @@ def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, w
     b_hat = [force_cross(V[i], inertia.apply(V[i])) for i, inertia in enumerate(inertias)]
     for i, W in wrenches.items():
         b_hat[i] = b_hat[i] - W
+    scale = inertia_scale(model)
     m_hat, M_bar, b_bar = [np.zeros((0, 0))] * len(V), list(M_hat), list(b_hat)
     for i, body in reversed(model.moving):
         dof = list(body.dof)
         U = M_hat[i] @ body.S
         m_hat[i] = body.S.T @ U + np.diag(model.rotor[dof])
         # what passes through the joint: M̄ = M̂ − M̂ X m̂⁻¹ Xᵀ M̂
-        share = _solve(m_hat[i], U.T, body.name).T
+        share = solve_positive(m_hat[i], U.T, scale[dof]).T
         M_bar[i] = M_hat[i] - share @ U.T
         b_bar[i] = b_hat[i] - share @ (body.S.T @ b_hat[i])
         c = motion_cross(V[i], body.S @ v[dof])
@@ -91,15 +95,3 @@ def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, w
         M_hat[k] = M_hat[k] + to_parent.T @ M_bar[i] @ to_parent
         b_hat[k] = b_hat[k] + X[i].wrench_outward(b_bar[i] + M_bar[i] @ c + share @ tau[dof])
     return Articulated(M_hat, b_hat, m_hat, M_bar, b_bar)
-
-
-def _solve(m_hat: Array, b: Array, name: str) -> Array:
-    if m_hat.shape == (1, 1):
-        m = m_hat[0, 0]
-        if not isinstance(m, Node) and not m > 0.0:
-            raise SingularError(
-                f"the joint that carries {printable(name)} moves no inertia; give the links beyond it mass and inertia, "
-                "or the joint a rotor inertia"
-            )
-        return b / m
-    return solve_positive(m_hat, b)

@@ -13,7 +13,9 @@ from dynamis.algorithms.joint_physics import dry_torque, rotor_torque, spring_to
 from dynamis.algorithms.kinematics import REST, MovingBase
 from dynamis.algorithms.mass_matrix import crba
 from dynamis.algorithms.newton_euler import BodyWrenches, rnea
+from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, ledger_card, short
+from dynamis.errors import SingularError
 from dynamis.model.model import Model
 from dynamis.scalar import solve_positive
 
@@ -38,14 +40,20 @@ def forward_dynamics(
     """v̇ of the complete model: the articulated-body algorithm; through M where joints follow others."""
     if model.coupled:
         return forward_dynamics_through_mass_matrix(model, q, v, tau, wrenches, base)
-    return aba(model, q, v, tau - joint_bias(model, q, v), wrenches, base)
+    try:
+        return aba(model, q, v, tau - joint_bias(model, q, v), wrenches, base)
+    except SingularError:
+        raise singular_mass_error(model, q) from None
 
 
 def forward_dynamics_through_mass_matrix(
     model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
 ) -> Array:
     """M(q)⁻¹ (τ − bias): fewer operations than the recursion on robots with short branches."""
-    return solve_positive(crba(model, q), tau - bias(model, q, v, wrenches, base))
+    try:
+        return solve_positive(crba(model, q), tau - bias(model, q, v, wrenches, base))
+    except SingularError:
+        raise singular_mass_error(model, q) from None
 
 
 def gravity(model: Model, q: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.errors import InputError
+from dynamis.scalar.node import PIVOT_TOLERANCE
 
 _BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
 _CALLS = {"sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "sqrt", "floor"}
@@ -56,6 +57,8 @@ class Expressions:
                 return f"{a[0]} > {zero} ? {one} : {a[0]} < {zero} ? -{one} : {a[0]} + {zero}"
             case "not":
                 return f"{a[0]} == {zero} ? {one} : {zero}"
+            case "pivot":
+                return f"{a[0]} > {self.number(PIVOT_TOLERANCE[self.type])} * {a[1]} ? {a[0]} : {zero}"
             case "where":
                 return f"{a[0]} != {zero} ? {a[1]} : {a[2]}"
         return f"{a[0]} {_TESTS[i.op]} {a[1]} ? {one} : {zero}"

@@ -19,6 +19,7 @@ from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.registers import Key, Registers, Signed
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import LINE, LONG_ROW, Target, literal
+from dynamis.scalar.node import PIVOT_TOLERANCE
 
 SEGMENT = 600  # steps a function
 CHECKED = 8  # angles whose range is checked at once
@@ -324,6 +325,11 @@ class Body:
                 one = self._call("copysign", self._constant(1.0), x)
                 still = self.new(f"fadd {t.vector} {x}, zeroinitializer")  # zero without a sign, or not a number
                 return self.new(f"select <{t.lanes} x i1> {moves}, {t.vector} {one}, {t.vector} {still}"), False
+            case "pivot":
+                value, scale = (self.plain(x) for x in args)
+                least = self.new(f"fmul {t.vector} {scale}, {self._constant(PIVOT_TOLERANCE[t.precision])}")
+                regular = self.new(f"fcmp ogt {t.vector} {value}, {least}")
+                return self.new(f"select <{t.lanes} x i1> {regular}, {t.vector} {value}, {t.vector} zeroinitializer"), False
             case "where":
                 c, a, b = (self.plain(x) for x in args)
                 chosen = self.new(f"fcmp une {t.vector} {c}, zeroinitializer")

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import ModelError
+from dynamis.errors import ModelError, printable
 from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Fresh, Joint, Limits
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, Spin, stages
+from dynamis.model.massless import CURE, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
@@ -25,6 +26,7 @@ from dynamis.spatial.pose import Pose
 Array = npt.NDArray[Any]
 
 NOISE = 1e-14
+SINGULAR_MASS = "singular-mass"  # the code of its finding
 _COORDINATE_AXES = frozenset({(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)})
 
 
@@ -34,7 +36,30 @@ def examine(description: Description, report: Report | None = None) -> Report:
     check_structure(description, report)
     if report.ok:
         check_plausibility(description, report)
+        check_mass_matrix(description, report)
     return report
+
+
+def check_mass_matrix(description: Description, report: Report) -> None:
+    """Warn of joints that together move no mass, unless each of them was found to carry none by itself."""
+    carried = {joint.child for joint in description.joints}
+    inertias = [link.mass_properties.inertia if link.mass_properties else _NOTHING for link in description.links
+                if link.name in carried]  # fmt: skip
+    if all(map(is_regular, inertias)):
+        return
+    model = build(description, checked=True)
+    motion = always_massless(model)
+    joints = joints_in(model, motion) if motion is not None else []
+    known = {p.where for p in report.problems if p.code in ("massless-leaf", SINGULAR_MASS)}
+    if motion is None or all(f"joint {printable(name)}" in known for name in joints):
+        return
+    line = next((j.line for j in description.joints if j.name in joints and j.line), None)
+    where = "joints " + ", ".join(map(printable, joints[:8])) + (", …" if len(joints) > 8 else "")
+    if where in known:
+        return
+    report.warn(SINGULAR_MASS, where, "they can move together without moving any mass: the mass matrix is singular",
+                "every motion of the joints moves mass", CURE,
+                "inverse dynamics works; forward dynamics and simulation will refuse", line)  # fmt: skip
 
 
 def build(description: Description, *, checked: bool = False) -> Model:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import FormatError, InputError, ModelError, printable, unknown_name
-from dynamis.model.build import examine
+from dynamis.model.build import SINGULAR_MASS, check_mass_matrix, examine, with_floating_base
 from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report
 from dynamis.model.library import library_names, library_path
@@ -43,8 +43,13 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
     return known, True
 
 
-def read(source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None = None) -> tuple[Description | None, Report]:
-    """(description, findings); the description is None where the file could not be read as one at all."""
+def read(
+    source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None = None, base: str = "fixed"
+) -> tuple[Description | None, Report]:
+    """(description, findings); the description is None where the file could not be read as one at all.
+
+    With ``base="floating"`` the description has the free joint of its root link, and is examined with it.
+    """
     path, from_library = find(source)
     report = Report(path.stem if from_library else os.fspath(source))
     kind = SUFFIXES.get(path.suffix.lower())
@@ -66,20 +71,23 @@ def read(source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None
         report.problems.extend(error.problems)
         return None, report
     examine(description, report)
+    if base == "floating" and report.ok:
+        description = with_floating_base(description)
+        check_mass_matrix(description, report)
     report.problems.sort(key=lambda p: p.line or 0)
     return description, report
 
 
 def load_description(
-    source: str | os.PathLike[str], *, strict: bool = False, parameters: Mapping[str, Any] | None = None
+    source: str | os.PathLike[str], *, strict: bool = False, parameters: Mapping[str, Any] | None = None, base: str = "fixed"
 ) -> Description:
     """The description of a file or library robot; raises for errors, warns about what is doubtful."""
-    description, report = read(source, parameters=parameters)
+    description, report = read(source, parameters=parameters, base=base)
     if description is None:
         raise FormatError(str(report.problems[-1]), report.problems)
     report.raise_errors(ModelError, strict=strict)
-    if find(source)[1]:
-        return description  # what is doubtful in the library's published numbers is said in its entry
+    if find(source)[1]:  # what is doubtful in the library's published numbers is said in its entry
+        report.problems = [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS]
     report.emit_warnings(stacklevel=3)
     return description
 

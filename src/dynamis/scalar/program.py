@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.scalar.node import Node, topological
+from dynamis.scalar.node import PIVOT_TOLERANCE, Node, topological
+
+
+
+def _pivot(value: Any, scale: Any) -> Any:
+    single = np.result_type(np.float32, value, scale) == np.float32
+    return np.where(value > PIVOT_TOLERANCE["float" if single else "double"] * scale, value, 0.0)
+
 
 MEANING: dict[str, Any] = {
     "add": np.add,
@@ -41,6 +48,7 @@ MEANING: dict[str, Any] = {
     "not": lambda a: np.equal(a, 0.0) * 1.0,
     "and": np.minimum,
     "or": np.maximum,
+    "pivot": _pivot,
     "where": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
 }
 

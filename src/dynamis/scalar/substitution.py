@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.scalar.node import Node, binary, make, select, topological, unary
+from dynamis.scalar.node import Node, binary, make, pivot, select, topological, unary
 
 
 def substituted(outputs: Any, symbols: Sequence[Node], values: Sequence[Any]) -> npt.NDArray[Any]:
@@ -43,6 +43,8 @@ def rebuilt(op: str, args: Sequence[Any]) -> Any:
             return a[0] / a[1]
         case "neg":
             return -a[0]
+        case "pivot":
+            return pivot(*a)
         case "where":
             return select(*a)
         case "min" | "max" | "atan2" | "and" | "or":

@@ -71,6 +71,8 @@ def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
             return _Written(False, letters.symbol(node), LEAF, 1)
         case "neg":
             return _Written(not parts[0].negative, parts[0].text, parts[0].level, size)
+        case "pivot":
+            return parts[0]
         case "add" | "sub":
             a, b = parts
             minus = b.negative != (node.op == "sub")

@@ -26,7 +26,7 @@ from dynamis.symbolic.budget import UNLIMITED, Budget
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 
-_ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})
+_ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "pivot", "sin", "cos", "symbol"})
 _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
 
@@ -132,6 +132,8 @@ class Ring:
             return self.generators[self._meaning(node)], None
         operands = [self._values[id(a)] if isinstance(a, Node) else (self.number(a), None) for a in node.args]
         match node.op:
+            case "pivot":
+                return operands[0]
             case "neg":
                 return -operands[0][0], operands[0][1]
             case "add":

@@ -85,6 +85,8 @@ class SympyForm:
                 return args[0] / args[1]
             case "neg":
                 return -args[0]
+            case "pivot":
+                return args[0]
             case "where":
                 return self.sympy.Piecewise((args[1], self.sympy.Ne(args[0], 0)), (args[2], True))
             case "lt" | "le" | "eq" | "not":

@@ -1,0 +1,91 @@
+"""Motions that move no mass: where one exists, the mass matrix is singular and forward dynamics has no answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.model.model import Model
+from dynamis.scalar.node import PIVOT_TOLERANCE
+from dynamis.spatial.inertia import Inertia
+
+Array = npt.NDArray[Any]
+
+SAMPLES = 3  # random configurations at which the rank is determined; one regular configuration proves the robot regular
+TAKES_PART = 0.05  # of the largest component of a motion: joints with less are not named
+CURE = "give the links that these joints carry mass and inertia, give the joints rotor inertia, or make them fixed"
+
+
+def massless_motion(model: Model, q: Array) -> Array | None:
+    """A direction of v (n) without kinetic energy at q, its largest entry 1; None where M(q) is regular.
+
+    M = AᵀA, where A stacks √𝓘ᵢ Jᵢ of every body and the square roots of the rotor inertias: the rank of A is determined by its
+    singular values, without squaring.
+    """
+    J = [np.zeros((6, model.n))]
+    rows = [np.diag(np.sqrt(np.maximum(np.asarray(model.rotor, dtype=float), 0.0)))]
+    for _, body in model.moving:
+        own = body.pose(q).twist_inward(J[body.parent])
+        own[:, list(body.dof)] += body.S
+        J.append(own)
+        values, vectors = np.linalg.eigh(body.inertia.matrix())
+        rows.append((vectors * np.sqrt(np.maximum(values, 0.0))).T @ own)
+    A = np.vstack(rows)
+    size = np.linalg.norm(A, axis=0)
+    if not np.isfinite(A).all() or not model.n:
+        return None
+    if not size.all():
+        return np.where(np.arange(model.n) == int(np.argmin(size)), 1.0, 0.0)
+    _, singular, directions = np.linalg.svd(A / size)
+    if len(singular) == model.n and singular[-1] ** 2 > PIVOT_TOLERANCE["double"] * singular[0] ** 2:
+        return None
+    motion = directions[-1] / size
+    return motion / motion[int(np.abs(motion).argmax())]
+
+
+def always_massless(model: Model) -> Array | None:
+    """A motion without kinetic energy at a random configuration, if every configuration has one."""
+    if model.symbolic or all(is_regular(body.inertia) for _, body in model.moving if not body.is_rotor):
+        return None
+    rng = np.random.default_rng(0)
+    motion: Array | None = None
+    for _ in range(SAMPLES):
+        motion = massless_motion(model, _random_configuration(model, rng))
+        if motion is None:
+            return None
+    return motion
+
+
+def joints_in(model: Model, motion: Array) -> list[str]:
+    """The joints that take part in a motion."""
+    size = np.abs(motion)
+    return list(dict.fromkeys(c.joint for c, x in zip(model.coordinates, size, strict=True) if x > TAKES_PART * size.max()))
+
+
+def describe_motion(model: Model, motion: Array) -> str:
+    """Which joints move without moving mass."""
+    joints = joints_in(model, motion)
+    names = ", ".join(map(printable, joints[:8])) + (", …" if len(joints) > 8 else "")
+    if len(joints) == 1:
+        return f"joint {names} can move without moving any mass"
+    return f"joints {names} can move together without moving any mass"
+
+
+def is_regular(inertia: Inertia) -> bool:
+    """Whether every twist of the body has kinetic energy; a symbolic body is taken to."""
+    if inertia.parameters.dtype == object:
+        return True
+    values = np.linalg.eigvalsh(inertia.tensor_about_com) if inertia.mass > 0.0 else np.zeros(3)
+    return bool(values[0] > PIVOT_TOLERANCE["double"] * values[-1])
+
+
+def _random_configuration(model: Model, rng: np.random.Generator) -> Array:
+    q = np.zeros(model.nq)
+    for _, body in model.moving:
+        if body.ratio == 1.0 and body.offset == 0.0:
+            one = np.ones(body.motion.nq)
+            q[body.q_index] = body.motion.random(rng, -one, one)
+    return q
