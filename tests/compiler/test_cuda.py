@@ -20,7 +20,9 @@ COMPILER = shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler here")
 DTYPE = {"double": np.float64, "float": np.float32}
 # what nvcc has of its own; contraction is off there too
-PRELUDE = "#include <cmath>\n#define __device__\n#define __forceinline__ inline\n"
+PRELUDE = (
+    "#include <cmath>\n#define __device__\n#define __forceinline__ inline\n#define __noinline__ __attribute__((noinline))\n"
+)
 
 
 def on_the_host(kernel, precision, folder):
@@ -59,6 +61,20 @@ def test_the_state_function_is_the_compiled_kernel(name, precision, tmp_path):
         assert np.array_equal(found, expected)  # the same fused multiply-adds, the same polynomials
     else:
         assert np.abs(found - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives"])
+@pytest.mark.parametrize("size", [40, 137])
+def test_a_long_function_is_cut_into_parts_that_compute_the_same_bits(name, size, tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_text, "PART", size)
+    robot = dy.load("ur5e")
+    kernel = robot.kernel(name)
+    rng = np.random.default_rng(1)
+    arrays = [rng.uniform(-2.0, 2.0, (50, length)) for _, length in kernel.arguments]
+    text = cuda_text.render(kernel.code, "f", "double")
+    assert text.count("__noinline__") == -(-len(kernel.code.instructions) // size)
+    assert np.array_equal(on_the_host(kernel, "double", tmp_path)(*arrays), kernel(*arrays))
 
 
 @needs_compiler

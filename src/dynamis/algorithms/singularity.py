@@ -42,6 +42,6 @@ def singular_mass_error(model: Model, q: Array) -> SingularError:
     if motion is not None:
         return SingularError(f"the mass matrix is singular here: {describe_motion(model, motion)}; {CURE}")
     return SingularError(
-        "the mass matrix is not positive definite here: check the inertias of the links (dynamis check FILE) and the size of the "
-        "numbers in q"
+        "the mass matrix is not positive definite here: check the inertias of the links (dynamis check FILE) "
+        "and the size of the numbers in q"
     )

@@ -8,13 +8,16 @@ and written by the whole block, as the contiguous piece of memory they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dynamis.compiler.c_expressions import Expressions
-from dynamis.compiler.code import TRIGONOMETRIC, Code
+from dynamis.compiler.code import TRIGONOMETRIC, Code, Operand
 from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE, SINGLE
 
 BLOCK_SIZES = (128, 64, 32)
 SHARED = 48 * 1024  # bytes a block has without asking for more
 SHORT = 16  # numbers of a row that its own thread writes
+PART = 6000  # instructions of a function
 CHUNK = 32  # numbers of a row gathered at a time where whole rows do not fit
 
 _MOVING = """
@@ -113,10 +116,67 @@ def _sincos(precision: str) -> str:
 
 
 def _state(code: Code, e: Expressions, name: str) -> list[str]:
-    arguments = [f"const T *in{k}" for k in range(len(code.arguments))] + [f"T *out{k}" for k in range(len(code.outputs))]
-    lines = [f"DEVICE void {name}_state({', '.join(arguments)})", "{"]
+    """The function of one state; a long one calls parts of bounded length, as NVRTC's time grows faster than linearly."""
+    pointers = [f"in{k}" for k in range(len(code.arguments))], [f"out{k}" for k in range(len(code.outputs))]
+    arguments = ", ".join([*(f"const T *{x}" for x in pointers[0]), *(f"T *{x}" for x in pointers[1])])
+    head = [f"DEVICE void {name}_state({arguments})", "{"]
+    if len(code.instructions) <= PART:
+        stores = [line for r, values in enumerate(code.outputs) for line in _stores(e, r, enumerate(values))]
+        return [*head, *_instructions(code, e, range(len(code.instructions))), *stores, "}"]
+    parts = Parts(code, PART)
+    lines: list[str] = []
+    for k, part in enumerate(parts.ranges):
+        lines += [f"static __device__ __noinline__ void {name}_part{k}({arguments}, T *frame)", "{"]
+        lines += [f"    const T v{x} = frame[{parts.slot[x]}];" for x in parts.read[k]]
+        lines += _instructions(code, e, part)
+        lines += [f"    frame[{parts.slot[x]}] = v{x};" for x in parts.kept[k]]
+        lines += [line for r, stored in parts.stored[k].items() for line in _stores(e, r, stored)]
+        lines += ["}", ""]
+    passed = ", ".join([*pointers[0], *pointers[1], "frame"])
+    calls = [f"    {name}_part{k}({passed});" for k in range(len(parts.ranges))]
+    return [*lines, *head, f"    T frame[{max(1, parts.slots)}];", *calls, "}"]
+
+
+class Parts:
+    """A code cut into parts: the values each reads from the frame, those it leaves there, and the results it stores."""
+
+    def __init__(self, code: Code, size: int) -> None:
+        count = len(code.instructions)
+        self.ranges = [range(start, min(start + size, count)) for start in range(0, count, size)]
+        place = {code.inputs + j: k for k, part in enumerate(self.ranges) for j in part}
+        self.read: list[list[int]] = []
+        last: dict[int, int] = {}
+        for k, part in enumerate(self.ranges):
+            used = dict.fromkeys(x for j in part for x in code.instructions[j].args if isinstance(x, int))
+            self.read.append([x for x in used if place.get(x, k) != k])
+            last.update(dict.fromkeys(self.read[k], k))
+        self.kept = [[x for x in range(code.inputs + p.start, code.inputs + p.stop) if x in last] for p in self.ranges]
+        self.slot: dict[int, int] = {}
+        self.slots = 0
+        free: list[int] = []
+        for k in range(len(self.ranges)):
+            for x in self.kept[k]:
+                if not free:
+                    free.append(self.slots)
+                    self.slots += 1
+                self.slot[x] = free.pop()
+            free += [self.slot[x] for x in self.read[k] if last[x] == k]
+        self.stored: list[dict[int, list[tuple[int, Operand]]]] = [{} for _ in self.ranges]
+        for r, values in enumerate(code.outputs):
+            for at, value in enumerate(values):
+                made = place.get(value, 0) if isinstance(value, int) else 0
+                self.stored[made].setdefault(r, []).append((at, value))
+
+
+def _stores(e: Expressions, r: int, values: Iterable[tuple[int, Operand]]) -> list[str]:
+    return [f"    out{r}[{k}] = {e.operand(x)};" for k, x in values]
+
+
+def _instructions(code: Code, e: Expressions, part: range) -> list[str]:
+    lines: list[str] = []
     seen: dict[str, int] = {}
-    for number, i in enumerate(code.instructions, code.inputs):
+    for j in part:
+        number, i = code.inputs + j, code.instructions[j]
         if i.op in TRIGONOMETRIC:
             angle = e.operand(i.args[0])
             if angle not in seen:
@@ -125,9 +185,7 @@ def _state(code: Code, e: Expressions, name: str) -> list[str]:
             lines.append(f"    const T v{number} = {i.op[0]}{seen[angle]};")
         else:
             lines.append(f"    const T v{number} = {e.expression(i)};")
-    for r, values in enumerate(code.outputs):
-        lines += [f"    out{r}[{k}] = {e.operand(x)};" for k, x in enumerate(values)]
-    return [*lines, "}"]
+    return lines
 
 
 def _kernel(code: Code, name: str, precision: str) -> list[str]:

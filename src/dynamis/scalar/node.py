@@ -369,8 +369,8 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     return make(op, a, b)
 
 
-# a pivot below this share of its scale is rounding: singular mass matrices of random trees leave up to 8e-12 in double precision
-# and 50 units of rounding in single; regular robots, humanoids on a free base included, have more than 1e-5
+# a pivot below this share of its scale is rounding: singular mass matrices of random trees leave up to 8e-12 in double
+# precision and some 10 units of rounding in single; regular robots, humanoids on a free base included, have more than 1e-5
 PIVOT_TOLERANCE = {"double": 1e-11, "float": 1e-6}
 
 

@@ -16,7 +16,6 @@ from dynamis.errors import InputError
 from dynamis.scalar.node import PIVOT_TOLERANCE, Node, topological
 
 
-
 def _pivot(value: Any, scale: Any) -> Any:
     single = np.result_type(np.float32, value, scale) == np.float32
     return np.where(value > PIVOT_TOLERANCE["float" if single else "double"] * scale, value, 0.0)
