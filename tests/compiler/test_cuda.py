@@ -67,6 +67,7 @@ def test_the_state_function_is_the_compiled_kernel(name, precision, tmp_path):
 @pytest.mark.parametrize("name", ["forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives"])
 @pytest.mark.parametrize("size", [40, 137])
 def test_a_long_function_is_cut_into_parts_that_compute_the_same_bits(name, size, tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_text, "LONG", size)
     monkeypatch.setattr(cuda_text, "PART", size)
     robot = dy.load("ur5e")
     kernel = robot.kernel(name)

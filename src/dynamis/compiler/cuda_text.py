@@ -17,7 +17,7 @@ from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE, SINGLE
 BLOCK_SIZES = (128, 64, 32)
 SHARED = 48 * 1024  # bytes a block has without asking for more
 SHORT = 16  # numbers of a row that its own thread writes
-PART = 6000  # instructions of a function
+LONG, PART = 12_000, 1000  # instructions of a function that is cut, and of its parts
 CHUNK = 32  # numbers of a row gathered at a time where whole rows do not fit
 
 _MOVING = """
@@ -31,11 +31,12 @@ template <int SIZE> DEVICE void copy_row(const T *from, T *to)
 
 template <int SIZE, int WIDTH> DEVICE void write_rows(T *to, int rows, const T *row, T *tile)
 {
-#pragma unroll
+    constexpr int UNROLLED = SIZE <= 512 ? SIZE : 1;  // a longer row is in memory anyway
+#pragma unroll UNROLLED
     for (int start = 0; start < SIZE; start += WIDTH) {
         const int width = SIZE - start < WIDTH ? SIZE - start : WIDTH;
         __syncthreads();
-#pragma unroll
+#pragma unroll UNROLLED
         for (int k = 0; k < width; ++k)
             tile[threadIdx.x * width + k] = row[start + k];
         __syncthreads();
@@ -120,7 +121,7 @@ def _state(code: Code, e: Expressions, name: str) -> list[str]:
     pointers = [f"in{k}" for k in range(len(code.arguments))], [f"out{k}" for k in range(len(code.outputs))]
     arguments = ", ".join([*(f"const T *{x}" for x in pointers[0]), *(f"T *{x}" for x in pointers[1])])
     head = [f"DEVICE void {name}_state({arguments})", "{"]
-    if len(code.instructions) <= PART:
+    if len(code.instructions) <= LONG:
         stores = [line for r, values in enumerate(code.outputs) for line in _stores(e, r, enumerate(values))]
         return [*head, *_instructions(code, e, range(len(code.instructions))), *stores, "}"]
     parts = Parts(code, PART)
