@@ -95,7 +95,7 @@ def operational_space(
     >>> x.how, x.Lambda.shape
     ('redundant', (3, 3))
     >>> a = robot.forward_dynamics(q, v, x.torque([1.0, 0.0, 0.0]))
-    >>> (x.J @ a + x.J_dot_v).round(9).tolist()
+    >>> ((x.J @ a + x.J_dot_v).round(9) + 0.0).tolist()
     [1.0, 0.0, 0.0]
     """
     q, v = checked_state(robot, q, v, task)
