@@ -1,6 +1,6 @@
-"""The equations of a two-link arm, exactly, and what a student got wrong in them.
+"""Equations of motion of a two-link arm in closed form, and the check of a student's answer.
 
-One learns: how to get M, C and g in closed form, how to have an answer checked, and that Ṁ − 2C is skew, as a proof.
+Shows: how to derive M, C and g symbolically, how to check an answer, and how to prove that Ṁ − 2C is skew-symmetric.
 """
 
 import sys
@@ -21,9 +21,9 @@ print("M11 =", arm.M[0, 0])
 print("M' - 2C is skew:", (arm.N + arm.N.T).is_zero)
 print(verdict.report())
 
-# the picture: the arm with its letters, and the equations as they would stand in a book
+# figure: the arm with its symbols, and the equations
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A two-link arm: exact equations, and an answer checked", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("A two-link arm: closed-form equations and a checked answer", fontsize=15, x=0.02, ha="left", color=INK)
 drawing, page = figure.subplots(1, 2, width_ratios=[1, 1.9])
 elbow, tip = np.array([0.87, 0.5]), np.array([1.1, 1.47])
 for start, end, name in ((np.zeros(2), elbow, "1"), (elbow, tip, "2")):
@@ -47,7 +47,7 @@ exact = {
     "g_2": arm.g[1],
 }
 lines = [(f"${name} = {formula.latex()}$", INK, 13) for name, formula in exact.items()]
-lines += [(r"✗   a student:  $g_2 = m_2 g l_2 s_{12}$", FORCE, 13), (f"      {verdict.wrong[0].cause}", FORCE, 10)]
+lines += [(r"✗   student's answer:   $g_2 = m_2 g l_2 s_{12}$", FORCE, 13), (f"      {verdict.wrong[0].cause}", FORCE, 10)]
 for k, (text, colour, size) in enumerate(lines):
     page.text(0.0, 0.92 - 0.125 * k - 0.03 * (k == 6), text, fontsize=size, color=colour, transform=page.transAxes)
 for axes in (drawing, page):

@@ -1,7 +1,7 @@
-"""A Puma 560 falls, and its joints stick.
+"""Free fall of a Puma 560 with stick-slip friction.
 
-One learns: how to simulate, that dry friction truly holds a joint (its velocity is exactly zero), that starts and stops are
-located as events, and how far the energy is from the work: the error of the integration.
+Shows: how to simulate, that a sticking joint has exactly zero velocity, that the times at which joints start and stop are
+located as events, and how the energy balance measures the integration error.
 """
 
 import sys
@@ -20,9 +20,9 @@ print(fall.status)
 print(*fall.events, sep="\n")
 print(f"energy error {abs(fall.energy_error).max():.1e} J of {np.ptp(fall.potential_energy):.0f} J")
 
-# the picture: speeds above, energies below, instants of starting and stopping across both
+# figure: velocities above, energies below, start and stop times in both
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A Puma 560 falls; dry friction holds its joints", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("Free fall of a Puma 560 with stick-slip friction", fontsize=15, x=0.02, ha="left", color=INK)
 speed, energy = figure.subplots(2, 1, sharex=True, height_ratios=[1.4, 1])
 for name, colour in (("shoulder", MOTION), ("elbow", "#e0a030")):
     speed.plot(fall.t, fall.v[:, robot.joint_names.index(name)], color=colour, linewidth=3, label=name)
@@ -33,7 +33,7 @@ for event in fall.events:
                ha="left" if event is fall.events[-1] else "right", fontsize=10)  # fmt: skip
 energy.plot(fall.t, fall.potential_energy - fall.potential_energy[0], color=MOTION, linewidth=2.6, label="potential")
 energy.plot(fall.t, fall.kinetic_energy, color="#e0a030", linewidth=2.6, label="kinetic")
-energy.plot(fall.t, fall.work, color=FORCE, linewidth=2.6, linestyle="--", label="taken by friction")
+energy.plot(fall.t, fall.work, color=FORCE, linewidth=2.6, linestyle="--", label="work of friction")
 speed.set(ylabel="velocity in rad/s")
 energy.set(ylabel="energy in J", xlabel="time in s", xlim=(0, fall.t[-1]))
 for axes in (speed, energy):

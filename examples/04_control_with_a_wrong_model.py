@@ -1,7 +1,7 @@
-"""Three controllers that believe in a robot whose masses are off by ten per cent.
+"""Three controllers whose model has inertial parameters in error by ten per cent.
 
-One learns: how laws are designed by a bandwidth, how one is given a wrong model, and what the error is then. Computed torque
-needs the model; PD with gravity needs little of it; the adaptive law learns what it misses.
+Shows: how to design control laws from a bandwidth, how to give them an inexact model, and the resulting errors. Computed
+torque uses the full model; PD with gravity compensation only gravity; the adaptive law estimates the parameters on-line.
 """
 
 import sys
@@ -15,7 +15,7 @@ from dynamis.drawing import FORCE, INK, MOTION, new_figure, save, tidy
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 robot = dy.load("ur5e")
-believed = dy.control.perturbed(robot, 0.10, seed=3)  # what the controllers know
+believed = dy.control.perturbed(robot, 0.10, seed=3)  # the controllers' model
 start, goal = np.array([0.0, -1.2, 1.5, -0.4, 0.8, 0.1]), np.array([0.7, -0.6, 0.9, -1.0, 0.2, 0.7])
 move = dy.trajectories.joint_move(start, goal, duration=1.2)
 
@@ -40,8 +40,8 @@ axes.text(
     0.5 * move.duration, 0.97, "moving", transform=axes.get_xaxis_transform(), ha="center", va="top", color=INK, fontsize=11
 )
 tidy(axes)
-axes.set(xlabel="time in s", ylabel="worst joint's error in degrees", xlim=(0, 2))
+axes.set(xlabel="time in s", ylabel="largest joint error in degrees", xlim=(0, 2))
 axes.set_ylim(1e-3, 40)
 axes.legend(frameon=False, fontsize=11, loc="lower right")
-axes.set_title("A UR5e whose controllers know it to ten per cent", loc="left", fontsize=15, color=INK)
+axes.set_title("Control of a UR5e with 10 % model error", loc="left", fontsize=15, color=INK)
 save(figure, folder / "04_control_with_a_wrong_model.png")

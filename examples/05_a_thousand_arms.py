@@ -1,7 +1,7 @@
-"""A thousand arms at once, each with another payload and other noise.
+"""A thousand simulations at once, each with a different payload and different noise.
 
-One learns: how `rollouts` compiles robot, controller and integrator into one loop, how a parameter of the robot (here the mass
-it carries) becomes an input that differs from arm to arm, and how noise that can be had again is added.
+Shows: how `rollouts` compiles robot, controller and integrator into one loop, how a parameter of the robot (here the payload
+mass) becomes an input that differs between simulations, and how to add reproducible noise.
 """
 
 import sys
@@ -21,7 +21,7 @@ goal = np.array([0.8, 0.2, 0.3, -1.4, 0.2, 1.9, 0.2])
 move = dy.trajectories.joint_move(start, goal, duration=1.0)
 
 
-def law(robot, t, q, v):  # computed torque of the arm alone: it does not know what is in the hand
+def law(robot, t, q, v):  # computed torque with the model without payload
     qd, vd, ad = move.at(t)
     return known.inverse_dynamics(q, v, ad + 225.0 * (qd - q) + 30.0 * (vd - v))
 
@@ -33,9 +33,9 @@ print(made.status)
 
 wanted = np.array([known.pose(move.at(t)[0])[:3, 3] for t in made.t])
 error = 1e3 * np.linalg.norm(known.pose(made.q)[..., :3, 3] - wanted[:, None], axis=-1)
-print(f"tip off by {np.median(error[-1]):.1f} mm in the middle, {error[-1].max():.1f} mm at most, at the end")
+print(f"tip error {np.median(error[-1]):.1f} mm median, {error[-1].max():.1f} mm largest, at the end")
 
-# the picture: five classes of mass, the middle of each and where nine of ten arms are
+# figure: five classes of mass, the median of each and the range of 90 %
 figure = new_figure(7.5, 4.7)
 axes = figure.subplots()
 for k, colour in enumerate(shades(5)):
@@ -45,6 +45,6 @@ for k, colour in enumerate(shades(5)):
     axes.plot(made.t, middle, color=colour, linewidth=3)
     axes.text(1.52, middle[-1], f"{0.6 * k:.1f} … {0.6 * (k + 1):.1f} kg", color=colour, va="center", fontsize=11)
 tidy(axes)
-axes.set(xlabel="time in s", ylabel="error of the tip in mm", xlim=(0, 1.5), ylim=(0, None))
-axes.set_title("A thousand Pandas, each with a mass its controller does not know", loc="left", fontsize=15, color=INK)
+axes.set(xlabel="time in s", ylabel="tip error in mm", xlim=(0, 1.5), ylim=(0, None))
+axes.set_title("A thousand Pandas with payloads unknown to the controller", loc="left", fontsize=15, color=INK)
 save(figure, folder / "05_a_thousand_arms.png")

@@ -1,7 +1,7 @@
-"""The quickest motion along a path that the motors allow.
+"""Time-optimal motion along a path within the torque and velocity limits.
 
-One learns: how a path through points is laid, how `fastest` finds the best timing along it, and which limits hold it back. At
-every instant some joint is at a limit: that is what being fastest looks like.
+Shows: how to define a path through points, how `fastest` computes the time-optimal timing, and which limits are active. At
+every time at least one joint is at a limit, as expected of a time-optimal motion.
 """
 
 import sys
@@ -21,7 +21,7 @@ points = np.array(
 )
 path = tr.through(points)
 quick = tr.fastest(robot, path)
-print(f"{quick.duration:.3f} s at best")
+print(f"{quick.duration:.3f} s minimum duration")
 print(quick.status)
 
 t, q, v, a = quick.sample(401)
@@ -30,7 +30,7 @@ busiest = np.maximum(abs(torque).max(axis=1), abs(speed).max(axis=1))
 print(f"on average the busiest joint is at {100 * busiest.mean():.1f} % of its limit")
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("As fast as the limits allow: a Panda with 3 kg", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("Time-optimal motion of a Panda with a payload of 3 kg", fontsize=15, x=0.02, ha="left", color=INK)
 panels = figure.subplots(1, 2, sharex=True, sharey=True)
 for axes, name, values in zip(panels, ("torque", "velocity"), (torque, speed), strict=True):
     for side in (1, -1):

@@ -1,7 +1,7 @@
-"""Three ways to use a joint too many.
+"""Three redundancy resolutions compared on the same motion.
 
-One learns: how laws that resolve redundancy are compared on the same motion. All draw the same circle with the tip; the law
-that takes the least torque at every instant whips the arm through motion that the tip does not see.
+Shows: how to compare laws of redundancy resolution. All trace the same circle with the tip; the law that minimises the torque
+at every instant builds up large null-space velocities.
 """
 
 import sys
@@ -22,10 +22,10 @@ found = ts.compare_laws(arm, ts.Position(rows=(0, 1)), circle, q0=[0.3, 0.8, 0.9
 print(found)
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("The same circle, three laws: what the tip does not see", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("Three redundancy resolutions on the same circle", fontsize=15, x=0.02, ha="left", color=INK)
 panels = figure.subplots(2, 3, height_ratios=[1.35, 1])
 frames = ["link1", "link2", "link3", arm.link_names[-1]]
-titles = ("least driven acceleration", "least acceleration energy", "least torque")
+titles = ("min ‖M⁻¹τ‖²", "min τᵀM⁻¹τ", "min ‖τ‖²")
 for (above, below), run, title, colour in zip(panels.T, found.runs, titles, (MOTION, "#e0a030", FORCE), strict=True):
     motion = run.trajectory
     for q in motion.q[:: len(motion.q) // 12]:
@@ -38,5 +38,5 @@ for (above, below), run, title, colour in zip(panels.T, found.runs, titles, (MOT
     below.semilogy(motion.t, np.maximum(run.null_speed, 1e-2), color=colour, linewidth=2.2)
     tidy(below)
     below.set(xlabel="time in s", ylim=(1e-2, 2e2), xlim=(0, 4))
-panels[1, 0].set_ylabel("unseen speed in rad/s")
+panels[1, 0].set_ylabel("null-space velocity in rad/s")
 save(figure, folder / "07_redundancy.png")

@@ -1,6 +1,6 @@
-"""All eight ways in which a UR5e reaches one pose.
+"""The eight configurations in which a UR5e reaches one pose.
 
-One learns: how every solution of the inverse kinematics is found, that they are exact, and how the links are had for drawing.
+Shows: how to compute all solutions of the inverse kinematics, their errors, and how to obtain link positions for drawing.
 """
 
 import sys
@@ -18,13 +18,13 @@ reference = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
 target = robot.pose(reference)
 solutions = dy.all_solutions(robot, target, q0=reference)
 for solution in solutions:
-    print(solution.q.round(3), f"off by {np.max(solution.error):.0e}")
+    print(solution.q.round(3), f"error {np.max(solution.error):.0e}")
 
-# points to draw: the origins of the links, from the base to the tool
+# points to draw: link origins, from the base to the tool
 frames = ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link", "tool0"]
 figure = new_figure(7.5, 4.7)
 figure.suptitle(
-    f"One pose of the tool, {len(solutions)} arms: all solutions of a UR5e", fontsize=15, x=0.02, ha="left", color=INK
+    f"All {len(solutions)} inverse-kinematics solutions of a UR5e for one tool pose", fontsize=15, x=0.02, ha="left", color=INK
 )
 for k, (solution, colour) in enumerate(zip(solutions, shades(8), strict=False)):
     axes = figure.add_subplot(2, 4, k + 1, projection="3d")

@@ -1,7 +1,7 @@
-"""Where an arm reaches, and what it can do there.
+"""Workspace maps: manipulability and payload.
 
-One learns: how a plane of the workspace is coloured, here with manipulability and with the mass that the motors can hold, and
-how the best configuration is had.
+Shows: how to map a measure over a plane of the workspace, here manipulability and the payload that the motors can hold, and
+how to obtain the best configuration.
 """
 
 import sys
@@ -20,13 +20,13 @@ robot = dy.load("ur5e")
 print(dy.workspace(robot, samples=20_000).summary())
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A UR5e in its vertical plane: how nimble, how strong", fontsize=15, x=0.02, ha="left", color=INK)
-titles = {"manipulability": "manipulability √det JJᵀ in m³", "payload": "mass it holds in every posture, in kg"}
+figure.suptitle("A UR5e in its vertical plane: manipulability and payload", fontsize=15, x=0.02, ha="left", color=INK)
+titles = {"manipulability": "manipulability √det JJᵀ in m³", "payload": "payload in the worst configuration, in kg"}
 for axes, (colour, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
     found = workspace_slice(robot, colour, samples=150_000)
     x, z, numbers = found.grid(cells=80, pick="worst" if colour == "payload" else "best")
     low, high = np.nanquantile(numbers, (0.02, 0.93))
-    print(f"{colour}: {low:.3g} ... {high:.3g} {found.measure.unit} in nine of ten places; best q {found.best[2].round(2)}")
+    print(f"{colour}: {low:.3g} ... {high:.3g} {found.measure.unit} at 90 % of the points; best q {found.best[2].round(2)}")
     picture = axes.pcolormesh(x, z, numbers.T, cmap=SEQUENCE, vmin=low, vmax=high, rasterized=True)
     bar = figure.colorbar(picture, ax=axes, orientation="horizontal", shrink=0.85, aspect=30, extend="both")
     bar.set_label(title, fontsize=11)

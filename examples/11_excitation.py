@@ -1,7 +1,7 @@
-"""A motion from which a robot's parameters can be found.
+"""Design of an excitation motion for identification.
 
-One learns: how an exciting motion is designed within all limits, how much better it is than a random one, and how it is written
-for a controller.
+Shows: how to design an excitation motion within all limits, how its condition number compares with a random motion, and how to
+write it for a robot controller.
 """
 
 import sys
@@ -15,12 +15,12 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 robot = dy.load("scara")
 motion = dy.identification.design_excitation(robot, duration=6.0, harmonics=3, restarts=1)
 print(motion)
-print(f"condition number {motion.condition_before:.1f} of the best random motion, {motion.condition:.1f} of this one")
-motion.write(folder / "motion.csv", rate=500.0)  # t, q, v, a for a controller
+print(f"condition number {motion.condition_before:.1f} for the best random motion, {motion.condition:.1f} for this one")
+motion.write(folder / "motion.csv", rate=500.0)  # t, q, v, a for the robot controller
 
 t, q, v, a = motion.sample(rate=100.0)
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A motion that makes every parameter show", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("Excitation motion for parameter identification", fontsize=15, x=0.02, ha="left", color=INK)
 angles, progress = figure.subplots(1, 2, width_ratios=[2.2, 1])
 for k, colour in enumerate(shades(robot.n)):
     angles.plot(t, q[:, k], color=colour, linewidth=3, label=f"joint {k + 1}")

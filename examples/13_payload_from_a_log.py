@@ -1,6 +1,6 @@
-"""What an arm carries, found from its torques, and how sure that is.
+"""Identify a payload from joint torques.
 
-One learns: how a payload is identified beside a run without it, and how its standard error shrinks with the length of the log.
+Shows: how to identify a payload with a reference run without it, and how the standard errors decrease with its length.
 """
 
 import sys
@@ -14,7 +14,7 @@ from dynamis.drawing import FORCE, INK, MOTION, new_figure, save, tidy
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 believed = dy.load("ur5e")
-real = dy.control.perturbed(believed, 0.10, seed=4)  # the arm is not quite what its file says
+real = dy.control.perturbed(believed, 0.10, seed=4)  # the arm differs from its file
 box = dy.solids.box(0.1, 0.1, 0.2, mass=3.0).seen_from(dy.Pose.translation([0.0, 0.02, 0.1]))
 
 rng = np.random.default_rng(1)
@@ -39,12 +39,12 @@ values = np.array([x.parameters for x in found])
 errors = np.array([x.standard_errors for x in found])
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A payload, from the torques of a UR5e", fontsize=15, x=0.02, ha="left", color=INK)
-panels = ((0, 1.0, "mass in kg"), (3, 1e3 / truth[0], "height of its centre in mm"))
+figure.suptitle("Payload of a UR5e, identified from its torques", fontsize=15, x=0.02, ha="left", color=INK)
+panels = ((0, 1.0, "mass in kg"), (3, 1e3 / truth[0], "height of the centre of mass in mm"))
 for axes, (k, scale, name) in zip(figure.subplots(1, 2), panels, strict=True):
-    axes.axhline(scale * truth[k], color=FORCE, linewidth=2.5, linestyle="--", label="the truth")
+    axes.axhline(scale * truth[k], color=FORCE, linewidth=2.5, linestyle="--", label="true value")
     axes.errorbar(lengths, scale * values[:, k], 2 * scale * errors[:, k], fmt="o", color=MOTION, markersize=8, linewidth=2.5,
-                  capsize=5, label="found, ± two standard errors")  # fmt: skip
+                  capsize=5, label="estimate ± two standard errors")  # fmt: skip
     tidy(axes)
     axes.set(xlabel="length of the log in s", ylabel=name, xlim=(0, 10.5))
 handles, labels = axes.get_legend_handles_labels()

@@ -1,7 +1,7 @@
-"""A joint with a spring behind its gear rings, unless the command knows its period.
+"""An elastic joint: residual vibration and how to avoid it.
 
-One learns: how an actuator (here a rotor behind a spring) is given to a joint, how its own states come out of a simulation, and
-that a pulse as long as the period of the vibration leaves none.
+Shows: how to add an actuator (here a rotor connected through a spring) to a joint, how to read its states after a simulation,
+and that torque pulses as long as the vibration period leave no residual vibration.
 """
 
 import sys
@@ -24,16 +24,16 @@ soft = stiff.replace(actuators={joint: dy.Elastic(stiffness, inertia=rotor, damp
 
 link = float(stiff.mass_matrix([0.0])[0, 0])
 period = 2 * np.pi * np.sqrt(rotor * link / (rotor + link) / stiffness)
-print(f"link {link:.3f} kg m2, rotor {rotor} kg m2: the vibration's period is {period:.3f} s")
+print(f"link {link:.3f} kg m2, rotor {rotor} kg m2: vibration period {period:.3f} s")
 
 
-def pulse(length):  # forward, then back: 1 rad from rest to rest, if nothing were elastic
+def pulse(length):  # accelerate, then brake: 1 rad from rest to rest for a rigid joint
     size = (rotor + link) / length**2
     return lambda t: [size if t < length else -size if t < 2 * length else 0.0]
 
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("An elastic joint: the same 1 rad, hasty and in time", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("An elastic joint: residual vibration for two pulse lengths", fontsize=15, x=0.02, ha="left", color=INK)
 panels = figure.subplots(1, 2, sharey=True)
 titles = ("pulses of 0.7 periods", "pulses of one period")
 for axes, share, title in zip(panels, (0.7, 1.0), titles, strict=True):
@@ -41,7 +41,7 @@ for axes, share, title in zip(panels, (0.7, 1.0), titles, strict=True):
     motion = dy.simulate(soft, 1.6, torque=pulse(length), points=801)
     rotor_angle = motion.actuator_states[joint][:, 0]
     after = motion.q[motion.t > 2 * length, 0]
-    print(f"{title}: the link swings by {np.degrees(np.ptp(after)):.2f} deg after the command has ended")
+    print(f"{title}: the link oscillates by {np.degrees(np.ptp(after)):.2f} deg after the command")
     axes.axvspan(0, 2 * length, color=STRUCTURE, alpha=0.15, label="command")
     axes.plot(motion.t, np.degrees(rotor_angle), color=FORCE, linewidth=2, label="rotor")
     axes.plot(motion.t, np.degrees(motion.q[:, 0]), color=MOTION, linewidth=3, label="link")

@@ -1,7 +1,7 @@
-"""A four-bar linkage: a robot with a loop.
+"""A four-bar linkage: a robot with a closed loop.
 
-One learns: how closures make loops of a tree, how the linkage is put together at any angle of its crank, which path its coupler
-draws, and what force its pin carries while the crank turns at an even speed.
+Shows: how to add loop closures to a tree, how to assemble the linkage at any crank angle, the path of a coupler point,
+and the pin force at constant crank speed.
 """
 
 import sys
@@ -17,14 +17,14 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 robot, closures, q = dy.loops.four_bar(ground=1.0, crank=0.3, coupler=0.9, rocker=0.7)
 print(dy.loops.independence(robot, closures, q))
 
-speed = 10.0  # of the crank, in rad/s
+speed = 10.0  # crank speed in rad/s
 angles = np.linspace(0.0, 2 * np.pi, 121)
 postures, forces, torques = [], [], []
 for angle in angles:
     q = dy.loops.assemble(robot, closures, [angle, *q[1:]], locked=["crank"])
     v = dy.loops.assemble_velocity(robot, closures, q, [speed, 0.0, 0.0], locked=["crank"])
     crank = dy.loops.reduced_dynamics(robot, closures, q, v, np.zeros(3), independent=["crank"])
-    torque = [crank.bias[0], 0.0, 0.0]  # keeps the crank at its speed
+    torque = [crank.bias[0], 0.0, 0.0]  # torque for constant crank speed
     now = dy.loops.constrained_dynamics(robot, closures, q, v, torque)
     postures.append(q)
     torques.append(torque[0])
@@ -32,7 +32,7 @@ for angle in angles:
 print(f"crank torque {min(torques):.1f} ... {max(torques):.1f} N m, pin force up to {max(forces):.1f} N")
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("A four-bar linkage: its path, its torque, the force in its pin", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("A four-bar linkage: coupler path, crank torque, pin force", fontsize=15, x=0.02, ha="left", color=INK)
 drawing, plot = figure.subplots(1, 2, width_ratios=[1.15, 1])
 
 frames = ["crank", "coupler", "coupler_end", "rocker"]
@@ -50,10 +50,10 @@ for k, q in enumerate(postures):
             drawing.plot(*path[-1], "o", color=FORCE, markersize=9, zorder=4)
 drawing.plot(*np.transpose(path), color=FORCE, linewidth=2.8)
 drawing.set(aspect="equal", xlabel="x in m", ylabel="y in m")
-drawing.set_title("red: the path of a point of the coupler", fontsize=11, color=INK)
-plot.plot(np.degrees(angles), torques, color=MOTION, linewidth=3, label="torque of the crank in N m")
-plot.plot(np.degrees(angles), forces, color=FORCE, linewidth=3, linestyle="--", label="force in the pin in N")
-plot.set(ylim=(-15, 62), xlabel="angle of the crank in degrees, at 10 rad/s", xlim=(0, 360), xticks=range(0, 361, 90))
+drawing.set_title("red: path of a coupler point", fontsize=11, color=INK)
+plot.plot(np.degrees(angles), torques, color=MOTION, linewidth=3, label="crank torque in N m")
+plot.plot(np.degrees(angles), forces, color=FORCE, linewidth=3, linestyle="--", label="pin force in N")
+plot.set(ylim=(-15, 62), xlabel="crank angle in degrees, at 10 rad/s", xlim=(0, 360), xticks=range(0, 361, 90))
 plot.legend(frameon=False, fontsize=11, loc="upper right")
 for axes in (drawing, plot):
     tidy(axes)

@@ -1,7 +1,7 @@
-"""A controller as C code, compiled and compared with the same law in Python.
+"""Export a controller to C and compare it with the same law in Python.
 
-One learns: how a law with its gains, its reference and its model becomes one C99 function without dependencies, and that it
-gives the same torques. Without a C compiler the code is written, and only Python is drawn.
+Shows: how to export a control law with gains, reference and model as one C99 function without dependencies, and that its
+torques agree. Without a C compiler the code is written, and only the Python torques are plotted.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ header, source = dy.control.write_c(robot, law, folder / "controller")
 print(f"{source.name}: {len(source.read_text(encoding='utf-8').splitlines())} lines of C")
 
 t, q, v, _ = move.sample(201)
-q += 0.01 * np.sin(40.0 * t)[:, None]  # as a robot would be: a little off
+q += 0.01 * np.sin(40.0 * t)[:, None]  # with a small tracking error
 in_python = dy.control.compiled(robot, law)(t[:, None], q, v)
 
 in_c = np.full_like(in_python, np.nan)
@@ -49,5 +49,5 @@ for k, colour in enumerate(shades(robot.n)):
 tidy(axes)
 axes.set(xlabel="time in s", ylabel="torque in N m", xlim=(0, 1))
 figure.legend(loc="outside lower center", ncols=7, frameon=False, fontsize=10.5, columnspacing=1.2, handlelength=1.4)
-axes.set_title("A Panda's controller: Python (lines) and its C code (dots)", loc="left", fontsize=15, color=INK)
+axes.set_title("Controller of a Panda: Python (lines) and C code (dots)", loc="left", fontsize=15, color=INK)
 save(figure, folder / "16_c_code.png")

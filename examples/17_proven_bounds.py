@@ -1,7 +1,6 @@
-"""Constants of a model that are proven, not sampled.
+"""Proven bounds of the inertia matrix and the Coriolis terms.
 
-One learns: how bounds of the inertia matrix and of the Coriolis terms over all configurations are found, that each comes with
-an enclosure which is a proof, and that no random state breaks them.
+Shows: how to compute bounds over all configurations, each with a guaranteed enclosure, and that random states satisfy them.
 """
 
 import sys
@@ -17,7 +16,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 arm = dy.load("planar_2r_melchiorri")
 bounds = dy.structural_bounds(arm, lower=-np.pi, upper=np.pi)
 v_b = bounds.v_b[np.inf]
-for name, bound in (("least eigenvalue of M", bounds.mu_1), ("largest eigenvalue of M", bounds.mu_2), ("Coriolis", v_b)):
+for name, bound in (("smallest eigenvalue of M", bounds.mu_1), ("largest eigenvalue of M", bounds.mu_2), ("Coriolis", v_b)):
     print(f"{name}: found {bound.value:.4f}, proven between {bound.lower:.4f} and {bound.upper:.4f}")
 
 turn = np.linspace(-np.pi, np.pi, 201)
@@ -26,17 +25,17 @@ rng = np.random.default_rng(0)
 q, v = rng.uniform(-np.pi, np.pi, (600, 2)), rng.uniform(-3.0, 3.0, (600, 2))
 coriolis = abs(np.einsum("nij,nj->ni", arm.coriolis_matrix(q, v), v)).max(axis=1)
 speed = abs(v).max(axis=1) ** 2
-print("largest share of the bound in 600 random states:", (coriolis / (v_b.safe * speed)).max().round(3))
+print("largest fraction of the bound in 600 random states:", (coriolis / (v_b.safe * speed)).max().round(3))
 
 figure = new_figure(7.5, 4.7)
-figure.suptitle("Bounds that hold at every configuration, by proof", fontsize=15, x=0.02, ha="left", color=INK)
+figure.suptitle("Proven bounds for all configurations", fontsize=15, x=0.02, ha="left", color=INK)
 inertia, velocity = figure.subplots(1, 2)
 inertia.semilogy(turn, eigenvalues, color=MOTION, linewidth=3)
 for bound, name, side in ((bounds.mu_1, "μ₁", "top"), (bounds.mu_2, "μ₂", "bottom")):
     inertia.axhline(bound.safe, color=FORCE, linewidth=2.2, linestyle="--")
     inertia.text(0, bound.safe * (0.93 if side == "top" else 1.05), f"{name} = {bound.safe:.4g} kg m²", color=FORCE,
                  fontsize=12, ha="center", va=side)  # fmt: skip
-inertia.set(ylabel="eigenvalues of M in kg m²", xlabel="angle of the elbow in rad", ylim=(3, 350))
+inertia.set(ylabel="eigenvalues of M in kg m²", xlabel="elbow angle in rad", ylim=(3, 350))
 mark_turns(inertia.xaxis, -np.pi, np.pi)
 velocity.plot(speed, coriolis, "o", color=MOTION, markersize=4, alpha=0.6, markeredgewidth=0)
 velocity.plot([0, 9], [0, 9 * v_b.safe], color=FORCE, linewidth=2.2, linestyle="--")

@@ -1,4 +1,4 @@
-"""All examples, one after another: ``python examples [FOLDER]`` puts their pictures into docs/gallery or another folder."""
+"""Run all examples: ``python examples [FOLDER]`` writes their figures to docs/gallery or another folder."""
 
 import runpy
 import sys
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 HERE = Path(__file__).resolve().parent
-COLOURS = 128  # enough for plots, and a third of the bytes
+COLOURS = 128  # sufficient for plots, at a third of the file size
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def control_with_a_wrong_model(out):
 
 def a_thousand_arms(out):
     assert "all 1000 reached the end" in out
-    middle, most = numbers(r"tip off by # mm in the middle, # mm at most", out)
+    middle, most = numbers(r"tip error # mm median, # mm largest", out)
     assert 10.0 < middle < most < 100.0
 
 
@@ -63,8 +63,8 @@ def redundancy(out):
 
 
 def all_inverse_kinematics(out):
-    assert len(re.findall(r"off by", out)) == 8
-    assert all(float(x) < 1e-8 for x in re.findall(r"off by (\S+)", out))
+    assert len(re.findall(r"error", out)) == 8
+    assert all(float(x) < 1e-8 for x in re.findall(r"error (\S+)", out))
 
 
 def workspace_maps(out):
@@ -74,17 +74,17 @@ def workspace_maps(out):
 
 
 def forces_and_stiffness(out):
-    assert [float(x) for x in re.findall(r"down with (\d+) N", out)] == pytest.approx([1746, 3106, 1854], abs=2)
+    assert [float(x) for x in re.findall(r"downward force (\d+) N", out)] == pytest.approx([1746, 3106, 1854], abs=2)
 
 
 def excitation(out):
-    before, after = numbers(r"condition number # of the best random motion, # of this one", out)
+    before, after = numbers(r"condition number # for the best random motion, # for this one", out)
     assert 1.0 < after < before
 
 
 def identify_a_robot(out):
     assert re.search(r"^(?:Good|Usable)\.$", out, flags=re.M)
-    assert numbers(r"torques differ from those identified by #", out)[0] < 1e-9
+    assert numbers(r"largest relative torque difference after reading back #", out)[0] < 1e-9
     after = re.search(r"before and \[(.*?)\] % after", out, flags=re.S)[1]
     assert max(map(float, after.split())) < 3.0
 
@@ -95,7 +95,7 @@ def payload_from_a_log(out):
 
 
 def elastic_joint(out):
-    hasty, timed = re.findall(r"swings by ([\d.]+) deg", out)
+    hasty, timed = re.findall(r"oscillates by ([\d.]+) deg", out)
     assert float(hasty) > 5.0
     assert float(timed) < 0.1
 
@@ -113,7 +113,7 @@ def c_code(out):
 
 def proven_bounds(out):
     assert numbers(r"Coriolis: found #, proven between # and #", out) == pytest.approx([75.0] * 3, rel=1e-3)
-    assert numbers(r"largest share of the bound in 600 random states: #", out)[0] <= 1.0
+    assert numbers(r"largest fraction of the bound in 600 random states: #", out)[0] <= 1.0
 
 
 def detect_a_push(out):
@@ -140,10 +140,10 @@ def test_an_example_runs_and_draws(script, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
-def test_an_example_is_short_says_what_one_learns_and_stands_in_the_gallery(script):
+def test_an_example_is_short_states_what_it_shows_and_is_in_the_gallery(script):
     text = script.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 60
-    assert "One learns: " in text.split('"""')[1]
+    assert "Shows: " in text.split('"""')[1]
     assert not re.search(r"\b(?:import|from) dynamis\S*\._|\._[a-z]", text)  # public names only
     page = GALLERY.read_text(encoding="utf-8")
     assert f"gallery/{script.stem}.png" in page

@@ -6,7 +6,7 @@
 >>> tau.shape
 (6,)
 
-Names are loaded when first used, so that importing the package costs nothing.
+Submodules are imported when their names are first used, so that ``import dynamis`` is fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The robot a user holds: every algorithm by name, over one state or many."""
+"""The class `Robot`: all dynamics and kinematics functions of a robot, for one state or a batch."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.notation import Notation
 
-# what can be compiled by name: its key among the kernels, its arguments, and the way it goes
+# methods that can be compiled by name: kernel key, arguments, algorithm
 _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "inverse_dynamics": (("id", (), "world"), ("q", "v", "a"), "the recursive Newton–Euler algorithm in link frames"),
     "forward_dynamics": (("fd", (), "world"), ("q", "v", "tau"), "M = Lᵀ D L, solved for τ − bias"),
@@ -81,10 +81,10 @@ def load(
     strict: bool = False,
     parameters: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """A robot of the library by its name, or of a file by its path (.urdf, .toml).
+    """Load a robot from the library by name, or from a file by path (.urdf, .toml).
 
-    ``base="floating"`` lets the root link move freely. ``strict=True`` refuses what would only be warned about.
-    ``parameters`` gives values to the names a .toml robot declares.
+    ``base="floating"`` gives the root link six degrees of freedom. ``strict=True`` turns warnings about the file into errors.
+    ``parameters`` assigns values to the parameters declared in a .toml file.
 
     >>> import dynamis as dy
     >>> dy.load("ur5e").n
@@ -97,23 +97,23 @@ def load(
 
 
 class Robot:
-    """A robot: its description, its model, and everything that can be computed from them. Never changes.
+    """An immutable robot model with its dynamics and kinematics functions.
 
-    Arrays q (nq), v, a, tau (n) hold the joints on their last axis; leading axes broadcast as in NumPy. Units are SI.
-    Spatial vectors are linear part first; Jacobians and wrenches are at the frame's origin in world axes unless
-    ``axes="local"``. A wrench is what the environment exerts on the robot:
+    The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.
+    Spatial vectors have the linear part first; Jacobians and wrenches refer to the frame origin, in world axes unless
+    ``axes="local"``. Wrenches are exerted by the environment on the robot:
     M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
     """
 
     def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
         if not isinstance(description, Description):
             raise InputError(f"Robot takes a Description, got {type(description).__name__}; dynamis.load reads names and files")
-        # a description fresh from a file is nobody else's: no need to copy or check it again
+        # a description just read from a file has no other owner and is validated: no copy, no second validation
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
         self._evaluator = Evaluator(self.model, _tracing)
 
-    # what it is
+    # properties
 
     @property
     def name(self) -> str:
@@ -126,12 +126,12 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """The length of q; more than n where a spherical or free joint has a quaternion."""
+        """Length of q; larger than n if a spherical or free joint has a quaternion."""
         return self.model.nq
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints that move on their own, depth first."""
+        """Names of the independent joints (without fixed and mimic joints), in depth-first order."""
         return self.model.joint_names
 
     @property
@@ -141,23 +141,23 @@ class Robot:
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """Links and fixed frames, depth first; each is a frame by name."""
+        """Names of links and fixed frames, in depth-first order; each can be used as a frame."""
         return self.model.link_names
 
     @property
     def limits(self) -> dict[str, Array]:
-        """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry for a degree of freedom."""
+        """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry per degree of freedom."""
         keys = ("lower", "upper", "velocity", "effort")
         return {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
 
     @property
     def mass(self) -> Any:
-        """The mass of everything, the base included."""
+        """Total mass, including the base."""
         return self.model.base.mass + sum(body.inertia.mass for _, body in self.model.moving)
 
     @property
     def parameters(self) -> Array:
-        """π with ``regressor(q, v, a) @ parameters == inverse_dynamics(q, v, a)``."""
+        """Parameter vector π with ``regressor(q, v, a) @ parameters == inverse_dynamics(q, v, a)``."""
         return regressor.parameters(self.model)
 
     @property
@@ -166,16 +166,16 @@ class Robot:
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
-        """What stands between command and torque, by coordinate, for those that have an actuator.
+        """Actuator models by coordinate name, for the coordinates that have one.
 
-        The rotor of an elastic joint is found here, and no longer in M, the regressor and the equations of motion.
+        The rotor of an elastic joint is part of its actuator, not of M, the regressor and the equations of motion.
         """
         pairs = zip(self.coordinate_names, self.model.actuators, strict=True)
         return MappingProxyType({name: x for name, x in pairs if x is not None})
 
     @property
     def actuator_parameters(self) -> Array:
-        """π_m with ``actuator_regressor(…) @ actuator_parameters`` the torques of the motors of elastic joints."""
+        """Parameters π_m: ``actuator_regressor(…) @ actuator_parameters`` gives the motor torques of elastic joints."""
         return actuator_regressor.actuator_parameters(self.model)
 
     @property
@@ -184,7 +184,7 @@ class Robot:
 
     @property
     def description(self) -> Description:
-        """A copy of the description, to edit: ``Robot(edited)`` is a new robot."""
+        """An editable copy of the description; ``Robot(description)`` builds a new robot from it."""
         return self._description.copy()
 
     def __repr__(self) -> str:
@@ -204,12 +204,12 @@ class Robot:
         rotors: str | None = None,
         actuators: Mapping[str, Actuator | None] | None = None,
     ) -> Robot:
-        """A new robot with other gravity, a payload added at a frame (the tip unless named), other friction or other drives.
+        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, rotors or actuators.
 
-        ``friction`` is None (keep), 0 or False (none), or a mapping joint name → `Drive` fields to change. ``rotors`` is
-        "riding" (each rotor turns on the link that carries its motor, the joint's parent unless the robot names one) or
-        "reflected" (each adds to its joint's inertia alone). ``actuators`` maps coordinates to what stands between their
-        commands and their torques, None for nothing; coordinates that are not named keep theirs.
+        ``friction`` is None (unchanged), 0 or False (no friction), or a mapping from joint names to the `Drive` fields to
+        change. ``rotors`` is "riding" (rotors mounted on moving links, by default the parent link of the joint) or "reflected"
+        (only the reflected inertia at the joint). ``actuators`` maps coordinate names to actuator models, or to None to remove
+        one; other coordinates keep theirs.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
@@ -267,7 +267,7 @@ class Robot:
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links."""
+        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) selects the form of a .toml file."""
         target = Path(path)
         if target.suffix not in (".urdf", ".toml"):
             raise InputError(f"{printable(target.name)}: name the file .urdf or .toml")
@@ -279,14 +279,14 @@ class Robot:
     # configurations
 
     def neutral(self) -> Array:
-        """The configuration where every joint is at its zero; the rotation of a spherical or free joint is none."""
+        """Configuration with all joint variables zero; spherical and free joints have the identity rotation."""
         q = np.zeros(self.nq)
         for _, body in self._own_bodies():
             q[body.q_index] = body.motion.neutral()
         return q
 
     def random(self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None) -> Array:
-        """Random configurations, within the limits where there are any; ``rng`` may be a seed."""
+        """Random configurations within the joint limits; ``rng`` is a generator or a seed, ``size`` the batch shape."""
         try:
             generator = np.random.default_rng(rng)
             sizes = () if size is None else size if isinstance(size, Sequence) else (size,)
@@ -302,11 +302,11 @@ class Robot:
         return q.reshape(*shape, self.nq)
 
     def integrate(self, q: Any, dv: Any) -> Array:
-        """The configuration reached from q by the velocity dv during one unit of time, on the manifold."""
+        """Configuration reached from q with the constant velocity dv in unit time, on the configuration manifold."""
         return self._evaluator.over_states(self._integrate_one, self.nq, q=(q, self.nq), dv=(dv, self.n))
 
     def difference(self, q0: Any, q1: Any) -> Array:
-        """The dv with integrate(q0, dv) = q1."""
+        """Velocity dv with integrate(q0, dv) = q1."""
         return self._evaluator.over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
 
     def _own_bodies(self) -> Any:
@@ -328,9 +328,9 @@ class Robot:
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
                          base: MovingBase | None = None) -> Array:  # fmt: skip
-        """τ that produces the acceleration, with friction, rotors, springs and the wrenches ``{frame: (…, 6)}``.
+        """Joint torques τ = M a + C v + g + friction + springs − Σ Jᵀ w (…, n), by the recursive Newton–Euler algorithm.
 
-        ``base`` moves the base: its pose, twist and acceleration.
+        ``wrenches`` maps frames to external wrenches (…, 6). ``base`` prescribes pose, twist and acceleration of the base.
         """
 
         moved = moving_base(base)
@@ -344,7 +344,7 @@ class Robot:
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
                          base: MovingBase | None = None) -> Array:  # fmt: skip
-        """The acceleration that τ and the wrenches produce."""
+        """Joint accelerations (…, n) for given torques and wrenches; arguments as for `inverse_dynamics`."""
 
         moved = moving_base(base)
 
@@ -355,7 +355,7 @@ class Robot:
             return dynamics.forward_dynamics_through_mass_matrix(m, q, v, tau, self._on_bodies(q, frames, w, axes))
 
         frames, extra = self._wrench_inputs(wrenches, axes)
-        # the recursion pays only on long chains; where both are tried, the cheaper is kept
+        # the recursion is cheaper only on long chains; if both are compiled, the cheaper one is kept
         chain = self._evaluator.longest_chain
         alternatives: tuple[Callable[..., Array], ...] = (through_mass_matrix,)
         if chain > RECURSION_PAYS_FROM and not self.model.coupled:
@@ -364,15 +364,15 @@ class Robot:
                               q=(q, self.nq), v=(v, self.n), tau=(tau, self.n), **extra)  # fmt: skip
 
     def mass_matrix(self, q: Any) -> Array:
-        """M(q), reflected rotor inertias included (…, n, n)."""
+        """Inertia matrix M(q), including rotor inertias (…, n, n)."""
         return self._evaluator.evaluate("crba", mass_matrix.crba, q=(q, self.nq))
 
     def coriolis_matrix(self, q: Any, v: Any) -> Array:
-        """C(q, v) by Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
+        """Coriolis matrix C(q, v) from Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
         return self._evaluator.evaluate("coriolis", coriolis.coriolis_matrix, q=(q, self.nq), v=(v, self.n))
 
     def mass_matrix_dot(self, q: Any, v: Any) -> Array:
-        """Ṁ (…, n, n)."""
+        """Time derivative Ṁ of the inertia matrix (…, n, n)."""
         return self._evaluator.evaluate("Mdot", coriolis.mass_matrix_dot, q=(q, self.nq), v=(v, self.n))
 
     def coriolis_transpose_product(self, q: Any, v: Any) -> Array:
@@ -380,38 +380,38 @@ class Robot:
         return self._evaluator.evaluate("CTv", coriolis.coriolis_transpose_product, q=(q, self.nq), v=(v, self.n))
 
     def christoffel(self, q: Any) -> Array:
-        """c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
+        """Christoffel symbols c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
         return self._evaluator.evaluate("christoffel", coriolis.christoffel, q=(q, self.nq))
 
     def gravity(self, q: Any) -> Array:
-        """g(q), the torques that hold the weight."""
+        """Gravity torques g(q) = ∂U/∂q (…, n)."""
         return self._evaluator.evaluate("gravity", dynamics.gravity, q=(q, self.nq))
 
     def bias(self, q: Any, v: Any) -> Array:
-        """C v + g + friction + springs."""
+        """Bias torques C v + g + friction + springs (…, n)."""
         return self._evaluator.evaluate("bias", dynamics.bias, q=(q, self.nq), v=(v, self.n))
 
     def kinetic_energy(self, q: Any, v: Any) -> Array:
-        """T, rotors included."""
+        """Kinetic energy T, including rotors (…)."""
         return self._evaluator.evaluate("T", energy.kinetic_energy, q=(q, self.nq), v=(v, self.n))
 
     def potential_energy(self, q: Any) -> Array:
-        """U of the weights, zero at the height of the world's origin, and of the springs."""
+        """Potential energy U of gravity (zero at the world origin) and joint springs (…)."""
         return self._evaluator.evaluate("U", energy.potential_energy, q=(q, self.nq))
 
     def link_energies(self, q: Any, v: Any) -> tuple[Array, Array]:
-        """(T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
+        """Kinetic and potential energy (T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
         T = self._evaluator.evaluate("Ti", energy.kinetic_energies, q=(q, self.nq), v=(v, self.n))
         return T, self._evaluator.evaluate("Ui", energy.potential_energies, q=(q, self.nq))
 
     def regressor(self, q: Any, v: Any, a: Any) -> Array:
-        """Y (…, n, parameters), linear parametrisation of the inverse dynamics without wrenches."""
+        """Regressor Y (…, n, parameters) of the inverse dynamics: τ = Y π, without external wrenches."""
         return self._evaluator.evaluate("Y", regressor.regressor, q=(q, self.nq), v=(v, self.n), a=(a, self.n))
 
     def actuator_regressor(self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any) -> Array:
-        """Y_m (…, e, 4 e) of the e elastic joints: u = Y_m π_m with π_m = (I, F, D, K) of each, in the order of v.
+        """Regressor Y_m (…, e, 4 e) of the e elastic joints: u = Y_m π_m, π_m = (I, F, D, K) per joint, in the order of v.
 
-        ``theta`` and its rates hold the angles of their rotors, on the joints' side of the gears (…, e).
+        ``theta`` and its derivatives are the rotor angles on the joint side of the gears (…, e).
 
         >>> import dynamis as dy
         >>> robot = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
@@ -426,7 +426,7 @@ class Robot:
                               theta=(theta, count), theta_dot=(theta_dot, count), theta_ddot=(theta_ddot, count))  # fmt: skip
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
-        """τ split into inertia, coriolis, gravity, viscous, dry, rotor, external and spring; ``total`` is their sum."""
+        """Torque contributions: inertia, coriolis, gravity, viscous, dry, rotor, external, spring; ``total`` is their sum."""
 
         def f(m: Model, q: Array, v: Array, a: Array, *w: Array) -> Array:
             ledger = dynamics.torque_ledger(m, q, v, a, self._on_bodies(q, frames, w, axes))
@@ -438,9 +438,10 @@ class Robot:
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2])))
 
     def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> TorqueDerivatives:
-        """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
+        """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
-        q changes along the entries of v (for a quaternion: rotations of the moving frame); dry friction counts as constant.
+        Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
+        friction is treated as constant.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -453,7 +454,7 @@ class Robot:
         return TorqueDerivatives(*(found[..., k, :, :] for k in range(3)))
 
     def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> AccelerationDerivatives:
-        """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); as `inverse_dynamics_derivatives`."""
+        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n)."""
         found = self._evaluator.evaluate("dfd", derivatives.forward_dynamics_derivatives,
                               q=(q, self.nq), v=(v, self.n), tau=(tau, self.n))  # fmt: skip
         return AccelerationDerivatives(*(found[..., k, :, :] for k in range(3)))
@@ -461,25 +462,25 @@ class Robot:
     # kinematics and statics
 
     def pose(self, q: Any, frame: str | None = None) -> Array:
-        """The frame's pose in the world (…, 4, 4)."""
+        """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
         f = self.model.frame(frame)
         return self._evaluator.evaluate(("pose", f.name), lambda m, q: kinematics.pose(m, q, f), q=(q, self.nq))
 
     def velocity(self, q: Any, v: Any, frame: str | None = None) -> Array:
-        """(ṗ, ω) of the frame, in world axes (…, 6)."""
+        """Linear and angular velocity (ṗ, ω) of a frame, in world axes (…, 6)."""
         f = self.model.frame(frame)
         return self._evaluator.evaluate(
             ("vel", f.name), lambda m, q, v: kinematics.velocity(m, q, v, f), q=(q, self.nq), v=(v, self.n)
         )
 
     def acceleration(self, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
-        """(p̈, ω̇) of the frame, in world axes (…, 6)."""
+        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes (…, 6)."""
         f = self.model.frame(frame)
         return self._evaluator.evaluate(("acc", f.name), lambda m, q, v, a: kinematics.acceleration(m, q, v, a, f),
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n))  # fmt: skip
 
     def jacobian(self, q: Any, frame: str | None = None, *, axes: str = "world") -> Array:
-        """The geometric Jacobian (…, 6, n) at the frame's origin, in world axes or the frame's own (``axes="local"``)."""
+        """Geometric Jacobian (…, 6, n) at the frame origin, in world axes or frame axes (``axes="local"``)."""
         f, local = self.model.frame(frame), self._is_local(axes)
 
         def J(m: Model, q: Array) -> Array:
@@ -489,14 +490,14 @@ class Robot:
         return self._evaluator.evaluate(("J", f.name, axes), J, q=(q, self.nq))
 
     def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
-        """dJ/dt of the world-axes Jacobian (…, 6, n)."""
+        """Time derivative dJ/dt of the Jacobian in world axes (…, 6, n)."""
         f = self.model.frame(frame)
         return self._evaluator.evaluate(
             ("Jdot", f.name), lambda m, q, v: jacobian.jacobian_dot(m, q, v, f), q=(q, self.nq), v=(v, self.n)
         )
 
     def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
-        """d(p, φ)/dt = J_A v, for φ = "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector" (…, 6, n)."""
+        """Analytic Jacobian J_A (…, 6, n), d(p, φ)/dt = J_A v, φ: "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector"."""
         f, orientation = self.model.frame(frame), str(orientation)
 
         def J_A(m: Model, q: Array) -> Array:
@@ -505,7 +506,7 @@ class Robot:
         return self._evaluator.evaluate(("JA", f.name, orientation), J_A, q=(q, self.nq))
 
     def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
-        """τ that holds the robot still against its weight and the wrenches (no springs, no friction)."""
+        """Torques in static equilibrium with gravity and the wrenches, without springs and friction (…, n)."""
 
         def f(m: Model, q: Array, *w: Array) -> Array:
             return statics.static_forces(m, q, self._on_bodies(q, frames, w, axes))[0]
@@ -514,9 +515,9 @@ class Robot:
         return self._evaluator.evaluate(("static", tuple(f.name for f in frames), axes), f, q=(q, self.nq), **extra)
 
     def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:
-        """(τ, f, N) at one configuration at rest: holding torques, and force and moment each joint exerts on its body.
+        """Static torques τ, and force f and moment N that each joint exerts on its body, at one configuration.
 
-        Rows of f and N are bodies, in world axes at the body's origin; row 0 is what the ground exerts.
+        Rows of f and N are bodies, in world axes at the body origin; row 0 is the reaction of the ground.
         """
         frames, extra = self._wrench_inputs(wrenches, axes)
         given = [self._evaluator.inputs.one_state(value, size, name) for name, (value, size) in extra.items()]
@@ -524,7 +525,7 @@ class Robot:
         return statics.static_forces(self.model, state, self._on_bodies(state, frames, given, axes))
 
     def articulated_inertias(self, q: Any, v: Any = None, tau: Any = None) -> Articulated:
-        """The inward pass of the articulated-body algorithm at one state: M̂, b̂, m̂, M̄ and b̄ of every body.
+        """Articulated inertias of all bodies at one state: M̂, b̂, m̂, M̄ and b̄ of the articulated-body algorithm.
 
         >>> import dynamis as dy
         >>> dy.load("nine_body_tree").articulated_inertias([0.0] * 9).M_hat[1].shape
@@ -547,10 +548,10 @@ class Robot:
         terms: float = 5e6,
         progress: Callable[[int, int, int], None] | None = None,
     ) -> ClosedForm:
-        """The equations of motion in closed form: M, C, g, Christoffel symbols, energies, regressor, derivation.
+        """Symbolic equations of motion: M, C, g, Christoffel symbols, energies, regressor, derivation.
 
-        ``notation`` chooses the letters: "dynamis", "rocco", "deluca", "melchiorri", "tzafestas", or a `Notation`. An
-        expansion that would take more than ``seconds`` or ``terms`` is given up for the factored form.
+        ``notation`` is "dynamis", "rocco", "deluca", "melchiorri", "tzafestas", or a `Notation`. If the expansion exceeds
+        ``seconds`` or ``terms``, the entries keep their factored form.
 
         >>> import dynamis as dy
         >>> arm = dy.load("planar_2r").closed_form()
@@ -574,17 +575,17 @@ class Robot:
         identity: str | None = None,
         **sizes: int,
     ) -> Kernel:
-        """A function of this robot, written for one state, as compiled code for any batch.
+        """Compile a function of this robot, written for one state, for batches of states.
 
-        ``function(robot, q, v, …)`` takes vectors and returns an array; its arguments are named q, v, a, tau, or have
-        their lengths given as keywords. It must not branch on its arguments: use ``dynamis.where``. It may change the
-        robot by what it is given, such as ``robot.replace(gravity=g)``: then gravity is one more input.
+        ``function(robot, q, v, …)`` takes vectors and returns an array; the lengths of arguments other than q, v, a and tau
+        are given as keywords. It must not branch on its arguments: use ``dynamis.where``. It may modify the robot with its
+        arguments, as in ``robot.replace(gravity=g)``: gravity is then an input.
 
-        A name such as "inverse_dynamics" compiles that function. Symbols in the robot are then ``parameters``, whose
-        values are given behind the others, batched like them.
+        A name such as "inverse_dynamics" compiles that method. Symbols of the robot are listed in ``parameters``; their
+        values are the last argument, batched like the others.
 
-        Compiled code is kept on disk; to know that it is the same function, it is traced again. ``identity``, anything that
-        says which function of this robot it is, saves that: it must change whenever the function does.
+        Compiled code is cached on disk under a key obtained by tracing the function. ``identity``, a string that identifies
+        the function, replaces the tracing; it must change whenever the function changes.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -623,7 +624,7 @@ class Robot:
         return _FUNCTIONS[name]
 
     def kernel(self, name: str) -> Kernel:
-        """The compiled function of this name, such as "inverse_dynamics": its listing, its bare ufunc, its cost.
+        """The compiled function of a method such as "inverse_dynamics", with its listing, NumPy ufunc and operation counts.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").kernel("mass_matrix").arguments
@@ -638,7 +639,7 @@ class Robot:
         return self._evaluator.kernels[key]
 
     def explain(self, name: str) -> str:
-        """What became of a function such as "forward_dynamics": the way chosen, operations, savings, how it is compiled.
+        """Describe the compiled code of a method such as "forward_dynamics": algorithm, operation counts, optimisations.
 
         >>> import dynamis as dy
         >>> print(dy.load("ur5e").explain("gravity").splitlines()[0])
@@ -659,7 +660,7 @@ class Robot:
         return explain(name, kernel, printable(self.name), ways, plain)
 
     def cost(self, name: str) -> dict[str, int]:
-        """The operations of a compiled function such as "forward_dynamics": how many of each, and their total.
+        """Operation counts of a compiled method such as "forward_dynamics", per operation and in total.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").cost("inverse_dynamics")["total"] < 400
@@ -678,7 +679,7 @@ class Robot:
         texts = c_text.render(kernel.code, identifier, precision, f"{name} of {self.name}", vectors)
         return c_text.write_pair(folder, identifier, texts)
 
-    # how all of the above is evaluated
+    # evaluation
 
     @staticmethod
     def _is_local(axes: str) -> bool:

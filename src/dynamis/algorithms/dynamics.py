@@ -69,7 +69,7 @@ def bias(model: Model, q: Array, v: Array, wrenches: BodyWrenches | None = None,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TorqueLedger:
-    """Where the torque goes: named terms, each with the shape of τ. ``total`` is their sum, the inverse dynamics."""
+    """Torque contributions by term, each with the shape of τ. ``total`` is their sum, the inverse dynamics."""
 
     inertia: Array
     coriolis: Array

@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MovingBase:
-    """The motion imposed on the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame."""
+    """Prescribed motion of the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame."""
 
     pose: Pose
     twist: Array

@@ -61,10 +61,10 @@ class Difference:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What differs between two robots, the largest effect on torques first.
+    """Differences between two robots, the largest effect on the torques first.
 
-    ``torques`` and ``torque_differences`` are root mean squares over random states, of each joint of the first robot;
-    ``terms`` splits the latter by what they are for. All are empty where ``obstacles`` say why the robots do not correspond.
+    ``torques`` and ``torque_differences`` are RMS values over random states, per joint of the first robot; ``terms`` splits
+    the latter by term. All are empty if the robots do not correspond; ``obstacles`` then gives the reasons.
     """
 
     first: Robot
@@ -131,7 +131,7 @@ def compare(
 ) -> Comparison:
     """Compare two models: structure, masses, centres of mass, inertias, friction, limits, and torques at random states.
 
-    Link frames may be put differently (a URDF and a Denavit–Hartenberg table of the same arm are the same robot).
+    Link frames may differ (a URDF and a Denavit–Hartenberg table of the same arm are the same robot).
 
     >>> import dynamis as dy
     >>> arm = dy.load("ur5e")

@@ -61,9 +61,9 @@ class Mode:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
-    """d δx/dt = A δx + B δu + c near (q, v, τ), with x = (q, v), q along the entries of v, and u the driven torques.
+    """Linear model d δx/dt = A δx + B δu + c at (q, v, τ), with x = (q, v), q along the entries of v, u the actuated torques.
 
-    ``acceleration`` is that of the state itself: c = (0, acceleration), and at an equilibrium it is zero.
+    ``acceleration`` is the acceleration at that state: c = (0, acceleration); zero at an equilibrium.
     """
 
     robot: Robot
@@ -161,10 +161,10 @@ class Linearization:
 
 
 def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Sequence[str] | None = None) -> Linearization:
-    """The linear equations of small deviations from a state: at rest unless v is given, held there unless τ is.
+    """Linearise the dynamics at a state; v defaults to zero, τ to the torques that give zero acceleration.
 
-    Without ``tau`` the torques are those that keep v as it is, as far as there are motors. ``actuated`` names the coordinates
-    that have one, whose torques are the inputs; all but those of a free base unless given. Dry friction counts as constant.
+    Without ``tau`` the actuated torques are chosen for zero acceleration, as far as possible. ``actuated`` names the
+    coordinates whose torques are the inputs; by default all but those of a free base. Dry friction is treated as constant.
 
     >>> import dynamis as dy
     >>> hanging = dy.load("planar_2r_melchiorri")

@@ -23,13 +23,13 @@ FLAT = 1e-12  # of the largest singular value: what is less is zero
 
 
 def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "velocity", *, rows: Any = None) -> Any:
-    """The volume of an ellipsoid at a frame, for each state (…): √ of a determinant.
+    """Manipulability measure of a frame for each state (…): the volume of an ellipsoid.
 
-    ``kind``: "velocity" w = √det(J Jᵀ), of the velocities with ‖q̇‖ ≤ 1 [Yoshikawa 1985]; "force" 1/w, of the forces that
-    cost ‖τ‖ ≤ 1, infinite where w is zero; "dynamic" √det(J M⁻² Jᵀ), of the accelerations that ‖τ‖ ≤ 1 gives at rest.
+    ``kind``: "velocity" w = √det(J Jᵀ), of the velocities with ‖q̇‖ ≤ 1 [Yoshikawa 1985]; "force" 1/w, of the forces for
+    ‖τ‖ ≤ 1, infinite if w is zero; "dynamic" √det(J M⁻² Jᵀ), of the accelerations for ‖τ‖ ≤ 1 at rest.
 
-    ``rows`` chooses the task: None is the frame's position, without directions the robot never moves in ("xy" of a planar
-    arm); "all" has six rows; see `task_of`. q may hold symbols: the result is then an expression, to compile or differentiate.
+    ``rows`` selects the task: None is the position of the frame, without directions in which it never moves ("xy" for a planar
+    arm); "all" has six rows; see `task_of`. q may contain symbols: the result is then an expression.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")

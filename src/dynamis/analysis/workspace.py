@@ -222,10 +222,10 @@ def workspace(
     robot: Robot, frame: str | None = None, *, samples: int = 100_000, seed: int = 0, lower: Any = None, upper: Any = None,
     progress: Progress | None = None,
 ) -> Workspace:  # fmt: skip
-    """The cloud of positions of a frame, at random configurations within the joints' limits (or ``lower`` to ``upper``).
+    """Positions of a frame at random configurations within the joint limits (or from ``lower`` to ``upper``).
 
-    Revolute joints without limits make one turn. Some configurations are also drawn with joints at their ends, where the
-    edge of the workspace often is. ``progress(fraction, text)`` is called as it goes.
+    Revolute joints without limits cover one turn. Some configurations are sampled with joints at their limits, where the
+    boundary of the workspace often is. ``progress(fraction, text)`` is called periodically.
 
     >>> import dynamis as dy, numpy as np
     >>> cloud = dy.workspace(dy.load("planar_2r_melchiorri"), samples=20_000)

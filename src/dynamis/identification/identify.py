@@ -44,14 +44,13 @@ def identify(
     examined: bool = True,
     progress: Progress | None = None,
 ) -> Identification:
-    """Parameters of a robot from logs of it, with what can be said about them.
+    """Identify the dynamic parameters of a robot from logs, with standard errors and validation.
 
-    ``robot`` is what is believed before, or a `LinearModel` that says which parameters are looked for. ``logs`` are files,
-    `Log`s or `Samples`; ``mapping`` says what the columns of files are, and ``signals`` holds the arguments of `prepare`.
-    ``estimator`` is "ordinary", "weighted", "robust", "total", "ridge", "consistent" or an estimator; those in ``compare`` are
-    tried as well. Each is fitted without a part of the motion, ``folds`` times in blocks of ``block_seconds``, and judged by
-    how it predicts that part; or fitted to all ``logs`` and judged by the logs in ``validate``. With ``examined=False`` nothing
-    is refused for looking wrong.
+    ``robot`` is the prior model, or a `LinearModel` that selects the parameters. ``logs`` are files, `Log`s or `Samples`;
+    ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is "ordinary",
+    "weighted", "robust", "total", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted too. Each is
+    validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in ``validate``. With
+    ``examined=False`` suspicious logs are not rejected.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")

@@ -35,12 +35,12 @@ def all_solutions(
     apart: float = 1e-3,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> list[Solution]:
-    """The distinct solutions that so many starts lead to, the nearest to ``q0`` (neutral unless given) first.
+    """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: neutral) first.
 
-    Two are the same if no joint differs by more than ``apart``, whole turns aside. A robot with more joints than the task
-    needs has solutions without end: then these are a sample.
+    Two solutions are equal if no joint differs by more than ``apart``, modulo full turns. A robot with more joints than the
+    task needs has infinitely many solutions; the result is then a sample.
 
-    ``progress(starts done, starts, solutions)`` is called now and then.
+    ``progress(starts done, starts, solutions)`` is called periodically.
 
     >>> import dynamis as dy
     >>> robot = dy.load("ur5e")

@@ -33,12 +33,12 @@ def inverse_kinematics(
     seed: int = 0,
     weights: Any = None,
 ) -> Solution:
-    """q that brings a frame (the tip unless named) to a pose (4 × 4 or `Pose`), a point (3) or an orientation (3 × 3).
+    """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
-    It starts from ``q0`` (neutral unless given), then from random configurations until one leads to the target within the
-    tolerance, one number for m and rad or two. Limits of the joints are kept exactly, unless ``limits=False``. Joints that
-    come round after a turn end as near to ``q0`` as their limits allow. ``weights`` multiply the errors in world axes, linear
-    first; zero means that a direction does not matter.
+    The solver starts from ``q0`` (default: neutral), then from random configurations until the error is within
+    ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
+    periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
+    first; a direction with weight zero is ignored.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")

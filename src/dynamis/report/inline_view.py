@@ -59,9 +59,9 @@ class View:
 
 
 def view(shown: Robot | Trajectory, *, height: int = 460) -> View:
-    """A robot in space with a slider for each joint, or a motion to play: shown by a notebook where a cell ends with it.
+    """3-D view of a robot with a slider for each joint, or of an animated motion, displayed in notebooks.
 
-    ``height`` is in pixels. ``.write("view.html")`` makes a page of it.
+    ``height`` is in pixels. ``.write("view.html")`` writes it as a page.
 
     >>> import dynamis as dy
     >>> dy.view(dy.load("ur5e"))

@@ -110,7 +110,7 @@ class Program:
 
 
 def evaluate(outputs: Any, values: dict[Node, Any]) -> npt.NDArray[Any]:
-    """The numbers an array of expressions takes when its symbols are given values.
+    """Evaluate an array of expressions for given values of its symbols.
 
     >>> from dynamis import symbol
     >>> x = symbol("x")

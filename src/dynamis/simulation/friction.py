@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class Coulomb:
-    """Dry friction: ``forward`` while the velocity is positive, −``backward`` while it is negative, holding in between."""
+    """Coulomb friction: ``forward`` for positive velocity, −``backward`` for negative velocity, static friction at rest."""
 
     forward: float
     backward: float
@@ -44,7 +44,7 @@ class Coulomb:
 
 @dataclass(frozen=True, repr=False)
 class Stribeck:
-    """More friction at rest (``static``) than in motion (``coulomb``), falling off with speed over ``velocity``."""
+    """Stribeck friction: ``static`` at rest, decreasing to ``coulomb`` with the characteristic velocity ``velocity``."""
 
     coulomb: float
     static: float
@@ -69,7 +69,7 @@ class Stribeck:
 
 @dataclass(frozen=True, repr=False)
 class Smooth:
-    """``bias`` + F tanh(v / width): no sticking, and no jump. Smaller widths are truer and stiffer."""
+    """Smoothed friction ``bias`` + F tanh(v / width), without sticking. Smaller widths are more accurate but stiffer."""
 
     coulomb: float
     width: float = 1e-2
@@ -87,10 +87,10 @@ class Smooth:
 
 @dataclass(frozen=True, repr=False)
 class LuGre:
-    """Bristles that bend, z, before they slide: ż = v − σ0 |v| / g(v) z, torque σ0 z + σ1 ż [Canudas de Wit 1995].
+    """LuGre friction with bristle deflection z: ż = v − σ0 |v| / g(v) z, torque σ0 z + σ1 ż [Canudas de Wit 1995].
 
-    σ0 g is the friction of a steady slide, ``coulomb`` + (``static`` − ``coulomb``) exp(−(v / ``velocity``)²); viscous
-    friction is the model's.
+    σ0 g is the steady-state friction, ``coulomb`` + (``static`` − ``coulomb``) exp(−(v / ``velocity``)²); viscous
+    friction is that of the robot model.
     """
 
     coulomb: float

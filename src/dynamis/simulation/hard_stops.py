@@ -31,10 +31,10 @@ AT_THE_LIMIT = 1e-9  # rad or m: a start so little beyond a limit is at it
 
 @dataclass(frozen=True, repr=False)
 class HardStops:
-    """The limits of the joints as stops that do not give way, for ``simulate(…, stops=HardStops())``.
+    """Rigid stops at the joint limits, for ``simulate(…, stops=HardStops())``.
 
-    A joint that reaches its limit bounces back with ``restitution`` times its speed; where that is less than ``rest_speed``
-    (in rad/s or m/s) it stays and rests, until it is pushed or thrown away from the stop.
+    A joint that reaches its limit rebounds with ``restitution`` times its speed; if that is less than ``rest_speed``
+    (rad/s or m/s) it rests at the limit until a torque or an impact moves it away.
 
     >>> import dynamis as dy
     >>> motion = dy.simulate(dy.load("scara"), 1.0, stops=HardStops(restitution=0.3))

@@ -91,16 +91,16 @@ def rollouts(
     every: int = 1,
     progress: Progress | None = None,
 ) -> Rollouts:
-    """Motions of a batch of states for the time ``t``, reported every so many steps.
+    """Simulate a batch of initial states for the duration ``t`` with fixed steps, with output every ``every`` steps.
 
     ``controller(robot, t, q, v)`` is written for one state with NumPy and must not branch on it (`dynamis.where` chooses):
     it is traced and compiled together with robot, drives and integrator. One that cannot be traced is called from Python
     instead, which takes a thousand times longer; ``note`` says why. It may be a `DynamicLaw`. ``friction``, ``actuators``,
     ``wrenches`` and ``stops`` are as for `simulate`, where none sticks; their functions are traced too.
 
-    ``parameters`` are values that differ from motion to motion: for symbols of the robot (…), and for further arguments of the
-    controller, a number or vectors (…, size). ``disturbance`` is a `Noise`: motion number k of the batch, counted from
-    ``first``, meets the same torques whatever else is in the batch.
+    ``parameters`` are values per motion: for symbols of the robot (…), and for additional arguments of the controller, scalars
+    or vectors (…, size). ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``, receives the same
+    torques whatever the rest of the batch.
 
     Float32 in, float32 out. Arrays on a GPU stay there.
 

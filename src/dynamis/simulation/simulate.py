@@ -76,14 +76,14 @@ def simulate(
     joints: a `Noise`, constant, or a function of t. Wrenches may be `Push`es, or lists of them.
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` and ``atol``, or "euler" (semi-implicit), "rk4"
-    or "midpoint" (implicit) with a fixed ``step``; an adaptive one takes ``step`` as its longest, which finds pushes that
-    come and go between two of its own.
+    or "midpoint" (implicit) with a fixed ``step``; for an adaptive method ``step`` is the largest step, so that short pulses
+    of torque are not missed.
 
-    ``resume`` goes on with a motion from where it stopped, to the end or the times ``t``, and returns both parts as one. The
-    other arguments should be the same as before; what friction, drives and samples remember is continued.
+    ``resume`` continues an earlier motion from its end to the end or the times ``t``, and returns both parts as one. The
+    other arguments should be the same as before; internal states of friction, actuators and samples are continued.
 
-    A function that fails ends the motion, and so do Ctrl-C and the end of the time that integration may take (``seconds``):
-    ``status`` says how, and what came before is kept. A function that fails at the very start raises.
+    A function that raises an exception, Ctrl-C and the computing-time limit ``seconds`` end the simulation: ``status`` gives
+    the reason, and the motion so far is returned. A function that fails at the start raises its exception.
 
     >>> import dynamis as dy
     >>> motion = simulate(dy.load("planar_2r_melchiorri"), 1.0)

@@ -44,13 +44,13 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion: ``t`` (N), ``q`` (N, nq), ``v`` and ``tau`` (N, n), ``friction`` (N, n) where it is dry.
+    """A simulated motion: ``t`` (N), ``q`` (N, nq), ``v``, ``tau`` and dry ``friction`` (N, n).
 
-    ``tau`` is what reaches the joints; ``actuator_states`` holds the drives' own states (a current; angle and velocity of a
-    rotor) by coordinate, and a `DynamicLaw`'s as "controller". ``work`` (N) is what torques and wrenches put in since the
-    start, less what friction took out; ``energy_error`` is how far the energy is from it. ``status`` is a sentence;
-    ``complete`` says whether the end was reached, or the event that was to stop the motion. ``stop_torque`` (N, n) is what hard
-    stops exert on joints that rest at them.
+    ``tau`` are the joint torques; ``actuator_states`` holds the states of actuators (current; rotor angle and velocity)
+    by coordinate, and those of a `DynamicLaw` as "controller". ``work`` (N) is the work of torques and wrenches since the
+    start minus the energy dissipated by friction; ``energy_error`` is the energy change minus this work. ``status`` is a
+    message; ``complete`` states whether the end, or a stopping event, was reached. ``stop_torque`` (N, n) is the reaction of
+    hard stops on joints that rest at them.
     """
 
     robot: Robot

@@ -20,10 +20,10 @@ ROUNDINGS = 16 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True, repr=False)
 class Watch:
-    """``function(t, q, v)`` is watched for zeros: all of them, or those it passes rising (1) or falling (−1).
+    """An event: zeros of ``function(t, q, v)``, all of them or only those with rising (1) or falling (−1) values.
 
-    With ``stop`` the first one ends the motion. A function that is zero at the start is not reported there. One that jumps
-    over zero, as velocities do at hard stops, is reported where it jumps.
+    With ``stop`` the first one ends the simulation. A zero at the start is not reported. A discontinuous change of sign, as
+    of velocities at hard stops, is reported at the discontinuity.
     """
 
     function: Callable[[float, Array, Array], Any]

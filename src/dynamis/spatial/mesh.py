@@ -14,10 +14,10 @@ from dynamis.spatial.inertia import Inertia
 
 
 def mesh_inertia(source: Any, *, mass: float | None = None, density: float | None = None, scale: float = 1.0) -> Inertia:
-    """The inertia, about the mesh's own origin, of the homogeneous solid a mesh encloses.
+    """Inertia, about the mesh origin, of the homogeneous solid enclosed by a mesh.
 
-    ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object. The surface must be watertight: the volume integrals
-    of an open one are wrong without any sign of it, so it is refused.
+    ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object. The surface must be watertight, because the volume
+    integrals of an open surface are meaningless; an open mesh is rejected.
     """
     try:
         import trimesh

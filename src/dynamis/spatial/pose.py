@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 
 class Pose(NamedTuple):
-    """Where a frame is: its axes are the columns of R, its origin is p, both in the coordinates of another frame."""
+    """Pose of a frame: the columns of R are its axes, p its origin, both in the coordinates of another frame."""
 
     R: Array
     p: Array

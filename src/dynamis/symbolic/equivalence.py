@@ -16,8 +16,8 @@ from dynamis.symbolic.ring import Ring
 def equivalent(a: Any, b: Any) -> bool:
     """Whether two expressions (or arrays of them, entry by entry) are equal for all values of their symbols.
 
-    Built of symbols, + − × ÷, whole powers, and sines and cosines of sums, the answer is a proof; decimals that were
-    computed, such as cos(0.3), are compared to rounding. Other functions, such as a square root, count as equal where
+    For expressions of symbols, + − × ÷, integer powers, and sines and cosines of sums, the result is exact; computed
+    decimals, such as cos(0.3), are compared up to rounding. Other functions, such as a square root, are equal if
     their arguments are.
 
     >>> import dynamis as dy

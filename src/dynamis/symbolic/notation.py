@@ -32,10 +32,10 @@ _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "
 
 @dataclass(frozen=True, repr=False)
 class Notation:
-    """The letters of a course.
+    """The mathematical notation of a course.
 
     ``rename`` maps the letter of a parameter to a pattern: {"l": "a_C{}"} writes l_1 as a_{C1}, {"I": r"\\tilde{I}_{}"}
-    writes I_1 with a tilde. ``christoffel`` says where the index of the equation stands in c_ijk: "first"
+    writes I_1 with a tilde. ``christoffel`` gives the position of the equation index in c_ijk: "first"
     (C_ij = Σ_k c_ijk q̇_k) or "last" (C_kj = Σ_i c_ijk q̇_i). ``functions`` writes cos(q_1 + q_2) "short", c_12, or "long".
     """
 

@@ -79,14 +79,14 @@ def operational_space(
     tolerance: float = TOLERANCE,
     actuated: Any = None,
 ) -> OperationalModel:
-    """The robot as the task sees it, at one state.
+    """Operational-space dynamics Λ, μ, p of a task at one state.
 
-    A direction whose singular value of J M^-½ is below ``tolerance`` of the largest counts as lost: Λ is then made of what is
-    left, with a `SingularityWarning` unless that was asked for by ``truncate=True``. ``damping`` λ makes
+    A direction whose singular value of J M^-½ is below ``tolerance`` times the largest is treated as singular and truncated,
+    with a `SingularityWarning` unless ``truncate=True``. ``damping`` λ gives
     Λ = (J M⁻¹ Jᵀ + λ² 1)⁻¹ everywhere, λ² in units of 1/kg.
 
-    A free base counts as driven unless ``actuated`` says what is: "joints", names or indices. Then the other coordinates move
-    as they must, and J and τ are those of the driven ones.
+    ``actuated`` selects the actuated coordinates: "joints", names or indices; by default all, including a free base. J and τ
+    then refer to the actuated coordinates; the others are passive.
 
     >>> import dynamis as dy, numpy as np
     >>> robot, task = dy.load("panda"), dy.task_space.Position()
@@ -95,7 +95,7 @@ def operational_space(
     >>> x.how, x.Lambda.shape
     ('redundant', (3, 3))
     >>> a = robot.forward_dynamics(q, v, x.torque([1.0, 0.0, 0.0]))
-    >>> (x.J @ a + x.J_dot_v).round(9).tolist()
+    >>> ((x.J @ a + x.J_dot_v).round(9) + 0.0).tolist()
     [1.0, 0.0, 0.0]
     """
     q, v = checked_state(robot, q, v, task)

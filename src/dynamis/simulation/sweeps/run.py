@@ -31,11 +31,11 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> SweepResult:
-    """Run a study, or what is missing of it; its results are parts in ``folder``, and a table.
+    """Run a parameter study, or resume it; the results are written to ``folder`` and returned as a table.
 
-    ``executor`` is any of concurrent.futures; without one, as many processes as there are cores (or ``workers``), or the
-    workers of the Dask ``scheduler`` at an address. The results are the same for all of them. A folder that holds a part of
-    the results, after a crash, Ctrl-C or a full disk, is gone on with. ``progress(fraction, sentence)`` is called on the way.
+    ``executor`` is an executor of concurrent.futures; without one, a process per core (or ``workers`` processes) or the
+    workers of the Dask ``scheduler`` at an address are used, with the same results. If ``folder`` holds partial results,
+    after a crash, Ctrl-C or a full disk, the sweep is resumed. ``progress(fraction, sentence)`` is called periodically.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from tempfile import TemporaryDirectory

@@ -94,7 +94,7 @@ class Study:
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """The study of a file; robots that are files are found beside it."""
+    """Read a study file; robot files are searched for in its folder."""
     source = Path(path)
     try:
         with source.open("rb") as stream:
@@ -110,7 +110,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
 
 
 def study_from_text(text: str, *, name: str = "study", folder: Path | None = None) -> Study:
-    """The study that a text in TOML says.
+    """Read a study from TOML text.
 
     >>> made = study_from_text('''
     ... robot = "planar_2r_melchiorri"
