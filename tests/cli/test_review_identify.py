@@ -6,13 +6,12 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import dynamis as dy
+from dynamis.cli.console import bullet
 from dynamis.cli.excite import excite
 from dynamis.cli.identify import identify
 from dynamis.cli.payload import payload
-from dynamis.cli.sentences import say
 
 ARM = "planar_2r_melchiorri"
 
@@ -72,13 +71,15 @@ def test_payload_says_what_was_done_to_the_log(log):
     assert any("cut-off" in note for note in json.loads(result.output)["notes"])
 
 
-def test_sentences_are_wrapped_between_words_where_a_person_reads_them(capsys):
+def test_sentences_are_wrapped_between_words_where_a_person_reads_them(capsys, monkeypatch):
     sentence = "a long sentence about [brackets] and joints " * 4
-    say(Console(width=40, force_terminal=True, no_color=True), "•", sentence)
+    monkeypatch.setenv("COLUMNS", "40")
+    bullet("•", sentence)
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) > 3
     assert all(len(line.rstrip()) <= 40 for line in shown)
     assert all(line.startswith("    ") for line in shown[1:])
     assert "[brackets]" in shown[0] + shown[1]
-    say(Console(width=40, force_terminal=False), "•", sentence)
+    monkeypatch.delenv("COLUMNS")
+    bullet("•", sentence)
     assert len(capsys.readouterr().out.splitlines()) == 1
