@@ -44,16 +44,16 @@ def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, l
     assert "'run.csv': name the file .html" in refused(monkeypatch, identify, log, "--report", log)
     assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, identify, log, "--out", tmp_path / "x.xml")
     assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, payload, log, "--out", tmp_path / "x.xml")
-    assert "there is no such folder" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
-    assert "there is no such folder" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
+    assert "the folder does not exist" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
+    assert "the folder does not exist" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
     assert log.read_bytes() == before
 
 
 def test_a_mapping_that_is_read_is_not_written_over(monkeypatch, log, tmp_path):
     mapping = tmp_path / "log.toml"
     mapping.write_text("")
-    assert "is a file that is read" in refused(monkeypatch, identify, mapping, "--out", mapping)
-    assert "is a file that is read" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
+    assert "is an input of this command" in refused(monkeypatch, identify, mapping, "--out", mapping)
+    assert "is an input of this command" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
 
 
 def test_a_report_without_its_library_is_refused_before_the_work(monkeypatch, log, tmp_path):

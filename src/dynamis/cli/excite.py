@@ -61,7 +61,7 @@ HELP = """Design an excitation trajectory for parameter identification.
 @start_option("Configuration at start and end, in rad and m. Default: chosen by the search.", "--start", name="start")
 @degrees_option("--q0")
 @click.option("--velocity", metavar="NUMBERS",
-              help="Velocity limits in rad/s and m/s, where lower than the robot's: one per joint, or one for all.")  # fmt: skip
+              help="Velocity limits in rad/s and m/s, where lower than the robot's; one per joint or for all.")  # fmt: skip
 @click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits in rad/s² and m/s². Default: none.")
 @click.option("--effort", metavar="NUMBERS", help="Torque limits in N m and N, where lower than the robot's.")
 @click.option("--no-torque", is_flag=True, help="Ignore torque limits.")

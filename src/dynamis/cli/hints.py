@@ -25,6 +25,7 @@ RENAMED = {
     "stribeck_speed": "stribeck", "torque_limits": "limits", "joint_stiffness": "springs", "letters": "letters", "q": "q",
     "wrenches": "wrenches", "frame": "frame", "base_compliance": "base", "null_space": "null_damping", "block_seconds": "block",
 }  # fmt: skip
+REPEATED = re.compile(r", on the command line (--[a-z-]+)(?: [A-Z=]+)?")  # once the option itself is named
 ARGUMENT = re.compile(r"(?<![\w.{(\-])(?P<name>[a-z]\w*)=(?P<value>'[^']*'(?: or '[^']*')*|\([^()]*\)|-?[\w.]+|…)?")
 
 
@@ -38,7 +39,7 @@ def for_command_line(message: str, command: click.Command | None = None) -> str:
     if command is None:
         return message
     options = {p.name: p for p in command.params if isinstance(p, click.Option) and p.name is not None}
-    return ARGUMENT.sub(lambda match: _option(match, options), message)
+    return REPEATED.sub("", ARGUMENT.sub(lambda match: _option(match, options), message))
 
 
 def _option(match: re.Match[str], options: dict[str, click.Option]) -> str:

@@ -77,6 +77,7 @@ def simulate(
             friction=friction, method=method, step=step, stops=_stops(found, stops), seconds=seconds, points=points,
             progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
+    interrupted = motion.status.startswith("interrupted")
     for target, write in ((output, motion.save), (plot, motion.plot)):
         if target is not None:
             whole(target, write)
@@ -90,12 +91,17 @@ def simulate(
     else:
         _print(motion)
         print_written(written)
-    sys.exit(130 if motion.status.startswith("interrupted") else 0)
+        if interrupted and written:
+            echo("  with the motion up to the interruption")
+    sys.exit(130 if interrupted else 0)
 
 
 def _print(motion: Trajectory) -> None:
     robot = motion.robot
-    echo((robot.name, {"bold": True}), f": {for_command_line(motion.status)}, t = {motion.t[-1]:g} s")
+    echo(
+        (robot.name, {"bold": True}),
+        f": {for_command_line(motion.status)}{'' if 't =' in motion.status else f' at t = {motion.t[-1]:g} s'}",
+    )
     if robot.nq == robot.n:
         rows = list(zip(robot.coordinate_names, motion.q[-1], motion.v[-1], strict=True))
         print_table("Final state", ("joint", "q", "v"), rows, digits=6)

@@ -61,13 +61,16 @@ def statics(
     spaces = duality(loaded, at, frame, rows=rows)
     strength = _strength(loaded, at, frame, by, most)
     written = [str(path) for path in (plot, polytope) if path is not None]
-    # before anything is printed: output must not look complete where a plot fails
-    if plot is not None:
-        whole(plot, spaces.plot)
-    if polytope is not None:
-        chosen = rows if rows != "all" and spaces.task.size in (2, 3) else None
-        _draw_forces(loaded, at, frame, chosen, by, most, polytope)
+
+    def draw() -> None:
+        if plot is not None:
+            whole(plot, spaces.plot)
+        if polytope is not None:
+            chosen = rows if rows != "all" and spaces.task.size in (2, 3) else None
+            _draw_forces(loaded, at, frame, chosen, by, most, polytope)
+
     if as_json:
+        draw()  # first: a program that gets an error must not find a result as well
         print_json({
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
             "weight": held.weight, "load": held.load, "limits": held.limits, "possible": bool(held.possible),
@@ -80,6 +83,7 @@ def statics(
     for found in strength.values():
         echo(f"  {found.sentence}", hang=4)
     _print_subspaces(spaces)
+    draw()
     print_written(written)
 
 

@@ -95,8 +95,8 @@ def _print_cloud(cloud: Any) -> None:
     low, high = cloud.box
     rows = [(axis, float(a), float(b)) for axis, a, b in zip("xyz", low, high, strict=True)]
     print_table(f"{cloud.robot.name}: reachable positions of {cloud.frame}", ("axis", "min [m]", "max [m]"), rows)
-    name, unit = SIZES.get(cloud.dimension, ("", ""))
-    if name:
+    if cloud.dimension:
+        name, unit = SIZES[cloud.dimension]
         size = f"about {number(cloud.content)} {unit}" if cloud.content else "none: a lower-dimensional set"
         echo(f"  {name} {size}")
     nearest, reach = number(cloud.nearest), number(cloud.reach)
