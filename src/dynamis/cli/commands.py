@@ -178,7 +178,7 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         print_report(report)
         if out is not None and report.ok:
             for change in changes:
-                echo(f"  repaired: {change}", hang=4)
+                echo(f"  repaired {change}", hang=4)
             print_written([out])
             echo(
                 f"  {counted(len(changes), 'change')}. The copy contains the dynamic model only: controllers, materials and "

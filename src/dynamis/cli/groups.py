@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,6 +21,11 @@ class SubjectGroup(click.Group):
     def __init__(self, *args: Any, subjects: Mapping[str, Sequence[str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.subjects = subjects
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        if cmd.help is None and cmd.callback is not None:  # python -OO removes docstrings
+            cmd.help = _source_docstring(cmd.callback)
+        super().add_command(cmd, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Every command, subject by subject; what has no subject comes last."""
@@ -49,6 +57,16 @@ class SubjectGroup(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             raise _printable(error) from None
+
+
+def _source_docstring(function: Callable[..., Any]) -> str | None:
+    """The docstring of a function as its source file has it."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, SyntaxError):  # there is no source file
+        return None
+    found = tree.body[0]
+    return ast.get_docstring(found) if isinstance(found, ast.FunctionDef) else None
 
 
 def _printable(error: click.UsageError) -> click.UsageError:
