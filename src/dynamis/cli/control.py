@@ -37,9 +37,10 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
     \b
     Examples:
-      dynamis control planar_2r_melchiorri --law pd-gravity --goal 0.8,-0.6 --error 5
-      dynamis control kuka_iiwa14 --law computed-torque --bandwidth 15 --goal 0.6 \\
-          --error 5 --plot iiwa.png
+      dynamis control planar_2r_melchiorri --law pd-gravity --goal 0.8,-0.6 \\
+          --error 5
+      dynamis control kuka_iiwa14 --law computed-torque --bandwidth 15 \\
+          --goal 0.6 --error 5 --plot iiwa.png
       dynamis control puma560 --law slotine-li --goal 0.5,0.7,-0.4,0.2,0.8,0.1 \\
           --rate 1000 --json
       dynamis control ur5e --law operational-space --q0 0,-1.2,1.6,-2,-1.5,0 \\
@@ -50,7 +51,8 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
 @click.command(help=HELP, short_help="Simulate a controller and check its stability conditions.")
 @click.argument("robot")
-@click.option("--law", type=click.Choice(LAWS), default="computed-torque", show_default=True, help="Control law.")
+@click.option("--law", type=click.Choice(LAWS), default="computed-torque", show_default=True, metavar="LAW",
+              help=f"Control law: {', '.join(LAWS[:-1])} or {LAWS[-1]}.")  # fmt: skip
 @click.option("--goal", metavar="NUMBERS",
               help="Goal: joint positions in rad and m; tip position in m for operational-space and impedance.")  # fmt: skip
 @start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.", "--start",

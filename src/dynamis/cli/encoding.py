@@ -25,10 +25,24 @@ BOXES = (0x2500, 0x259F)  # box drawing and block elements
 def install_ascii_fallback() -> None:
     """Let standard output and error write what they cannot encode in ASCII, instead of ending with UnicodeEncodeError."""
     codecs.register_error(HANDLER, _replace)
+    codecs.register(_codec)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors=HANDLER)
+        if reconfigure is None:
+            continue
+        # click takes ASCII for a misconfigured stream and writes UTF-8 to it; under another name it does not
+        plain = codecs.lookup(stream.encoding).name == "ascii"
+        reconfigure(errors=HANDLER, **({"encoding": HANDLER} if plain else {}))
+
+
+def _codec(name: str) -> codecs.CodecInfo | None:
+    if name != HANDLER.replace("-", "_"):
+        return None
+    base = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        base.encode, base.decode, base.streamreader, base.streamwriter, base.incrementalencoder, base.incrementaldecoder,
+        name=HANDLER,
+    )  # fmt: skip
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
@@ -54,7 +68,7 @@ def ascii_of(character: str) -> str:
         return " "
     parts = unicodedata.normalize("NFKD", character)
     if parts != character:
-        return "".join(part if part.isascii() else ascii_of(part) for part in parts)
+        return "".join(part if part.isascii() else ascii_of(part) for part in parts if not unicodedata.combining(part))
     return "" if unicodedata.combining(character) else character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 

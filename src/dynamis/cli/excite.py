@@ -37,8 +37,8 @@ HELP = """Design an excitation trajectory for parameter identification.
     \b
     Examples:
       dynamis excite kuka_iiwa14 --out motion.csv --rate 500 --plot motion.png
-      dynamis excite panda --above 0.1 --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9 \\
-          --out motion.csv --out motion.json
+      dynamis excite panda --above 0.1 --out motion.csv --out motion.json \\
+          --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9
       dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 \\
           --kind spline --harmonics 6
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 \\

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 BETWEEN = 3  # cells between columns and around the table
+ALIGNED = 24  # cells of the headings in a list up to which its values are aligned
 PROSE = 30  # cells that a column of prose has at least
 
 
@@ -59,10 +60,11 @@ def _numeric(cells: Sequence[str]) -> bool:
 def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Each row as its name, with its values below."""
     wide = max(map(len, heads[1:]), default=0)
+    aligned = wide <= ALIGNED
     for row in rows:
         echo(f"  {row[0]}", hang=2)
         for head, cell in zip(heads[1:], row[1:], strict=True):
-            echo(f"    {head:<{wide}}  {cell}", hang=wide + 6)
+            echo(f"    {head:<{wide}}  {cell}" if aligned else f"    {head}: {cell}", hang=wide + 6 if aligned else 6)
     echo()
 
 

@@ -25,8 +25,8 @@ HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflectio
           --plot stiffness.png
       dynamis stiffness ur5e --q 0,-70,90,-50,-75,0 --degrees --springs 20000 \\
           --wrench 0,0,-50
-      dynamis stiffness ur5e --springs 20000 --base 1e-6,1e-6,1e-6,1e-6,1e-6,1e-6 \\
-          --json
+      dynamis stiffness ur5e --springs 20000 --json \\
+          --base 1e-6,1e-6,1e-6,1e-6,1e-6,1e-6
       dynamis stiffness planar_2r_melchiorri --q 0.3,0.9 --springs 20000 \\
           --map map.png
     """
