@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -329,11 +328,11 @@ def test_messages_advise_options(words, advice):
     assert not re.search(r"\bload\(|replace\(|\b\w+=['(…]", result.stderr)
 
 
-def test_a_name_of_any_length_is_refused_at_once():
-    known = [f"joint_{k}" for k in range(200)]
-    start = time.process_time()
-    text = str(unknown_name("joint", "joint_" * 11000, known))
-    assert time.process_time() - start < 5.0  # comparing all of it takes minutes
+def test_only_the_start_of_a_long_name_is_compared(monkeypatch):
+    compared = []
+    monkeypatch.setattr("difflib.get_close_matches", lambda word, names, **_: compared.append((word, *names)) or [])
+    text = str(unknown_name("joint", "joint_" * 11000, ["joint_" * 5000]))
+    assert max(map(len, compared[0])) <= 80
     assert len(text) < 1000
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.configurations import configuration, degrees_option
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number, percent
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.kinds import POSITIVE, SEED
@@ -112,7 +112,7 @@ def control(
 def _print(made: Trial) -> None:
     track, robot, report = made.tracking, made.motion.robot, made.stability
     model = f"model parameters off by up to {100.0 * made.error:g} %" if made.error else "exact model"
-    echo((robot.name, {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.motion.status)}")
+    echo((clean_name(robot.name), {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.motion.status)}")
     bounds = [None] * len(track.names) if made.bound is None else made.bound
     print_table(
         "Tracking", ("", "largest error", "final error", "RMS", "expected below", "unit"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.configurations import configuration, degrees_option
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number
 from dynamis.cli.kinds import POSITIVE, SEED
 from dynamis.cli.layout import print_table
@@ -135,7 +135,7 @@ def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list
 
 def _print(found: Excitation) -> None:
     facts = f"{found.kind}, {found.duration:g} s, {found.parameters} base parameters, criterion {found.criterion}"
-    echo((found.robot_name, {"bold": True}), f"  {facts}: {found.status}")
+    echo((clean_name(found.robot_name), {"bold": True}), f"  {facts}: {found.status}")
     after = (number(found.condition), {"fg": "green", "bold": True})
     echo("condition number ", after, f"; best random trajectory {number(found.condition_before)}")
     echo(f"start: {', '.join(number(float(x)) for x in found.start)}")

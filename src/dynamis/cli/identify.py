@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import bullet, echo, print_json, print_written
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
@@ -145,7 +145,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     colour = {"good": "green", "usable": "green", "doubtful": "yellow"}.get(found.verdict.grade, "red")
     robot, base, v = found.base.model.robot, found.base, found.validation
     facts = f"  {base.rank} base parameters from {len(found.equations)} equations: "
-    echo((robot.name, {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
+    echo((clean_name(robot.name), {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
     for sentence in found.verdict.sentences:
         bullet("•", sentence)
     where = "validation on a separate log" if found.validated else "validation on held-out blocks"

@@ -25,7 +25,7 @@ def print_table(
     even a name and one value are too wide for a line, each row becomes a list. Prose is broken between words.
     """
     if title:
-        echo((title, {"bold": True}))
+        echo((clean_name(title), {"bold": True}))
     heads = [clean_name(head) for head in headings]
     cells = list(zip(*(column([row[k] for row in rows], digits) for k in range(len(heads))), strict=True))
     width = columns() or UNLIMITED

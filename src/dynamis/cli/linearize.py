@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dynamis.cli.configurations import degrees_option
-from dynamis.cli.console import echo, print_json
+from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
@@ -60,7 +60,9 @@ def linearize(
 def _print(near: Any) -> None:
     robot, n = near.robot, near.robot.n
     kind = "an equilibrium" if near.at_equilibrium else "not an equilibrium"
-    about = f"{robot.name}: dδx/dt = A δx + B δu with x = (q, v); {2 * n} states, {len(near.actuated)} inputs; {kind}"
+    about = (
+        f"{clean_name(robot.name)}: dδx/dt = A δx + B δu with x = (q, v); {2 * n} states, {len(near.actuated)} inputs; {kind}"
+    )
     echo((about, {"bold": True}))
     torques = [
         (name, unit, float(t), _clear(a))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import bullet, echo, print_json, print_written
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number, vector
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
@@ -109,7 +109,12 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
 
     centre = vector([1000.0 * float(x) for x in found.com])
     mass = (f"{number(found.mass, 3)} kg", {"bold": True})
-    echo((robot.name, {"bold": True}), ": payload ", mass, f" at {found.frame}, centre of mass {centre} mm")
+    echo(
+        (clean_name(robot.name), {"bold": True}),
+        ": payload ",
+        mass,
+        f" at {clean_name(found.frame)}, centre of mass {centre} mm",
+    )
     for sentence in found.verdict:
         bullet("•", sentence)
     rows = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.configurations import degrees_option
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
@@ -99,7 +99,7 @@ def simulate(
 def _print(motion: Trajectory) -> None:
     robot = motion.robot
     echo(
-        (robot.name, {"bold": True}),
+        (clean_name(robot.name), {"bold": True}),
         f": {for_command_line(motion.status)}{'' if 't =' in motion.status else f' at t = {motion.t[-1]:g} s'}",
     )
     if robot.nq == robot.n:
