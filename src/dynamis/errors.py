@@ -84,16 +84,22 @@ def printable(name: str, limit: int = 80) -> str:
     return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
 
 
+LONGEST_COMPARED = 80  # characters of a name that are compared with the known ones: the time grows with their square
+MOST_COMPARED = 5000  # known names
+MOST_LISTED, SOME = 20, 8  # names that a message lists where all fit, and where they do not
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> NameLookupError:
-    """The error for a failed look-up, with the near names first, or all of them when there are few."""
+    """The error for a failed look-up: the nearest names, or all of them when there are few, in alphabetical order."""
     if not isinstance(name, str):
         return NameLookupError(f"{kind} must be a name (str), got {type(name).__name__}")
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+    names = sorted(known)
+    shortened = {other[:LONGEST_COMPARED]: other for other in names[:MOST_COMPARED]}
+    near = difflib.get_close_matches(name[:LONGEST_COMPARED], shortened, n=5, cutoff=0.5)
     if near:
-        hint = "did you mean " + ", ".join(map(printable, near)) + "?"
-    elif len(names) <= 20:
+        hint = "did you mean " + ", ".join(printable(shortened[x]) for x in near) + "?"
+    elif len(names) <= MOST_LISTED:
         hint = "there are: " + (", ".join(map(printable, names)) or "none")
     else:
-        hint = f"there are {len(names)}, such as " + ", ".join(map(printable, names[:8]))
+        hint = f"there are {len(names)}, such as " + ", ".join(map(printable, names[:SOME]))
     return NameLookupError(f"no {kind} named {printable(name)}; {hint}")

@@ -22,7 +22,15 @@ def test_a_motion_is_summed_up_and_written(tmp_path):
     result = run(ARM, *QUICK, "--velocity", "3", "--effort", "3000,900", "--rate", "100", "--out", files[0], "--out", files[1],
                  "--plot", str(tmp_path / "m.png"))  # fmt: skip
     assert result.exit_code == 0, result.output
-    for words in ("condition number", "best random motion", "Limits used", "joint2", "torque", "the best of 1 search", "wrote"):
+    for words in (
+        "condition number",
+        "best random trajectory",
+        "Share of the limits used",
+        "joint2",
+        "torque",
+        "the best of 1 search",
+        "wrote",
+    ):
         assert words in result.output
     assert len((tmp_path / "m.csv").read_text().splitlines()) == 402
     assert Excitation.load(files[1]).condition < Excitation.load(files[1]).condition_before
@@ -45,7 +53,7 @@ def test_places_are_told():
     result = run("puma560", *QUICK[:-2], "--seconds", "0.5", "--above", "0.1")
     assert result.exit_code == 0, result.output
     assert "height of" in result.output
-    assert "0.1 … " in result.output
+    assert "0.1 …" in result.output
 
 
 def test_the_same_seed_gives_the_same_output():
@@ -79,7 +87,7 @@ def test_an_interruption_writes_the_best_so_far(monkeypatch, tmp_path):
         (("--box", "tool:1,2,3,4,5,x"), "--box takes numbers"),
         (("--box", "nowhere:0,1,0,1,0,1"), "no frame"),
         (("--box", "5,6,5,6,5,6"), "no configuration was found at rest inside all limits"),
-        (("--start", "1,2,3"), "start= takes 2 joint positions"),
+        (("--start", "1,2,3"), "--q0 takes 2 numbers"),
         (("--margin", "120"), "--margin takes per cent"),
         (("--velocity", "-3"), "velocity must be above zero"),
         (("--friction", "sticky"), "friction"),

@@ -15,8 +15,8 @@ import dynamis as dy
 from dynamis.cli.bounds import numbers
 from dynamis.cli.commands import cli
 from dynamis.cli.kinds import SEED
+from dynamis.cli.layout import fitting, print_table
 from dynamis.cli.plain_errors import plain_errors
-from dynamis.cli.questions import fitting, print_table
 
 SOURCE = Path(dy.__file__).parents[1]
 TWO_LINK = "planar_2r_melchiorri"
@@ -154,7 +154,7 @@ def test_texts_are_data_too():
 
 def test_functions_of_a_robot_with_symbols_say_how_to_give_them_values():
     for name in ("show", "export"):
-        assert "--set NAME=VALUE" in run(name, "planar_2r", "gravity").stderr
+        assert "--set a_1=1" in run(name, "planar_2r", "gravity").stderr
 
 
 # terminals, pipes, signals

@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 def test_people_are_told_what_the_arm_carries(folder):
     result = run("ur5e", folder / "carrying.npz")
     assert result.exit_code == 0, result.output
-    for words in ("UR5e carries 2", "kg", "centre of mass", "The load about the frame", "± 1 σ"):
+    for words in ("UR5e: payload 2", "kg", "centre of mass", "Payload parameters about the frame", "± 1 σ"):
         assert words in result.output
 
 

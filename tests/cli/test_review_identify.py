@@ -6,13 +6,12 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import dynamis as dy
+from dynamis.cli.console import bullet
 from dynamis.cli.excite import excite
 from dynamis.cli.identify import identify
 from dynamis.cli.payload import payload
-from dynamis.cli.sentences import say
 
 ARM = "planar_2r_melchiorri"
 
@@ -45,16 +44,16 @@ def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, l
     assert "'run.csv': name the file .html" in refused(monkeypatch, identify, log, "--report", log)
     assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, identify, log, "--out", tmp_path / "x.xml")
     assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, payload, log, "--out", tmp_path / "x.xml")
-    assert "there is no such folder" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
-    assert "there is no such folder" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
+    assert "the folder does not exist" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
+    assert "the folder does not exist" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
     assert log.read_bytes() == before
 
 
 def test_a_mapping_that_is_read_is_not_written_over(monkeypatch, log, tmp_path):
     mapping = tmp_path / "log.toml"
     mapping.write_text("")
-    assert "is a file that is read" in refused(monkeypatch, identify, mapping, "--out", mapping)
-    assert "is a file that is read" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
+    assert "is an input of this command" in refused(monkeypatch, identify, mapping, "--out", mapping)
+    assert "is an input of this command" in refused(monkeypatch, identify, log, "--mapping", mapping, "--out", mapping)
 
 
 def test_a_report_without_its_library_is_refused_before_the_work(monkeypatch, log, tmp_path):
@@ -72,13 +71,15 @@ def test_payload_says_what_was_done_to_the_log(log):
     assert any("cut-off" in note for note in json.loads(result.output)["notes"])
 
 
-def test_sentences_are_wrapped_between_words_where_a_person_reads_them(capsys):
+def test_sentences_are_wrapped_between_words_where_a_person_reads_them(capsys, monkeypatch):
     sentence = "a long sentence about [brackets] and joints " * 4
-    say(Console(width=40, force_terminal=True, no_color=True), "•", sentence)
+    monkeypatch.setenv("COLUMNS", "40")
+    bullet("•", sentence)
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) > 3
     assert all(len(line.rstrip()) <= 40 for line in shown)
     assert all(line.startswith("    ") for line in shown[1:])
     assert "[brackets]" in shown[0] + shown[1]
-    say(Console(width=40, force_terminal=False), "•", sentence)
+    monkeypatch.delenv("COLUMNS")
+    bullet("•", sentence)
     assert len(capsys.readouterr().out.splitlines()) == 1

@@ -71,4 +71,4 @@ def test_ctrl_c_says_how_to_go_on(here):
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert said == "dynamis: interrupted; what is done is kept in long: run the same command to go on\n"
+    assert said == "dynamis: interrupted; finished cases are kept in long: run the same command again to continue\n"

@@ -10,13 +10,13 @@ def main() -> None:
     """Run the command line; ``--version`` answers before anything heavy is loaded."""
     try:
         _main()
-    except KeyboardInterrupt:  # commands say it themselves; this one came before there was a command
+    except KeyboardInterrupt:  # before a command ran: commands report it themselves
         from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
 
         forget_interrupt()
         sys.stderr.write("dynamis: interrupted\n")
         sys.exit(INTERRUPTED)
-    except OSError as error:  # of the standard output, at --version and in help; commands have their own sentence
+    except OSError as error:  # of the standard output, in --version and --help; commands report their own
         from dynamis.cli.plain_errors import drop_output
 
         drop_output()
@@ -33,11 +33,14 @@ def _main() -> None:
         sys.stdout.write(f"dynamis {__version__}\n")
         sys.stdout.flush()
         return
-    # a command ends before better code would pay, and must not wait for it
+    # a command ends before better code would pay off, and must not wait for it
     os.environ.setdefault("DYNAMIS_TIER", "quick")
-    # matrices are small here, and batches have threads of ours: those of BLAS would only wait in their way
+    # matrices are small here, and batches have their own threads: those of BLAS would only compete with them
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    from dynamis.cli.encoding import install_ascii_fallback
+
+    install_ascii_fallback()
     from dynamis.cli.commands import cli
 
     cli(prog_name="dynamis")

@@ -1,16 +1,18 @@
-"""``dynamis bench``: how quick the compiled functions of a robot are on this machine."""
+"""``dynamis bench``: execution times of the compiled functions of a robot on this machine."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
+from dynamis.cli.console import echo, print_json
+from dynamis.cli.formatting import duration
 from dynamis.cli.kinds import POSITIVE
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import floating_option, json_option, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite, print_table
 from dynamis.cli.states import loaded
 
 USUAL = (
@@ -19,33 +21,37 @@ USUAL = (
 )  # fmt: skip
 RIVALS = ("pinocchio", "mujoco")
 
+HELP = """Measure execution times of the compiled functions on this machine.
 
-@click.command()
+    Reports the time per state in a batch, of a single call, and of the first call, which compiles unoptimised code;
+    optimised code is compiled in the background and cached on disk. Times are the shortest of several runs, in double
+    precision.
+
+    \b
+    Examples:
+      dynamis bench planar_2r_melchiorri
+      dynamis bench ur5e --functions inverse_dynamics,gravity --batch 1000 \\
+          --threads 2 --json
+    """
+
+
+@click.command(help=HELP, short_help="Execution times of the compiled functions.")
 @click.argument("robot")
-@click.option("--functions", metavar="NAMES", help="Which, with commas, or all; the six that are asked for most unless given.")
-@click.option("--batch", type=click.IntRange(1), default=4096, show_default=True, help="How many states at once.")
-@click.option("--threads", type=click.IntRange(1), help="How many threads beside one; all cores unless given.")
+@click.option("--functions", metavar="NAMES",
+              help="Functions separated by commas, or all. Default: the six most common ones.")  # fmt: skip
+@click.option("--batch", type=click.IntRange(1), default=4096, show_default=True, help="Number of states in a batch.")
+@click.option("--threads", type=click.IntRange(1), help="Number of threads of the parallel run. Default: all cores.")
 @click.option("--against", "others", multiple=True, type=click.Choice(RIVALS),
-              help="Another library, in turns with ours, on the robot without friction and rotors; repeatable.")  # fmt: skip
-@click.option("--seconds", type=POSITIVE, default=0.2, show_default=True, help="How long to measure each figure, about.")
-@click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+              help="Also measure another library on the robot without friction and rotors; repeatable.")  # fmt: skip
+@click.option("--seconds", type=POSITIVE, default=0.2, show_default=True, help="Approximate time for each measurement.")
+@floating_option
+@set_option
+@json_option
 @plain_errors
 def bench(
     robot: str, functions: str | None, batch: int, threads: int | None, others: tuple[str, ...], seconds: float,
     floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
-    """Measure the compiled functions of a robot on this machine: nanoseconds a state, and the first call.
-
-    The first call compiles quick code and answers; better code follows in the background and is kept on disk. Times are the
-    shortest of several turns, in double precision.
-
-    \b
-    Examples:
-      dynamis bench planar_2r_melchiorri
-      dynamis bench ur5e --functions inverse_dynamics,gravity --batch 1000 --threads 2 --json
-    """
     from dynamis.cli.measuring import functions as known
     from dynamis.cli.measuring import machine, measure, states_of
     from dynamis.cli.rivals import bare, rivals
@@ -58,7 +64,7 @@ def bench(
     for name in names:
         if name not in known():
             raise unknown_name("compiled function", name, known())
-    found.kernel(names[0])  # robots that are not compiled say so
+    found.kernel(names[0])  # robots that cannot be compiled raise here
     found = bare(found) if others else found
     count = threads or thread_count()
     with Bar() as bar:
@@ -67,40 +73,36 @@ def bench(
         rows = measure(found, names, batch, count, seconds, offers, bar.show)
     facts = {"robot": found.name, "degrees_of_freedom": found.n, "batch": batch, "machine": machine(count), "functions": rows}
     if as_json:
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        print_json(facts)
     else:
         _print(facts, count, list(offers))
 
 
 def _print(facts: dict[str, Any], threads: int, others: list[str]) -> None:
-    m = facts["machine"]
     several = [f"{threads} threads"] if threads > 1 else []
-    heads = ("function", "operations", "a state", "checked", *several, "one call", "bare", "first call", "from disk", *others)
-    rows = []
+    heads = ("function", "operations", "kernel", "method", *several, *others)
+    rows, calls = [], []
     for row in facts["functions"]:
-        threaded = [_time(row["ns_per_state_threads"])] if threads > 1 else []
+        threaded = [_ns(row["ns_per_state_threads"])] if threads > 1 else []
         ratios = [_rival(row["rivals"].get(who)) for who in others]
-        rows.append((
-            row["function"], str(row["operations"]), _time(row["ns_per_state"]), _time(row["ns_per_state_checked"]), *threaded,
-            _time(1e3 * row["one_call_us"]), _time(1e3 * row["one_bare_call_us"]),
-            _time(1e6 * row["first_call_ms"]), _time(1e6 * row["from_disk_ms"]), *ratios,
-        ))  # fmt: skip
-    print_table(f"{facts['robot']}: a state in a batch of {facts['batch']}, one state alone, and the first call", heads, rows)
-    click.echo("  a state, bare: the compiled function; checked, one call: the robot's method, which looks at every number")
-    click.echo(
-        f"  {m['processor']}, {m['cores']} cores, {m['system']}, Python {m['python']}, NumPy {m['numpy']}; shortest times"
-    )
+        per_state = (_ns(row["ns_per_state"]), _ns(row["ns_per_state_checked"]))
+        rows.append((row["function"], str(row["operations"]), *per_state, *threaded, *ratios))
+        single = (duration(1e-6 * row["one_bare_call_us"]), duration(1e-6 * row["one_call_us"]))
+        calls.append((row["function"], *single, duration(1e-3 * row["first_call_ms"]), duration(1e-3 * row["from_disk_ms"])))
+    print_table(f"{facts['robot']}: time per state in a batch of {facts['batch']}", heads, rows)
+    print_table("Single call", ("function", "kernel", "method", "first call", "first call, cached"), calls)
+    echo("  kernel: the compiled function; method: the Python method, which also checks its arguments", hang=4)
+    m = facts["machine"]
+    versions = f"Python {m['python']}, NumPy {m['numpy']}"
+    echo(f"  {m['processor']}, {m['cores']} cores, {m['system']}, {versions}; shortest of several runs", hang=4)
     hows = dict.fromkeys(f"{who} {x['how']}" for row in facts["functions"] for who, x in row["rivals"].items())
     if hows:
-        click.echo(f"  without friction and rotors; on one thread: {', '.join(hows)}; × is their time over ours")
+        echo(f"  Robot without friction and rotors, one thread: {', '.join(hows)}; × is their time divided by ours", hang=4)
 
 
-def _rival(x: dict[str, Any] | None) -> str:
-    return "–" if x is None else f"{_time(x['ns_per_state'])} ({x['times_ours']:.3g} ×)"
+def _rival(x: dict[str, Any] | None) -> str | None:
+    return None if x is None else f"{_ns(x['ns_per_state'])} ({x['times_ours']:.3g} ×)"
 
 
-def _time(ns: float) -> str:
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if ns >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.3g} ns"
+def _ns(nanoseconds: float) -> str:
+    return duration(1e-9 * nanoseconds)

@@ -2,92 +2,82 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from dynamis.cli.configurations import configuration, degrees_option
+from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import assignments, json_option, numbers, plot_option, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
+from dynamis.cli.states import loaded
 from dynamis.cli.writing import check_pictures, whole
-from dynamis.errors import InputError
 
+__all__ = ["assignments", "bounds", "numbers"]  # the parsers too: commands may import them from here
 
-def numbers(text: str | None, option: str) -> list[float] | None:
-    """Numbers separated by commas or spaces; one stands for all coordinates."""
-    if text is None:
-        return None
-    try:
-        # a piece that is missing, as in 1,,2, is a mistake: the numbers after it would move to other joints
-        values = [float(word) for piece in text.split(",") for word in piece.split() or [""]]
-    except ValueError:
-        values = []
-    if not values:
-        raise InputError(f"{option} takes numbers separated by commas, such as {option} -1.5,-1.5, got {text!r}")
-    return values
+if TYPE_CHECKING:
+    from dynamis.analysis.report import StructuralBounds
 
-
-def assignments(texts: tuple[str, ...]) -> dict[str, float]:
-    """{name: value} of NAME=VALUE."""
-    result = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        try:
-            result[name.strip()] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals or not name.strip():
-            raise InputError(f"--set takes NAME=VALUE with a number, such as --set m_1=50, got {text!r}")
-    return result
-
-
-@click.command()
-@click.argument("robot")
-@click.option(
-    "--lower", metavar="NUMBERS", help="Lower ends of the box, one or one a coordinate, in rad and m; the limits unless given."
-)
-@click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, help="How narrow the enclosures should be.")
-@click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to narrow them at most.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Also draw the eigenvalues of M along the joint that changes them most.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def bounds(
-    robot: str, lower: str | None, upper: str | None, settings: tuple[str, ...], tolerance: float, seconds: float,
-    plot: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Bound M(q), C(q, q̇) q̇, g(q) and friction over a box of configurations, with proof.
+HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of configurations.
 
     \b
     Examples:
       dynamis bounds scara
-      dynamis bounds planar_2r_melchiorri --lower=-1.5708 --upper=1.5708 --plot eigenvalues.png
-      dynamis bounds cartesian_2p --set m_1=1 --set m_2=2 --set g=9.81 --lower=-1 --upper=1 --json
+      dynamis bounds planar_2r_melchiorri --lower=-90deg --upper=90deg \\
+          --plot eigenvalues.png
+      dynamis bounds cartesian_2p --set m_1=1 --set m_2=2 --set g=9.81 \\
+          --lower=-1 --upper=1 --json
     """
+
+
+@click.command(help=HELP, short_help="Guaranteed bounds of M, C and g over a box of configurations.")
+@click.argument("robot")
+@click.option("--lower", metavar="NUMBERS",
+              help="Lower ends of the box in rad and m: one number per joint, or one for all. Default: limits.")  # fmt: skip
+@click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
+@degrees_option("--lower", "--upper")
+@set_option
+@click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Relative width of the enclosures.")
+@click.option("--seconds", type=float, default=10.0, show_default=True, help="Time limit.")
+@plot_option("Plot the eigenvalues of M along the joint that changes them most.")
+@json_option
+@plain_errors
+def bounds(
+    robot: str, lower: str | None, upper: str | None, degrees: bool | None, settings: tuple[str, ...], tolerance: float,
+    seconds: float, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.analysis.bounds import structural_bounds
-    from dynamis.robot import load
 
     check_pictures(plot)
-    loaded = load(robot, parameters=assignments(settings) or None)
-    ends = [_one_or_all(numbers(text, option)) for text, option in ((lower, "--lower"), (upper, "--upper"))]
+    found = loaded(robot, settings)
+    low, high = (
+        None if text is None else configuration(found, text, option, degrees, within_limits=False)
+        for text, option in ((lower, "--lower"), (upper, "--upper"))
+    )
     with Bar() as bar:
-        found = structural_bounds(loaded, *ends, tolerance=tolerance, seconds=seconds, progress=bar.show)
+        bound = structural_bounds(found, low, high, tolerance=tolerance, seconds=seconds, progress=bar.show)
     if plot is not None:
         from dynamis.analysis.eigenvalues import eigenvalue_plot
 
-        whole(plot, lambda file: eigenvalue_plot(loaded, path=file, lower=ends[0], upper=ends[1]))
+        whole(plot, lambda file: eigenvalue_plot(found, path=file, lower=low, upper=high))
+    written = [] if plot is None else [str(plot)]
     if as_json:
-        click.echo(
-            json.dumps({**found.as_dict(), "written": [] if plot is None else [str(plot)]}, indent=2, ensure_ascii=False)
-        )
-    else:
-        click.echo(found.report())
-        if plot is not None:
-            click.echo(f"wrote {plot}")
+        print_json({**bound.as_dict(), "written": written})
+        return
+    _print(bound)
+    print_written(written)
 
 
-def _one_or_all(values: list[float] | None) -> Any:
-    return values[0] if values is not None and len(values) == 1 else values
+def _print(bound: StructuralBounds) -> None:
+    rows = [(b.name, b.meaning, *(f"{x:.6g}" for x in (b.value, b.lower, b.upper)), b.status) for b in bound]
+    heads = ("bound", "meaning", "found", "proven ≥", "proven ≤", "status")
+    print_table(f"{bound.robot}: structural properties", heads, rows, texts=(1, 5))
+    echo(f"M depends on {', '.join(bound.depends_on) or 'no coordinate: it is constant'}", hang=2)
+    if bound.prismatic_dependence:
+        joints = ", ".join(bound.prismatic_dependence)
+        echo(f"The bounds depend on the range of {joints}; without limits of the range there are none", hang=2)
+    box = (f"{name} {a:.4g} … {b:.4g}" for name, a, b in zip(bound.coordinates, bound.lower, bound.upper, strict=True))
+    echo(f"Box of configurations: {', '.join(box)}", hang=2)

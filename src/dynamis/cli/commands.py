@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,19 +9,23 @@ from pathlib import Path
 import click
 
 from dynamis.cli.bench import bench
-from dynamis.cli.bounds import assignments, bounds
+from dynamis.cli.bounds import bounds
 from dynamis.cli.check_answer import check_answer
 from dynamis.cli.compare import compare
 from dynamis.cli.completion import complete, completion
+from dynamis.cli.console import echo, echo_text, print_json, print_written
 from dynamis.cli.control import control
 from dynamis.cli.derive import derive
 from dynamis.cli.excite import excite
+from dynamis.cli.formatting import counted
 from dynamis.cli.forward import forward
+from dynamis.cli.groups import SubjectGroup
 from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
 from dynamis.cli.linearize import linearize
+from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, json_option, set_option
 from dynamis.cli.payload import payload
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.plain_errors import plain_errors, print_error
 from dynamis.cli.progress import waiting
 from dynamis.cli.redundancy import redundancy
 from dynamis.cli.report import report
@@ -36,30 +39,43 @@ from dynamis.cli.writing import check_output, whole
 from dynamis.version import __version__
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+SUBJECTS = {
+    "Models": ("robots", "info", "check", "convert", "compare", "report"),
+    "Equations of motion": ("derive", "check-answer", "bounds"),
+    "Dynamics": ("id", "fd", "linearize"),
+    "Simulation": ("simulate", "sweep", "study"),
+    "Control": ("control", "redundancy"),
+    "Statics and workspace": ("statics", "stiffness", "workspace"),
+    "Identification": ("excite", "identify", "payload"),
+    "Code": ("export", "show", "bench"),
+    "Tools": ("completion",),
+}
 
+HELP = """Dynamics of robot manipulators.
 
-@click.group(context_settings=CONTEXT)
-@click.version_option(__version__, "-V", "--version", prog_name="dynamis", message="%(prog)s %(version)s")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
-    """The dynamics of robot manipulators.
-
-    ROBOT is a name of the library (dynamis robots) or a .urdf or .toml file. Files that are there are replaced, whole or not
-    at all; a file that is read is not.
+    ROBOT is a name of the library (see dynamis robots) or a .urdf or .toml file. Existing output files are replaced
+    atomically; input files are never modified. dynamis COMMAND --help describes a command.
 
     \b
     Exit status:
-      0    done, and all is well
-      1    done, and the answer is no: errors found, models that differ, sections missing, …
-      2    not done: bad input, or a file that cannot be read or written
-      130  interrupted by Ctrl-C
-      141  nobody reads the output any more
+      0    success
+      1    success with a negative result: errors in a model, models that
+           differ, missing sections, …
+      2    the command could not run: bad input, unreadable or unwritable file
+      130  interrupted (Ctrl-C)
+      141  the reader of the output closed the pipe
 
     \b
     Example:
       dynamis info ur5e
     """
-    # rich looks at these itself, click does not
+
+
+@click.group(cls=SubjectGroup, subjects=SUBJECTS, context_settings=CONTEXT, help=HELP)
+@click.version_option(__version__, "-V", "--version", prog_name="dynamis", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    # Rich reads these variables itself, click does not
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         ctx.color = False
 
@@ -72,69 +88,75 @@ for _command in (
     cli.add_command(_command)
 
 
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def robots(as_json: bool) -> None:
-    """List the robots of the library.
+ROBOTS_HELP = """List the robots of the library.
 
     \b
     Example:
       dynamis robots
     """
+
+
+@cli.command(help=ROBOTS_HELP, short_help="List the robots of the library.")
+@json_option
+@plain_errors
+def robots(as_json: bool) -> None:
     from dynamis.cli.tables import print_library
     from dynamis.model.library import library_table
 
     if as_json:
-        click.echo(json.dumps(dict(library_table()), indent=2, ensure_ascii=False))
+        print_json(dict(library_table()))
     else:
         print_library(library_table())
 
 
-@cli.command()
-@click.argument("robot")
-@click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
-    """Show what a robot is: its joints, its links, its dynamics at rest.
+INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics at the zero configuration.
 
     \b
     Examples:
       dynamis info ur5e
       dynamis info my_arm.urdf --json
     """
+
+
+@cli.command(help=INFO_HELP, short_help="Joints, links, drives, and dynamics at q = 0.")
+@click.argument("robot")
+@floating_option
+@set_option
+@json_option
+@plain_errors
+def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.cli.summary import summarise
     from dynamis.cli.tables import print_summary
     from dynamis.robot import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
-    with waiting("looking"):
+    with waiting("computing"):
         summary = summarise(found)
     if as_json:
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        print_json(summary)
     else:
         print_summary(summary, found)
 
 
-@cli.command()
-@click.argument("file")
-@click.option("--strict", is_flag=True, help="Count warnings as errors.")
-@click.option("--repair", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
-              help="Write a mended copy (.urdf or .toml): nearest possible inertias, unit axes, limits in order.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
-    """Look for everything wrong or doubtful in a robot file.
+CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 
-    Exit status: 0 nothing wrong (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
+    Exit status: 0 no errors (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
 
     \b
     Examples:
       dynamis check my_arm.urdf
       dynamis check my_arm.urdf --repair mended.urdf
     """
+
+
+@cli.command(help=CHECK_HELP, short_help="Check a robot file for errors and implausible values.")
+@click.argument("file")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--repair", "out", type=FILE, metavar="OUT",
+              help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits.")  # fmt: skip
+@json_option
+@plain_errors
+def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
     from dynamis.cli.tables import print_report
     from dynamis.model.load import read
 
@@ -151,35 +173,40 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         findings = [problem.as_dict() for problem in report]
         result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
         result["written"] = [str(out)] if out is not None and report.ok else []
-        click.echo(json.dumps(result, indent=2, ensure_ascii=False))
+        print_json(result)
     else:
         print_report(report)
         if out is not None and report.ok:
             for change in changes:
-                click.echo(f"  mended {change}")
-            click.echo(f"wrote {out}, {len(changes)} change(s); it holds what the model holds: controllers, materials and")
-            click.echo("other tags that the dynamics does not use stay in the original only")
+                echo(f"  repaired {change}", hang=4)
+            print_written([out])
+            echo(
+                f"  {counted(len(changes), 'change')}. The copy contains the dynamic model only: controllers, materials and "
+                "other tags are not copied", hang=2,
+            )  # fmt: skip
     if out is not None and not report.ok:
-        click.secho(f"dynamis: {out} not written: errors are not mended, only doubtful physics is", fg="red", err=True)
+        print_error(f"{out} not written: --repair corrects implausible values, not errors")
     sys.exit(1 if report.errors or (strict and report.problems) else 0)
 
 
-@cli.command()
-@click.argument("robot")
-@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
-              help="How a .toml places its links: freely, by standard or modified DH table, by screws.")  # fmt: skip
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
-    """Write a robot in another format: URDF, DH table, product of exponentials.
+CONVERT_HELP = """Convert a robot to another format: URDF, Denavit–Hartenberg table, product of exponentials.
 
     \b
     Examples:
       dynamis convert ur5e ur5e.urdf
       dynamis convert my_arm.urdf my_arm.toml --form dh
     """
+
+
+@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, DH table and product of exponentials.")
+@click.argument("robot")
+@click.argument("out", type=FILE)
+@click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
+              help="Link placement in a .toml file: frames, standard or modified DH parameters, or screw axes.")  # fmt: skip
+@set_option
+@json_option
+@plain_errors
+def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.robot import load
 
     check_output(out, (".urdf", ".toml"), (robot,))
@@ -188,29 +215,33 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
     _say_written([out], as_json)
 
 
-@cli.command()
-@click.argument("robot")
-@click.argument("function")
-@click.option("--to", type=click.Choice(["c"]), default="c", show_default=True, expose_value=False, help="The language.")
-@click.option(
-    "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Of its numbers."
-)
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="here",
-              metavar="FOLDER", help="The folder.")  # fmt: skip
-@click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def export(
-    robot: str, function: str, precision: str, out: Path, floating: bool, settings: tuple[str, ...], as_json: bool
-) -> None:
-    """Write a robot's function as C99: a header and a source, with a self-test, without dependencies.
+EXPORT_HELP = """Write a function of a robot as C99: header and source with a self-test, without dependencies.
 
     \b
     Example:
       dynamis export ur5e inverse_dynamics --to c
-      cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST dynamis_inverse_dynamics.c -lm && ./a.out
+      cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST \\
+          dynamis_inverse_dynamics.c -lm && ./a.out
     """
+PRECISION = click.option(
+    "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Floating-point precision."
+)
+
+
+@cli.command(help=EXPORT_HELP, short_help="Write a function as dependency-free C99.")
+@click.argument("robot")
+@click.argument("function")
+@click.option("--to", type=click.Choice(["c"]), default="c", show_default=True, expose_value=False, help="Language.")
+@PRECISION
+@click.option("-o", "--out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
+              help="Output folder.")  # fmt: skip
+@floating_option
+@set_option
+@json_option
+@plain_errors
+def export(
+    robot: str, function: str, precision: str, out: Path, floating: bool, settings: tuple[str, ...], as_json: bool
+) -> None:
     found = loaded(robot, settings, floating)
     with waiting("writing"):
         written = found.write_c(function, out, precision=precision)
@@ -219,33 +250,32 @@ def export(
 
 def _say_written(paths: list[Path], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"written": [str(path) for path in paths]}, indent=2, ensure_ascii=False))
-        return
-    for path in paths:
-        click.echo(f"wrote {path}")
+        print_json({"written": [str(path) for path in paths]})
+    else:
+        print_written(paths)
 
 
-@cli.command()
-@click.argument("robot")
-@click.argument("function")
-@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True,
-              help="What to print.")  # fmt: skip
-@click.option(
-    "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Of its numbers."
-)
-@click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def show(
-    robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...], as_json: bool
-) -> None:
-    """Print what a function becomes: its listing, LLVM IR, this machine's assembly, C or CUDA C.
+SHOW_HELP = """Print the generated code of a function: operations, LLVM IR, assembly, C or CUDA C.
 
     \b
     Example:
       dynamis show ur5e gravity --as asm
     """
+
+
+@cli.command(help=SHOW_HELP, short_help="Print the generated code of a function.")
+@click.argument("robot")
+@click.argument("function")
+@click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True,
+              help="Form of the code.")  # fmt: skip
+@PRECISION
+@floating_option
+@set_option
+@json_option
+@plain_errors
+def show(
+    robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...], as_json: bool
+) -> None:
     from dynamis.compiler import c_text, cuda_text, jit
     from dynamis.compiler.llvm_text import render
 
@@ -262,10 +292,9 @@ def show(
         text = render(code, jit.host_target(precision))
         text = jit.assembly(text) if form == "asm" else text
     if as_json:
-        facts = {"robot": found.name, "function": function, "as": form, "precision": precision, "text": text}
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        print_json({"robot": found.name, "function": function, "as": form, "precision": precision, "text": text})
     else:
-        click.echo(text)
+        echo_text(text)
 
 
 complete(cli)

@@ -1,14 +1,15 @@
-"""``dynamis completion``: what a shell needs to complete commands, robots, files and choices."""
+"""``dynamis completion``: shell completion of commands, robots, files and choices."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 from click.types import StringParamType
 
+from dynamis.cli.console import echo_text, print_json
+from dynamis.cli.options import json_option
 from dynamis.cli.plain_errors import plain_errors
 
 SHELLS = {
@@ -19,7 +20,7 @@ SHELLS = {
 
 
 class RobotName(StringParamType):
-    """A name of the library or a file: completed as either, taken as it is."""
+    """A name of the library or a file; completion offers both."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  # click's signature
         from dynamis.model.library import library_table
@@ -30,7 +31,7 @@ class RobotName(StringParamType):
 
 
 class Words(StringParamType):
-    """Words that are offered; what they mean is checked where they are used. Commas separate several."""
+    """Words that completion offers, several separated by commas; the command itself checks them."""
 
     def __init__(self, words: Callable[[], Sequence[str]]) -> None:
         self.words = words
@@ -79,7 +80,7 @@ OFFERED = {
 
 
 def complete(group: click.Group) -> None:
-    """Tell every parameter that takes a robot, a file or one of some words what can be offered for it."""
+    """Set the completion of every parameter that takes a robot, a file or one of a list of words."""
     for command in group.commands.values():
         for parameter in command.params:
             if not isinstance(parameter.type, StringParamType):
@@ -90,13 +91,7 @@ def complete(group: click.Group) -> None:
                 parameter.type = OFFERED[parameter.name]
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(list(SHELLS)))
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.pass_context
-@plain_errors
-def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
-    """Print what lets a SHELL complete commands, names of robots, files and choices.
+HELP = """Print the completion script of a SHELL: commands, options, robots, files and choices.
 
     \b
     Examples:
@@ -105,12 +100,23 @@ def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
       dynamis completion fish > dynamis.fish
 
     \b
-    For every new shell:
+    To enable it in every new shell:
       bash  dynamis completion bash >> ~/.bashrc
       zsh   dynamis completion zsh >> ~/.zshrc
       fish  dynamis completion fish > ~/.config/fish/completions/dynamis.fish
     """
+
+
+@click.command(help=HELP, short_help="Print the completion script of a shell.")
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+@json_option
+@click.pass_context
+@plain_errors
+def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
     made = get_completion_class(shell)
     assert made is not None
     script = made(ctx.find_root().command, {}, "dynamis", "_DYNAMIS_COMPLETE").source()
-    click.echo(json.dumps({"shell": shell, "script": script}, indent=2, ensure_ascii=False) if as_json else script)
+    if as_json:
+        print_json({"shell": shell, "script": script})
+    else:
+        echo_text(script)

@@ -1,19 +1,22 @@
-"""``dynamis excite``: a motion that tells a robot's parameters, within everything it must not do."""
+"""``dynamis excite``: excitation trajectories for identification, within the limits of the robot."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.configurations import configuration, degrees_option
+from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.formatting import number
 from dynamis.cli.kinds import POSITIVE, SEED
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option, start_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite
+from dynamis.cli.states import loaded
 from dynamis.cli.writing import check_output, check_pictures, whole
 from dynamis.errors import InputError
 
@@ -22,68 +25,70 @@ if TYPE_CHECKING:
     from dynamis.robot import Robot
 
 NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", "combined")
+LIMITED = ("position", "velocity", "acceleration", "torque")
 
+HELP = """Design an excitation trajectory for parameter identification.
 
-@click.command()
-@click.argument("robot")
-@click.option("--time", "duration", type=float, default=10.0, show_default=True, help="Seconds the motion takes.")
-@click.option("--kind", type=click.Choice(("fourier", "spline")), default="fourier", show_default=True,
-              help="Fourier series, or B-splines of fifth degree.")  # fmt: skip
-@click.option("--harmonics", type=int, default=5, show_default=True,
-              help="Of 1/time, the same for all joints; of splines, half the control points.")  # fmt: skip
-@click.option("--periodic", is_flag=True, help="A series that does not stop between periods.")
-@click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True, help="What is made small.")
-@click.option("--friction", metavar="TERMS",
-              help="What to look for, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
-@click.option(
-    "--q0", "--start", "start", metavar="NUMBERS", help="Where it starts and ends, in rad and m; chosen unless given."
-)
-@click.option(
-    "--velocity", metavar="NUMBERS", help="Velocity limits, one or one a joint, in rad/s and m/s, where below the robot's own."
-)
-@click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits, in rad/s² and m/s²; none unless given.")
-@click.option("--effort", metavar="NUMBERS", help="Torque limits, in N m and N, where below the robot's own.")
-@click.option("--no-torque", is_flag=True, help="Leave torque limits out.")
-@click.option("--box", "boxes", multiple=True, metavar="FRAME:XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX",
-              help="Where a frame may be, in m; without a frame, the tip. inf where there is no wall; repeatable.")  # fmt: skip
-@click.option("--above", "height", type=float, metavar="Z", help="Keep all links above this height, in m.")
-@click.option("--margin", type=float, default=5.0, show_default=True, help="Per cent of joint limits that are left.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to search at most.")
-@click.option("--restarts", type=int, default=4, show_default=True, help="From how many random motions to search.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random motions.")
-@click.option("--rate", type=POSITIVE, default=1000.0, show_default=True,
-              help="Samples a second in the file.")  # fmt: skip
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), multiple=True, metavar="FILE",
-              help="Write it: .csv or .npz with samples, .json or .toml with coefficients; repeatable.")  # fmt: skip
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw motion, limits and search.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def excite(
-    robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
-    start: str | None, velocity: str | None, acceleration: str | None, effort: str | None, no_torque: bool,
-    boxes: tuple[str, ...], height: float | None, margin: float, seconds: float, restarts: int, seed: int, rate: float,
-    settings: tuple[str, ...], out: tuple[Path, ...], plot: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Design a motion that tells a robot's parameters best, for a log to identify them from.
+    The trajectory starts and ends at rest and stays within all limits at all times. Ctrl-C ends the search and keeps the
+    best trajectory found so far.
 
-    It starts and ends at rest, and is inside all limits at every time. Ctrl-C keeps the best so far.
-
-    Exit status: 0 it was found; 2 bad input, or limits that no configuration fulfils; 130 interrupted, with the best so far
-    written all the same.
+    Exit status: 0 found; 2 bad input, or limits that no configuration satisfies; 130 interrupted, best trajectory written.
 
     \b
     Examples:
       dynamis excite kuka_iiwa14 --out motion.csv --rate 500 --plot motion.png
-      dynamis excite panda --above 0.1 --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9 --out motion.csv --out motion.json
-      dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 --kind spline --harmonics 6
-      dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 --time 20 --json
+      dynamis excite panda --above 0.1 --out motion.csv --out motion.json \\
+          --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9
+      dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 \\
+          --kind spline --harmonics 6
+      dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 \\
+          --time 20 --json
     """
+
+
+@click.command(help=HELP, short_help="Design an excitation trajectory for identification.")
+@click.argument("robot")
+@click.option("--time", "duration", type=float, default=10.0, show_default=True, help="Duration of the trajectory in s.")
+@click.option("--kind", type=click.Choice(("fourier", "spline")), default="fourier", show_default=True,
+              help="Fourier series, or B-splines of degree 5.")  # fmt: skip
+@click.option("--harmonics", type=int, default=5, show_default=True,
+              help="Number of harmonics of 1/time; for splines, half the control points.")  # fmt: skip
+@click.option("--periodic", is_flag=True, help="Periodic series that does not stop between periods.")
+@click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True,
+              help="Criterion that is minimized.")  # fmt: skip
+@click.option("--friction", metavar="TERMS",
+              help="Friction terms to identify, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
+@start_option("Configuration at start and end, in rad and m. Default: chosen by the search.", "--start", name="start")
+@degrees_option("--q0")
+@click.option("--velocity", metavar="NUMBERS",
+              help="Velocity limits in rad/s and m/s, where lower than the robot's; one per joint or for all.")  # fmt: skip
+@click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits in rad/s² and m/s². Default: none.")
+@click.option("--effort", metavar="NUMBERS", help="Torque limits in N m and N, where lower than the robot's.")
+@click.option("--no-torque", is_flag=True, help="Ignore torque limits.")
+@click.option("--box", "boxes", multiple=True, metavar="FRAME:XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX",
+              help="Box in m that a frame (default: the tip) must stay in; inf for an open side; repeatable.")  # fmt: skip
+@click.option("--above", "height", type=float, metavar="Z", help="Height in m that all links must stay above.")
+@click.option("--margin", type=float, default=5.0, show_default=True, help="Margin to the joint limits, in per cent.")
+@click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of the search.")
+@click.option("--restarts", type=int, default=4, show_default=True, help="Number of random initial trajectories.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random trajectories.")
+@click.option("--rate", type=POSITIVE, default=1000.0, show_default=True, help="Sample rate of the written file, in Hz.")
+@set_option
+@click.option("-o", "--out", type=FILE, multiple=True, metavar="FILE",
+              help="Write samples (.csv, .npz) or coefficients (.json, .toml); repeatable.")  # fmt: skip
+@plot_option("Plot trajectory, limits and progress of the search.")
+@json_option
+@plain_errors
+def excite(
+    robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
+    start: str | None, degrees: bool | None, velocity: str | None, acceleration: str | None, effort: str | None,
+    no_torque: bool, boxes: tuple[str, ...], height: float | None, margin: float, seconds: float, restarts: int, seed: int,
+    rate: float, settings: tuple[str, ...], out: tuple[Path, ...], plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
     from dynamis.identification.excitation.files import check_name
     from dynamis.identification.linear_model import LinearModel
-    from dynamis.robot import load
 
     if not 0.0 <= margin < 100.0:
         raise InputError(f"--margin takes per cent from 0 to 100, such as --margin 5, got {margin:g}")
@@ -91,15 +96,16 @@ def excite(
         check_name(path)
         check_output(path)
     check_pictures(plot)
-    loaded = load(robot, parameters=assignments(settings) or None)
+    arm = loaded(robot, settings)
     terms = None if friction is None else tuple(word for word in friction.replace(",", " ").split() if word != "none")
-    base = base_parameters(LinearModel(loaded, friction=terms))
+    base = base_parameters(LinearModel(arm, friction=terms))
     with Bar() as bar:
         found = design_excitation(
             base, duration=duration, kind=kind, harmonics=harmonics, periodic=periodic, criterion=criterion,
-            start=_one_or_all(start, "--q0"), velocity=_one_or_all(velocity, "--velocity"),
-            acceleration=_one_or_all(acceleration, "--acceleration"), effort=_one_or_all(effort, "--effort"),
-            torque=not no_torque, regions=_regions(loaded, boxes, height), margin=margin / 100.0, seconds=seconds,
+            start=None if start is None else configuration(arm, start, "--q0", degrees, within_limits=False),
+            velocity=one_or_all(numbers(velocity, "--velocity")),
+            acceleration=one_or_all(numbers(acceleration, "--acceleration")), effort=one_or_all(numbers(effort, "--effort")),
+            torque=not no_torque, regions=_regions(arm, boxes, height), margin=margin / 100.0, seconds=seconds,
             restarts=restarts, seed=seed, progress=bar.show,
         )  # fmt: skip
     written = [str(whole(file, lambda made: found.write(made, rate=rate))) for file in out]
@@ -107,17 +113,11 @@ def excite(
         whole(plot, found.plot)
         written.append(str(plot))
     if as_json:
-        click.echo(json.dumps(finite({**found.as_dict(), "written": written}), indent=2, ensure_ascii=False))
+        print_json({**found.as_dict(), "written": written})
     else:
         _print(found)
-        for name in written:
-            click.echo(f"wrote {name}")
+        print_written(written)
     sys.exit(130 if found.status.startswith("interrupted") else 0)
-
-
-def _one_or_all(text: str | None, option: str) -> Any:
-    values = numbers(text, option)
-    return values[0] if values is not None and len(values) == 1 else values
 
 
 def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list[Region]:
@@ -134,35 +134,19 @@ def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list
 
 
 def _print(found: Excitation) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    from dynamis.cli.tables import number, safe
-
-    console = Console(soft_wrap=True)
-    facts = f"{found.kind}, {found.duration:g} s, {found.parameters} parameters, criterion {found.criterion}: {found.status}"
-    console.print(f"[bold]{safe(found.robot_name)}[/bold]  {safe(facts)}", highlight=False)
-    before, after = (number(x, 4) for x in (found.condition_before, found.condition))
-    console.print(f"condition number [bold green]{after}[/], that of the best random motion {before}", highlight=False)
-    console.print(f"starts at {', '.join(f'{x:.4g}' for x in found.start)}", highlight=False)
-    kinds = [kind for kind in ("position", "velocity", "acceleration", "torque") if kind in found.used]
-    joints = Table(box=SIMPLE_HEAD, pad_edge=False, title="Limits used", title_justify="left", title_style="bold")
-    joints.add_column("joint")
-    for kind in kinds:
-        joints.add_column(kind, justify="right")
+    facts = f"{found.kind}, {found.duration:g} s, {found.parameters} base parameters, criterion {found.criterion}"
+    echo((clean_name(found.robot_name), {"bold": True}), f"  {facts}: {found.status}")
+    after = (number(found.condition), {"fg": "green", "bold": True})
+    echo("condition number ", after, f"; best random trajectory {number(found.condition_before)}")
+    echo(f"start: {', '.join(number(float(x)) for x in found.start)}")
+    kinds = [kind for kind in LIMITED if kind in found.used]
+    rows: list[tuple[Any, ...]] = []
     for name in found.joint_names:
         shares = [found.used[kind].get(name) for kind in kinds]
-        joints.add_row(safe(name), *("–" if x is None else f"{x:.0f} %" for x in shares))
-    console.print(joints)
+        rows.append((name, *(None if x is None else f"{x:.0f} %" for x in shares)))
+    print_table("Share of the limits used", ("joint", *kinds), rows)
     places = [use for use in found.uses if use.kind in ("place", "constraint")]
-    if not places:
-        return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="Places", title_justify="left", title_style="bold")
-    for head in ("", "lowest", "highest", "allowed"):
-        table.add_column(head, justify="right" if head else "left")
-    for use in places:
-        low, high = (number(x, 3) if abs(x) < float("inf") else "" for x in (use.lower, use.upper))
-        allowed = f"{low} … {high}"
-        table.add_row(safe(use.name), number(use.lowest, 3), number(use.highest, 3), allowed)
-    console.print(table)
+    if places:
+        allowed = [" … ".join(number(x, 3) if abs(x) < float("inf") else "" for x in (use.lower, use.upper)) for use in places]
+        lines = [(use.name, use.lowest, use.highest, text) for use, text in zip(places, allowed, strict=True)]
+        print_table("Cartesian constraints", ("", "lowest", "highest", "allowed"), lines, digits=3)

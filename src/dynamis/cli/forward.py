@@ -1,29 +1,22 @@
-"""``dynamis fd``: the accelerations that torques produce."""
+"""``dynamis fd``: forward dynamics."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import click
 
+from dynamis.cli.console import print_json, print_written
+from dynamis.cli.layout import print_table
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite, print_table
 from dynamis.cli.states import loaded, named_columns, rows_of, state_options, vector, wrenches_of, write_table
 from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
+HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.
 
-@click.command("fd")
-@state_options("tau", "The torques, one or one a joint, in N m and N; none unless given.")
-@plain_errors
-def forward(
-    robot: str, q: str | None, v: str | None, third: str | None, table: Path | None, wrenches: tuple[str, ...],
-    settings: tuple[str, ...], floating: bool, out: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Forward dynamics: the accelerations that torques produce, at one state or at every row of a file.
+    Evaluates one state, or every row of a file (--states).
 
     \b
     Examples:
@@ -31,27 +24,35 @@ def forward(
       dynamis fd ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --wrench 0,0,-50 --json
       dynamis fd ur5e --states motion.csv --out accelerations.npz
     """
+
+
+@click.command("fd", help=HELP, short_help="Forward dynamics: accelerations from q, v and torques.")
+@state_options("tau", "Torques in N m and N: one number per joint, or one for all. Default: zeros.")
+@plain_errors
+def forward(
+    robot: str, q: str | None, v: str | None, third: str | None, degrees: bool | None, table: Path | None,
+    wrenches: tuple[str, ...], settings: tuple[str, ...], floating: bool, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     import numpy as np
 
     check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
     load = wrenches_of(found, wrenches)
     given = {"q": q, "v": v, "tau": third}
+    unit = ["rad/s²" if c.revolute else "m/s²" for c in found.model.coordinates]
     if table is None:
         if out is not None:
-            raise InputError("--out writes what --states was asked for; one state is printed, with --json for machines")
-        state = {letter: vector(found, text, letter) for letter, text in given.items()}
+            raise InputError("--out writes the results of --states; the result of one state is printed (--json for programs)")
+        state = {letter: vector(found, text, letter, degrees=degrees) for letter, text in given.items()}
         a = found.forward_dynamics(state["q"], state["v"], state["tau"], load)
         if as_json:
-            facts: dict[str, Any] = {"robot": found.name, "joints": list(found.coordinate_names), **state, "a": a}
-            click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+            print_json({"robot": found.name, "joints": list(found.coordinate_names), **state, "a": a})
             return
-        unit = ["rad/s²" if c.revolute else "m/s²" for c in found.model.coordinates]
-        rows_ = list(zip(found.coordinate_names, unit, a, state["v"], state["tau"], strict=True))
-        print_table(f"{found.name}: accelerations", ("joint", "", "acceleration", "velocity", "torque"), rows_)
+        lines = list(zip(found.coordinate_names, a, unit, state["v"], state["tau"], strict=True))
+        print_table(f"{found.name}: forward dynamics", ("joint", "acceleration", "unit", "velocity", "torque"), lines)
         return
     with Bar() as bar:
-        rows = rows_of(found, table, given, bar.show)
+        rows = rows_of(found, table, given, bar.show, degrees)
         bar.show(1.0, "computing")
         x = rows.arrays
         a = found.forward_dynamics(x["q"], x["v"], x["tau"], load)
@@ -60,13 +61,12 @@ def forward(
         write_table(out, times | named_columns("a", found.coordinate_names, np.atleast_2d(a)))
     rms, largest = np.sqrt(np.mean(a**2, axis=0)), np.abs(a).max(axis=0)
     if as_json:
-        facts = {
+        print_json({
             "robot": found.name, "rows": len(a), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
             "written": [] if out is None else [str(out)], **({} if out is not None else {"a": a}),
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        })  # fmt: skip
         return
-    lines = list(zip(found.coordinate_names, rms, largest, strict=True))
-    print_table(f"{found.name}: accelerations of {len(a)} rows", ("joint", "root mean square", "largest"), lines)
+    sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
+    print_table(f"{found.name}: accelerations of {len(a)} rows", ("joint", "unit", "RMS", "largest"), sizes)
     if out is not None:
-        click.echo(f"wrote {out}")
+        print_written([out])

@@ -1,8 +1,7 @@
-"""``dynamis identify``: from logs of a robot to a better model file."""
+"""``dynamis identify``: parameters of a robot from logs."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.formatting import number
+from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.options import FILE, json_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite
 from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
@@ -24,53 +26,56 @@ if TYPE_CHECKING:
 NAMES = ("ordinary", "weighted", "robust", "total", "ridge", "consistent")
 SHOWN = 15
 
+HELP = """Identify the dynamic parameters of a robot from logs.
 
-@click.command()
-@click.argument("robot")
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option(
-    "--validate", multiple=True, metavar="LOG", help="Judge by this log instead of by blocks of the others; repeatable."
-)
-@click.option("--estimator", type=click.Choice(NAMES), default="consistent", show_default=True, help="How it is estimated.")
-@click.option("--compare", metavar="NAMES", default="ordinary,weighted,ridge,consistent", show_default=True,
-              help="Estimators to try as well; 'none' saves the time.")  # fmt: skip
-@click.option("--friction", metavar="TERMS",
-              help="Of viscous, coulomb, coulomb_bias, stribeck, quadratic, power; or none.")  # fmt: skip
-@click.option("--offset", is_flag=True, help="A constant torque for each joint.")
-@click.option("--no-rotor", is_flag=True, help="No rotor inertias.")
-@click.option("--spring", is_flag=True, help="Springs in the joints.")
-@click.option("--smooth", type=float, metavar="SPEED", help="Dry friction as tanh(v / SPEED), in rad/s or m/s.")
-@click.option(
-    "--stribeck", type=float, metavar="SPEED", help="The speed over which Stribeck friction falls off, in rad/s or m/s."
-)
-@click.option("--presliding", multiple=True, metavar="[JOINT=]ANGLE",
-              help="Friction that yields before it slides, over ANGLE, in rad; for all joints or one; repeatable.")  # fmt: skip
-@click.option("--couple", multiple=True, metavar="A,B", help="The motor of joint B turns with A as well; repeatable.")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the motion left out in turn.")
-@click.option("--block", type=float, metavar="SECONDS", help="Length of the blocks these parts are made of.")
-@log_options
-@click.option("--unexamined", is_flag=True, help="Do not refuse logs that look wrong.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the identified robot, .urdf or .toml.")  # fmt: skip
-@click.option("--report", is_flag=False, flag_value="identification.html", type=click.Path(dir_okay=False, path_type=Path),
-              metavar="[FILE]", help="Write everything as HTML; identification.html unless named.")  # fmt: skip
-@click.option("--all", "show_all", is_flag=True, help="Show every parameter.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
-    """Identify a robot's parameters from LOGs: CSV, NPZ, Parquet, HDF5, ROS 2 bags, MCAP, or a mapping's TOML.
+    A LOG is a CSV, NPZ, Parquet or HDF5 file, a ROS 2 bag, an MCAP file, or a TOML file that names the log and its columns.
 
-    Exit status: 0 the result is good or usable; 1 it is doubtful or not usable; 2 bad input.
+    Exit status: 0 the result is good or usable; 1 doubtful or not usable; 2 bad input.
 
     \b
     Examples:
       dynamis identify ur5e run.csv --out better.urdf --report
-      dynamis identify arm.urdf train.npz --validate other.npz --estimator ridge --parallel 10
-      dynamis identify tx40.urdf tx40.toml --friction viscous,coulomb,power --offset --couple joint_5,joint_6 \\
-          --cutoff 100 --parallel 20 --slow 0.06 --block 0.75 --report tx40.html
-      dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 --presliding wrist_3_joint=0.01 \\
-          --logged v --parallel 2 --smooth-torque
+      dynamis identify arm.urdf train.npz --validate other.npz \\
+          --estimator ridge --parallel 10
+      dynamis identify tx40.urdf tx40.toml --friction viscous,coulomb,power \\
+          --offset --couple joint_5,joint_6 --cutoff 100 --parallel 20 \\
+          --slow 0.06 --block 0.75 --report tx40.html
+      dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 \\
+          --presliding wrist_3_joint=0.01 --logged v --parallel 2 --smooth-torque
     """
+
+
+@click.command(help=HELP, short_help="Identify dynamic parameters from logs.")
+@click.argument("robot")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--validate", multiple=True, metavar="LOG",
+              help="Validate on this log instead of held-out blocks of the others; repeatable.")  # fmt: skip
+@click.option("--estimator", type=click.Choice(NAMES), default="consistent", show_default=True, help="Estimator.")
+@click.option("--compare", metavar="NAMES", default="ordinary,weighted,ridge,consistent", show_default=True,
+              help="Estimators to compare with; 'none' saves the time.")  # fmt: skip
+@click.option("--friction", metavar="TERMS",
+              help="Friction terms: viscous, coulomb, coulomb_bias, stribeck, quadratic, power; or none.")  # fmt: skip
+@click.option("--offset", is_flag=True, help="Identify a constant torque offset of each joint.")
+@click.option("--no-rotor", is_flag=True, help="Do not identify rotor inertias.")
+@click.option("--spring", is_flag=True, help="Identify joint springs.")
+@click.option("--smooth", type=float, metavar="SPEED",
+              help="Model Coulomb friction as tanh(v / SPEED), in rad/s or m/s.")  # fmt: skip
+@click.option("--stribeck", type=float, metavar="SPEED", help="Stribeck velocity, in rad/s or m/s.")
+@click.option("--presliding", multiple=True, metavar="[JOINT=]ANGLE",
+              help="Presliding displacement of Coulomb friction in rad, for all joints or one; repeatable.")  # fmt: skip
+@click.option("--couple", multiple=True, metavar="A,B",
+              help="Coupled transmission: the motor of joint B also turns with joint A; repeatable.")  # fmt: skip
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of cross-validation folds.")
+@click.option("--block", type=float, metavar="SECONDS", help="Length of the cross-validation blocks.")
+@log_options
+@click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the identified robot, .urdf or .toml.")
+@click.option("--report", is_flag=False, flag_value="identification.html", type=FILE, metavar="[FILE]",
+              help="Write an HTML report. Default name: identification.html.")  # fmt: skip
+@click.option("--all", "show_all", is_flag=True, help="Show every parameter.")
+@json_option
+@plain_errors
+def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     from dynamis.drawing import new_figure
     from dynamis.identification import identify as run
     from dynamis.robot import load
@@ -80,7 +85,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     check_output(options["out"], (".urdf", ".toml"), inputs)
     check_output(options["report"], (".html", ".htm"), inputs)
     if options["report"] is not None:
-        new_figure(1.0, 1.0)  # without the library there is no report, and that is said before the work
+        new_figure(1.0, 1.0)  # a missing plotting library is reported before the work
     prepared = signals(options)
     model = _model(load(robot), options)
     wanted = () if compare == "none" else tuple(x.strip() for x in compare.split(","))
@@ -90,24 +95,18 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
             estimator=options["estimator"], compare=wanted, folds=options["folds"], block_seconds=options["block"],
             examined=not options["unexamined"], progress=bar.show,
         )  # fmt: skip
-        bar.show(1.0, "judging")
+        bar.show(1.0, "validating")
         grade = found.verdict.grade
     written = None if options["out"] is None else found.write(options["out"])
     if options["report"] is not None:
         found.report(options["report"], command=shlex.join(["dynamis", *sys.argv[1:]]))
-    if as_json(options):
+    if options["as_json"]:
         files = [str(path) for path in (options["out"], options["report"]) if path is not None]
         proven = None if written is None else {"difference": written.difference, "notes": list(written.notes)}
-        click.echo(
-            json.dumps(finite({**found.as_dict(), "written": files, "round_trip": proven}), indent=2, ensure_ascii=False)
-        )
+        print_json({**found.as_dict(), "written": files, "round_trip": proven})
     else:
         _print(found, written, options["report"], options["show_all"])
     sys.exit(0 if grade in ("good", "usable") else 1)
-
-
-def as_json(options: dict[str, Any]) -> bool:
-    return bool(options["as_json"])
 
 
 def _model(robot: Any, options: dict[str, Any]) -> LinearModel:
@@ -143,64 +142,48 @@ def _presliding(given: tuple[str, ...]) -> float | dict[str, float] | None:
 
 
 def _print(found: Identification, written: Written | None, report: Path | None, show_all: bool) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    from dynamis.cli.sentences import say
-    from dynamis.cli.tables import number, safe
-
-    console = Console(soft_wrap=True)
     colour = {"good": "green", "usable": "green", "doubtful": "yellow"}.get(found.verdict.grade, "red")
-    robot = found.base.model.robot
-    console.print(
-        f"[bold]{safe(robot.name)}[/bold]  {found.base.rank} base parameters from {len(found.equations)} equations: "
-        f"[bold {colour}]{found.verdict.grade}[/]", highlight=False,
-    )  # fmt: skip
+    robot, base, v = found.base.model.robot, found.base, found.validation
+    facts = f"  {base.rank} base parameters from {len(found.equations)} equations: "
+    echo((clean_name(robot.name), {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
     for sentence in found.verdict.sentences:
-        say(console, "•", sentence)
-    where = "on the other log" if found.validated else "on blocks left out"
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"Torque left unexplained, {where}", title_justify="left",
-                  title_style="bold")  # fmt: skip
-    for head in ("estimator", "fitted", "held out"):
-        table.add_column(head, justify="left" if head == "estimator" else "right")
-    for name, v in found.comparison.items():
-        mark = " ◀" if name == found.name else ""
-        table.add_row(name + mark, f"{v.train:.2f} %", f"{v.held_out:.2f} %")
-    v = found.validation
+        bullet("•", sentence)
+    where = "validation on a separate log" if found.validated else "validation on held-out blocks"
+    rows: list[tuple[Any, ...]] = [
+        (f"{name}{' (chosen)' if name == found.name else ''}", f"{x.train:.2f} %", f"{x.held_out:.2f} %")
+        for name, x in found.comparison.items()
+    ]
     if v.prior is not None:
-        table.add_row("the model before", "", f"{v.prior:.2f} %")
-    console.print(table)
-    table = Table(
-        box=SIMPLE_HEAD, pad_edge=False, title=f"Joint by joint ({found.name})", title_justify="left", title_style="bold"
-    )
-    for head in ("joint", "residual (RMS)", "fitted", "held out", "before"):
-        table.add_column(head, justify="left" if head == "joint" else "right")
+        rows.append(("initial model", None, f"{v.prior:.2f} %"))
+    print_table(f"Unexplained torque, {where}", ("estimator", "training", "validation"), rows)
     before = [None] * robot.n if v.prior_joints is None else v.prior_joints
+    rows = []
     for k, joint in enumerate(found.statistics.joints):
         shares = (f"{x:.1f} %" for x in (v.train_joints[k], v.held_out_joints[k]))
         old = before[k]
-        table.add_row(safe(joint.joint), f"{number(joint.rms, 3)} N·m", *shares, "–" if old is None else f"{old:.1f} %")
-    console.print(table)
+        rows.append((joint.joint, f"{number(joint.rms, 3)} N m", *shares, None if old is None else f"{old:.1f} %"))
+    heads = ("joint", "residual (RMS)", "training", "validation", "initial model")
+    print_table(f"Unexplained torque by joint ({found.name})", heads, rows)
+    _print_parameters(found, show_all)
+    for note in found.notes:
+        bullet("note:", note, dim=True)
+    if written is not None:
+        print_written([written.path])
+        echo(f"  relative torque difference of the file read back: {written.difference:.1e}")
+        for note in written.notes:
+            bullet("note:", note, dim=True)
+    if report is not None:
+        print_written([report])
+
+
+def _print_parameters(found: Identification, show_all: bool) -> None:
     s, base = found.statistics, found.base
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="Parameters", title_justify="left", title_style="bold")
-    for head in ("parameter", "value", "± 95 %", "before", "unit"):
-        table.add_column(head, justify="left" if head in ("parameter", "unit") else "right")
-    order = range(base.rank) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:SHOWN]
+    order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:SHOWN]
+    rows = []
     for k in order:
         half = 0.5 * float(s.interval[k, 1] - s.interval[k, 0])
         row = (number(float(s.coef[k])), number(half, 2), number(float(base.prior[k])))
-        table.add_row(safe(base.names[k]), *row, base.model.unit(int(base.independent[k])))
-    console.print(table)
+        rows.append((base.names[k], *row, base.model.unit(int(base.independent[k]))))
+    print_table("Base parameters", ("parameter", "value", "± 95 %", "initial", "unit"), rows)
     if not show_all and base.rank > SHOWN:
-        console.print(f"  the {SHOWN} that move the torques most; --all shows {base.rank}", style="dim")
-    for note in found.notes:
-        say(console, "note:", note, "dim")
-    if written is not None:
-        console.print(
-            f"wrote {safe(str(written.path))}: read again, its torques differ by {written.difference:.1e}", highlight=False
-        )
-        for note in written.notes:
-            say(console, "note:", note, "dim")
-    if report is not None:
-        console.print(f"wrote {safe(str(report))}", highlight=False)
+        echo((f"  the {SHOWN} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))

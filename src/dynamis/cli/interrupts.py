@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-INTERRUPTED = 130  # the exit status, as shells count what a signal ends
+INTERRUPTED = 130  # the exit status, as shells report a process ended by SIGINT
 
 
 def forget_interrupt() -> None:
-    """An interrupt that passed through exec, as in an import of data classes, is remembered by Python, which would then end
-    with the signal itself instead of a status; the next exec forgets it."""
+    """Clear the interrupt that Python remembers when KeyboardInterrupt passed through exec, as in an import of data classes:
+    it would end the process by the signal instead of a status. The next exec clears it."""
     exec("")  # noqa: S102

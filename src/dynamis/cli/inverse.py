@@ -1,16 +1,16 @@
-"""``dynamis id``: the torques that a motion needs."""
+"""``dynamis id``: inverse dynamics."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.layout import print_table
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite, print_table
 from dynamis.cli.states import loaded, named_columns, rows_of, state_options, units, vector, wrenches_of, write_table
 from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
@@ -18,34 +18,37 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.robot import Robot
 
+HELP = """Inverse dynamics: joint torques from positions, velocities and accelerations.
 
-@click.command("id")
-@state_options("a", "The accelerations, one or one a joint, in rad/s² and m/s²; none unless given.")
-@click.option("--ledger", is_flag=True, help="Say what each torque is for: inertia, Coriolis, gravity, friction, …")
-@plain_errors
-def inverse(
-    robot: str, q: str | None, v: str | None, third: str | None, table: Path | None, wrenches: tuple[str, ...],
-    settings: tuple[str, ...], floating: bool, out: Path | None, as_json: bool, ledger: bool,
-) -> None:  # fmt: skip
-    """Inverse dynamics: the torques that a motion needs, at one state or at every row of a file.
+    Evaluates one state, or every row of a file (--states).
 
     \b
     Examples:
-      dynamis id ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --a 1 --ledger
+      dynamis id ur5e --q 0,-70,90,-50,-75,0 --degrees --a 1 --ledger
       dynamis id ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --wrench tool0:0,0,-50 --json
       dynamis id ur5e --states motion.csv --out torques.csv --ledger
     """
+
+
+@click.command("id", help=HELP, short_help="Inverse dynamics: torques from q, v and a.")
+@state_options("a", "Accelerations in rad/s² and m/s²: one number per joint, or one for all. Default: zeros.")
+@click.option("--ledger", is_flag=True, help="List the terms of each torque: inertia, Coriolis, gravity, friction, …")
+@plain_errors
+def inverse(
+    robot: str, q: str | None, v: str | None, third: str | None, degrees: bool | None, table: Path | None,
+    wrenches: tuple[str, ...], settings: tuple[str, ...], floating: bool, out: Path | None, as_json: bool, ledger: bool,
+) -> None:  # fmt: skip
     import numpy as np
 
     check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
     load = wrenches_of(found, wrenches)
     if table is None:
-        state = [vector(found, text, letter) for letter, text in (("q", q), ("v", v), ("a", third))]
+        state = [vector(found, text, letter, degrees=degrees) for letter, text in (("q", q), ("v", v), ("a", third))]
         _one(found, state, load, ledger, out, as_json)
         return
     with Bar() as bar:
-        rows = rows_of(found, table, {"q": q, "v": v, "a": third}, bar.show)
+        rows = rows_of(found, table, {"q": q, "v": v, "a": third}, bar.show, degrees)
         bar.show(1.0, "computing")
         at, rates, accelerations = rows.arrays.values()
         terms = found.torque_ledger(at, rates, accelerations, load).as_dict() if ledger else {}
@@ -57,45 +60,48 @@ def inverse(
         write_table(out, columns)
     rms, largest = np.sqrt(np.mean(tau**2, axis=0)), np.abs(tau).max(axis=0)
     if as_json:
-        facts = {
+        print_json({
             "robot": found.name, "rows": len(tau), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
             "written": [] if out is None else [str(out)], **({} if out is not None else {"tau": tau, "ledger": terms}),
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        })  # fmt: skip
         return
     limits = [x if np.isfinite(x) else None for x in found.limits["effort"]]
     lines = list(zip(found.coordinate_names, units(found), rms, largest, limits, strict=True))
-    print_table(f"{found.name}: torques of {len(tau)} rows", ("joint", "", "root mean square", "largest", "limit"), lines)
+    print_table(f"{found.name}: torques of {len(tau)} rows", ("joint", "unit", "RMS", "largest", "limit"), lines)
     if terms:
         noise = 1e-12 * largest.max(initial=0.0)
         sizes = {name: np.sqrt(np.mean(x**2, axis=0)) for name, x in terms.items()}
         parts = [(name, *np.where(x > noise, x, 0.0)) for name, x in sizes.items() if x.max(initial=0.0) > noise]
-        print_table("what they are for, root mean square", ("term", *found.coordinate_names), parts)
+        print_table("Terms of the torques (RMS)", ("term", *found.coordinate_names), parts)
     if out is not None:
-        click.echo(f"wrote {out}")
+        print_written([out])
 
 
 def _one(robot: Robot, state: list[Any], load: Any, ledger: bool, out: Path | None, as_json: bool) -> None:
     if out is not None:
-        raise InputError("--out writes what --states was asked for; one state is printed, with --json for machines")
+        raise InputError("--out writes the results of --states; the result of one state is printed (--json for programs)")
     q, v, a = state
     tau, terms = robot.inverse_dynamics(q, v, a, load), robot.torque_ledger(q, v, a, load).as_dict()
     beyond = [n for n, t, top in zip(robot.coordinate_names, tau, robot.limits["effort"], strict=True) if abs(t) > top]
     if as_json:
-        facts = {
+        print_json({
             "robot": robot.name, "joints": list(robot.coordinate_names), **dict(zip(("q", "v", "a"), state, strict=True)),
             "tau": tau, "limits": robot.limits["effort"], "beyond_limits": beyond, **({"ledger": terms} if ledger else {}),
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        })  # fmt: skip
         return
     noise = 1e-12 * max(1.0, float(abs(tau).max(initial=0.0)))
     shown = {name: x for name, x in terms.items() if abs(x).max(initial=0.0) > noise} if ledger else {}
     rows = [
-        (name, unit, t, *(x[k] if abs(x[k]) > noise else 0.0 for x in shown.values()), None if top == float("inf") else top)
+        (name, unit, _clear(t, noise), *(_clear(x[k], noise) for x in shown.values()), None if top == float("inf") else top)
         for k, (name, unit, t, top) in enumerate(
             zip(robot.coordinate_names, units(robot), tau, robot.limits["effort"], strict=True)
         )
     ]
-    print_table(f"{robot.name}: torques", ("joint", "", "torque", *shown, "limit"), rows)
+    print_table(f"{robot.name}: inverse dynamics", ("joint", "unit", "torque", *shown, "limit"), rows)
     if beyond:
-        click.secho(f"  beyond the limits of {', '.join(beyond)}", fg="red")
+        echo((f"  torque limits exceeded: {', '.join(beyond)}", {"fg": "red"}))
+
+
+def _clear(x: float, noise: float) -> float:
+    """Zero where x is rounding error."""
+    return x if abs(x) > noise else 0.0

@@ -1,4 +1,4 @@
-"""Numbers that options take, refused where they are typed rather than in the middle of the work."""
+"""Parameter types of options: numbers that are checked when the command line is parsed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from click.types import FloatParamType
 
 
 class _Number(FloatParamType):
-    """A number from zero on, or above it; click's own ranges let what is not a number through."""
+    """A finite number ≥ 0 or > 0; click's own ranges accept NaN."""
 
     def __init__(self, zero: bool) -> None:
         self.zero = zero
@@ -18,7 +18,7 @@ class _Number(FloatParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         x = super().convert(value, param, ctx)
         if not math.isfinite(x) or x < 0.0 or (x == 0.0 and not self.zero):
-            self.fail(f"{x:g} is not a number {'from 0 on' if self.zero else 'above 0'}.", param, ctx)
+            self.fail(f"{x:g} is not a {'non-negative' if self.zero else 'positive'} number.", param, ctx)
         return x
 
 

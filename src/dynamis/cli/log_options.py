@@ -1,14 +1,13 @@
-"""Options of the commands that read logs: what is in them, and what is done to their signals."""
+"""Options of the commands that read logs: the contents of the log, and the processing of its signals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from dynamis.cli.bounds import numbers
+from dynamis.cli.options import EXISTING, numbers, one_or_all
 
 METHODS = ("central", "savgol", "kalman", "spectral", "spline")
 
@@ -21,25 +20,29 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = (
-    click.option("--mapping", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-                 help="A TOML file that says what the columns are, their units, gears and couplings."),
-    click.option("--cutoff", type=float, help="Of the low-pass on positions, in Hz; found from their spectrum unless given."),
+    click.option("--mapping", type=EXISTING, metavar="FILE",
+                 help="TOML file that states the columns of the log, their units, gear ratios and couplings."),
+    click.option("--cutoff", type=float, metavar="HZ",
+                 help="Cut-off frequency of the low-pass filter on positions. Default: from their spectrum."),
     click.option("--derivative", type=click.Choice(METHODS), default="central", show_default=True,
-                 help="How velocities and accelerations come from positions."),
-    click.option("--logged", metavar="v,a", help="Take these from the log instead."),
-    click.option("--parallel", type=float, help="Low-pass on regressor and torque alike, in Hz."),
-    click.option("--every", type=click.IntRange(1), help="Keep every so many of its rows; about five a period unless given."),
-    click.option("--smooth-torque", is_flag=True, help="The torque was low-passed before it was logged."),
-    click.option("--slow", metavar="NUMBERS", help="Leave out joints slower than this, in rad/s: one number, or one a joint."),
+                 help="Method that computes velocities and accelerations from positions."),
+    click.option("--logged", metavar="v,a", help="Take velocities (v) or accelerations (a) from the log instead."),
+    click.option("--parallel", type=float, metavar="HZ",
+                 help="Cut-off frequency of the low-pass filter applied to both regressor and torque."),
+    click.option("--every", type=click.IntRange(1), metavar="N",
+                 help="Keep every N-th filtered row. Default: about five rows per period of the cut-off."),
+    click.option("--smooth-torque", is_flag=True, help="The torque was low-pass filtered before it was logged."),
+    click.option("--slow", metavar="NUMBERS",
+                 help="Leave out samples of joints slower than this, in rad/s: one number per joint, or one for all."),
     click.option("--rest", type=click.Choice(("keep", "drop")), default="keep", show_default=True,
-                 help="What to do with the time before the motion and after it."),
-    click.option("--no-outliers", is_flag=True, help="Do not look for spikes."),
+                 help="Samples at rest before and after the motion."),
+    click.option("--no-outliers", is_flag=True, help="Do not search for outliers."),
 )  # fmt: skip
 
 
 def signals(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `prepare` among the options of a command, which are taken out of it."""
-    slow = numbers(options.pop("slow"), "--slow")
+    slow = one_or_all(numbers(options.pop("slow"), "--slow"))
     logged = options.pop("logged")
     return {
         "cutoff": options.pop("cutoff"),
@@ -48,7 +51,7 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "parallel": options.pop("parallel"),
         "every": options.pop("every"),
         "smooth_torque": options.pop("smooth_torque"),
-        "slow": None if slow is None else slow[0] if len(slow) == 1 else slow,
+        "slow": slow,
         "rest": options.pop("rest"),
         "outliers": not options.pop("no_outliers"),
     }

@@ -1,4 +1,4 @@
-"""Times of compiled functions, contenders in turns, so that whatever slows the machine slows them alike."""
+"""Times of compiled functions; candidates run in turns, so that other load on the machine affects them alike."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 
 FEWEST = 3  # turns of each
-CALLS = 100  # of one state, between two looks at the clock
+CALLS = 100  # of one state, in each measurement
 
 
 def functions() -> dict[str, tuple[str, ...]]:
-    """What can be measured, with the arguments."""
+    """The functions that can be measured, with their arguments."""
     from dynamis.robot import _FUNCTIONS
 
     return {name: names for name, (_, names, _) in _FUNCTIONS.items()}
@@ -31,7 +31,7 @@ def functions() -> dict[str, tuple[str, ...]]:
 
 @contextlib.contextmanager
 def environment(**values: str | None) -> Iterator[None]:
-    """Variables set for a while; None removes one."""
+    """Environment variables set within a block; None removes one."""
     before = {name: os.environ.get(name) for name in values}
 
     def put(chosen: Mapping[str, str | None]) -> None:
@@ -49,7 +49,7 @@ def environment(**values: str | None) -> Iterator[None]:
 
 
 def states_of(robot: Robot, count: int, seed: int = 0) -> dict[str, Any]:
-    """Random states, one a row."""
+    """Random states, one per row."""
     rng = np.random.default_rng(seed)
     v, a, tau = rng.uniform(-1.0, 1.0, (3, count, robot.n))
     return {"q": robot.random(rng, count), "v": v, "a": a, "tau": tau}
@@ -61,8 +61,8 @@ def measure(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """For each function: the first call, one state, a batch on one thread and on several, and the rivals in the same run.
 
-    The bare function writes into an array that is there already, as the batch calls of others do; the robot's own methods
-    look at every number that comes and goes.
+    The bare function writes into an existing array, as the batch calls of other libraries do; the robot's methods check every
+    number of their arguments and results.
     """
     states, found = states_of(robot, batch), []
     known = functions()
@@ -100,13 +100,13 @@ def measure(
 
 
 def machine(threads: int) -> dict[str, Any]:
-    """What the figures are of."""
+    """The machine and the versions."""
     return {"processor": platform.machine(), "system": platform.system(), "python": platform.python_version(),
             "numpy": np.__version__, "cores": os.cpu_count(), "threads": threads}  # fmt: skip
 
 
 def _first_calls(robot: Robot, name: str, state: list[Any]) -> tuple[float, float, Robot]:
-    """Seconds of the first call with nothing kept, and with the code on disk; and the robot, its function fully optimised."""
+    """Seconds of the first call without and with code in the disk cache; and the robot with its function fully optimised."""
     with tempfile.TemporaryDirectory() as folder, environment(DYNAMIS_CACHE=folder, DYNAMIS_TIER=None, DYNAMIS_NO_CACHE=None):
         seconds = []
         for _ in range(2):
@@ -134,11 +134,12 @@ def _check(name: str, call: Callable[..., Any], one: list[Any], others: Mapping[
         if rival.check is not None:
             error = np.abs(np.asarray(rival.check()) - ours).max() / max(1e-300, float(np.abs(ours).max()))
             if not error < AGREE:
-                raise InputError(f"{who} finds another {name.replace('_', ' ')}, by {error:.1e} of it: it reads another robot")
+                what = name.replace("_", " ")
+                raise InputError(f"{who} differs in {what} by {error:.1e} (relative): it reads a different robot")
 
 
 def _best(contenders: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
-    """The shortest time of each, in turns, for about so many seconds each."""
+    """The shortest time of each, in turns, with about so many seconds each."""
     best = dict.fromkeys(contenders, float("inf"))
     end, turns = time.perf_counter() + seconds * len(contenders), 0
     while turns < FEWEST or time.perf_counter() < end:

@@ -1,17 +1,19 @@
-"""``dynamis payload``: what a known arm carries, from a log of it carrying."""
+"""``dynamis payload``: the inertial parameters of a payload, from logs of a known arm."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.formatting import number, vector
+from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.options import FILE, json_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import waiting
-from dynamis.cli.questions import finite
 from dynamis.cli.writing import check_output, whole
 from dynamis.errors import printable
 
@@ -19,34 +21,34 @@ if TYPE_CHECKING:
     from dynamis.identification import PayloadEstimate, Samples
     from dynamis.robot import Robot
 
+HELP = """Identify mass, centre of mass and inertia of a payload from logs of the arm that carries it.
 
-@click.command()
+    Parameters that the motion does not excite are reported as not identifiable.
+
+    \b
+    Examples:
+      dynamis payload ur5e carrying.csv --reference empty.csv
+      dynamis payload panda carrying.npz --frame panda_link8 --arm 0.1 \\
+          --out loaded.urdf --json
+    """
+
+
+@click.command(help=HELP, short_help="Identify mass, centre of mass and inertia of a payload.")
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option(
-    "--reference", multiple=True, metavar="LOG", help="A log without the load, to correct the arm's model; repeatable."
-)
-@click.option("--frame", metavar="NAME", help="Where the load is; the tip unless given.")
-@click.option("--size", type=float, default=0.1, show_default=True, help="Roughly how large the load is, in m.")
-@click.option("--arm", type=float, metavar="SHARE", help="By which share the arm's own parameters may be off, such as 0.1.")
+@click.option("--reference", multiple=True, metavar="LOG",
+              help="Log without the payload, to correct the model of the arm; repeatable.")  # fmt: skip
+@click.option("--frame", metavar="NAME", help="Frame that the payload is attached to. Default: the tip.")
+@click.option("--size", type=float, default=0.1, show_default=True, help="Approximate size of the payload in m.")
+@click.option("--arm", type=float, metavar="SHARE", help="Relative uncertainty of the arm's own parameters, such as 0.1.")
 @log_options
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the robot with its load, .urdf or .toml.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the robot with its payload, .urdf or .toml.")
+@json_option
 @plain_errors
 def payload(
     robot: str, logs: tuple[str, ...], reference: tuple[str, ...], frame: str | None, size: float, arm: float | None,
     mapping: Path | None, out: Path | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Find mass, centre of mass and inertia of what an arm carries.
-
-    What the motion does not show is said, and not made up.
-
-    \b
-    Examples:
-      dynamis payload ur5e carrying.csv --reference empty.csv
-      dynamis payload panda carrying.npz --frame panda_link8 --arm 0.1 --out loaded.urdf --json
-    """
     from dynamis.identification import identify_payload
     from dynamis.robot import load
 
@@ -61,10 +63,10 @@ def payload(
     if out is not None:
         whole(out, found.robot.write)
     if as_json:
-        written = {"notes": notes, "written": [] if out is None else [str(out)]}
-        click.echo(json.dumps(finite({**_as_dict(found), **written}), indent=2, ensure_ascii=False))
+        print_json({**_as_dict(found), "notes": notes, "written": [] if out is None else [str(out)]})
     else:
-        _print(found, loaded, notes, out)
+        _print(found, loaded, notes)
+        print_written([] if out is None else [out])
 
 
 def _runs(
@@ -102,39 +104,27 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
     }
 
 
-def _print(found: PayloadEstimate, robot: Robot, notes: list[str], out: Path | None) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    from dynamis.cli.sentences import say
-    from dynamis.cli.tables import number, safe
+def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
     from dynamis.spatial import PARAMETER_NAMES
 
-    console = Console(soft_wrap=True)
-    centre = ", ".join(number(1000.0 * float(x), 3) for x in found.com)
-    console.print(
-        f"[bold]{safe(robot.name)}[/bold] carries [bold]{found.mass:.3g} kg[/bold] at {safe(found.frame)}, centre of mass "
-        f"({centre}) mm", highlight=False,
-    )  # fmt: skip
+    centre = vector([1000.0 * float(x) for x in found.com])
+    mass = (f"{number(found.mass, 3)} kg", {"bold": True})
+    echo(
+        (clean_name(robot.name), {"bold": True}),
+        ": payload ",
+        mass,
+        f" at {clean_name(found.frame)}, centre of mass {centre} mm",
+    )
     for sentence in found.verdict:
-        say(console, "•", sentence)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="The load about the frame", title_justify="left", title_style="bold")
-    for head in ("parameter", "value", "± 1 σ", "unit"):
-        table.add_column(head, justify="right" if head in ("value", "± 1 σ") else "left")
+        bullet("•", sentence)
+    rows = []
     for k, name in enumerate(PARAMETER_NAMES):
-        unit = "kg" if name == "m" else "kg·m" if name[0] == "m" else "kg·m²"
+        unit = "kg" if name == "m" else "kg m" if name[0] == "m" else "kg m²"
         shown = bool(found.identifiable[k])
-        value = number(float(found.parameters[k])) if shown else "not shown"
-        table.add_row(name, value, number(float(found.standard_errors[k]), 2) if shown else "–", unit)
-    console.print(table)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="Residual (RMS)", title_justify="left", title_style="bold")
-    for head in ("joint", "without load", "with it"):
-        table.add_column(head, justify="left" if head == "joint" else "right")
-    for k, name in enumerate(robot.coordinate_names):
-        table.add_row(safe(name), number(float(found.residual_before[k]), 3), number(float(found.residual_after[k]), 3))
-    console.print(table)
+        value = number(float(found.parameters[k])) if shown else "not identifiable"
+        rows.append((name, value, number(float(found.standard_errors[k]), 2) if shown else None, unit))
+    print_table("Payload parameters about the frame", ("parameter", "value", "± 1 σ", "unit"), rows)
+    residuals = zip(robot.coordinate_names, found.residual_before, found.residual_after, strict=True)
+    print_table("Torque residual (RMS)", ("joint", "without payload", "with payload"), list(residuals), digits=3)
     for note in notes:
-        say(console, "note:", note, "dim")
-    if out is not None:
-        console.print(f"wrote {safe(str(out))}", highlight=False)
+        bullet("note:", note, dim=True)

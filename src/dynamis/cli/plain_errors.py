@@ -1,4 +1,4 @@
-"""How a command ends when something is wrong: with a sentence and a status, not with a traceback."""
+"""How a command ends when something is wrong: with a message and an exit status, not with a traceback."""
 
 from __future__ import annotations
 
@@ -11,44 +11,56 @@ from typing import Any, NoReturn
 
 import click
 
+from dynamis.cli.console import clean_name, echo
+from dynamis.cli.hints import for_command_line
 from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
 from dynamis.errors import DynamisError, ModelWarning
 
-BAD, NOBODY_READS = 2, 141  # the second as shells count what a signal ends: a closed pipe
+BAD, NOBODY_READS = 2, 141  # the second as shells report a process ended by SIGPIPE
 
 
 def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Errors of ours and of the system end the command with a sentence and status 2, Ctrl-C with 130, a reader that has gone
-    with 141 and no word; anything else is a bug and shows itself."""
+    """Errors of Dynamis and of the system end the command with a message and status 2, Ctrl-C with 130, a closed pipe with
+    141 and no message; any other exception is a bug and shows its traceback."""
 
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _say_warning
+                warnings.showwarning = _print_warning
                 warnings.simplefilter("always", ModelWarning)
                 return command(*args, **kwargs)
         except BrokenPipeError:
             _end_unread()
         except SystemExit as end:
-            # rich ends the program itself, with 1, which would mean that the answer is no
+            # Rich exits by itself with 1 on a closed pipe; 1 would mean a negative answer
             if isinstance(end.__context__, BrokenPipeError):
                 _end_unread()
             raise
         except DynamisError as error:
-            click.secho(f"dynamis: {error}", fg="red", err=True)
+            print_error(for_command_line(str(error)))
             sys.exit(BAD)
         except OSError as error:
-            where = "" if error.filename is None else f"{error.filename}: "
-            click.secho(f"dynamis: {where}{error.strerror or error}", fg="red", err=True)
+            where = "" if error.filename is None else f"{clean_name(error.filename)}: "
+            print_error(f"{where}{error.strerror or error}")
             drop_output()
             sys.exit(BAD)
         except (KeyboardInterrupt, click.Abort):
             forget_interrupt()
-            click.secho("dynamis: interrupted", fg="yellow", err=True)
+            print_warning("interrupted", label="")
             sys.exit(INTERRUPTED)
 
     return wrapper
+
+
+def print_error(message: str) -> None:
+    """A message on the error stream, in red."""
+    echo((f"dynamis: {message}", {"fg": "red"}), err=True)
+
+
+def print_warning(message: str, label: str = "warning: ") -> None:
+    """A warning on the error stream, in yellow."""
+    echo((f"dynamis: {label}{message}", {"fg": "yellow"}), err=True)
 
 
 def _end_unread() -> NoReturn:
@@ -57,7 +69,7 @@ def _end_unread() -> NoReturn:
 
 
 def drop_output() -> None:
-    """What is left for a standard output that takes nothing goes nowhere; Python would try again at its end."""
+    """Discard what is buffered for a standard output that cannot be written; Python would try again when it exits."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -65,5 +77,5 @@ def drop_output() -> None:
         return
 
 
-def _say_warning(message: Any, *_: Any, **__: Any) -> None:
-    click.secho(f"dynamis: {message}", fg="yellow", err=True)
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
+    print_warning(for_command_line(str(message)))

@@ -1,40 +1,45 @@
-"""How far long work is, on the error stream."""
+"""Progress of long computations, on the error stream."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 
+from dynamis.cli.console import clean_name, console
+
 
 @contextlib.contextmanager
 def waiting(name: str) -> Iterator[None]:
-    """Something turns while work goes on of which nobody knows how far it is; only where a person can see it."""
-    from rich.console import Console
+    """A spinner during work of unknown length, only on a terminal."""
+    from rich.text import Text
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(err=True)
+    if not shown.is_terminal:
         yield
         return
-    with console.status(name):
+    with shown.status(Text(clean_name(name))):
         yield
 
 
 class Bar:
-    """A bar of progress, only where a person can see it."""
+    """A progress bar, only on a terminal."""
 
     def __enter__(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import Progress
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        console = Console(stderr=True)
-        self._progress = Progress(console=console, transient=True, disable=not console.is_terminal)
+        shown = console(err=True)
+        about = TextColumn("{task.description}", markup=False)
+        self._progress = Progress(
+            about, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=shown, transient=True,
+            disable=not shown.is_terminal,
+        )  # fmt: skip
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
         return self
 
     def show(self, fraction: float, name: str) -> None:
-        """Tell how much of the work is done, and what is being done."""
-        self._progress.update(self._task, completed=fraction, description=name)
+        """Show the completed fraction and the current step."""
+        self._progress.update(self._task, completed=fraction, description=clean_name(name))
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()

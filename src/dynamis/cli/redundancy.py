@@ -1,84 +1,93 @@
-"""``dynamis redundancy``: laws for redundant robots, simulated on the same motion of a task."""
+"""``dynamis redundancy``: redundancy resolution laws, simulated on the same task motion."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.configurations import degrees_option
+from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.formatting import counted, number
 from dynamis.cli.kinds import NOT_NEGATIVE
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import json_option, numbers, plot_option, set_option, start_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite
-from dynamis.cli.states import vector
+from dynamis.cli.states import loaded, vector
 from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
+    from dynamis.task_space.comparison import Comparison
     from dynamis.task_space.tasks import Task
 
+COSTS = ("∫½ τᵀM⁻²τ dt", "∫½ τᵀM⁻¹τ dt", "∫½ τᵀτ dt")
 AXES = "xyz"
 ABOUT = {"roll": "x", "pitch": "y", "yaw": "z"}  # the axis of each angle
 
+HELP = """Compare redundancy resolution laws on the same task motion: tracking, torques, null-space motion.
 
-@click.command()
-@click.argument("robot")
-@click.option("--task", "kind", type=click.Choice(["position", "orientation", "pose"]), default="position", show_default=True,
-              help="What is moved: a frame's position, orientation, or both.")  # fmt: skip
-@click.option("--rows", metavar="LETTERS", help="Some of x, y, z, such as xy for a planar arm; all unless given.")
-@click.option("--frame", metavar="NAME", help="The frame that is moved; the tip unless given.")
-@click.option("--law", "laws", multiple=True, metavar="NAME",
-              help="driven-acceleration, acceleration-energy or torque; repeatable, all unless given.")  # fmt: skip
-@click.option("--q0", metavar="NUMBERS", help="Where it starts, one number or one a joint, in rad and m; neutral unless given.")
-@click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
-              help="What the task does.")  # fmt: skip
-@click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
-@click.option("--along", metavar="LETTERS", help="The components that move, such as xy or z; the first ones unless given.")
-@click.option("--period", type=float, default=2.0, show_default=True, help="Seconds for a cycle.")
-@click.option("--cycles", type=int, default=3, show_default=True, help="How many.")
-@click.option("--gains", metavar="K_P,K_D", help="Of the feedback; 100 and critical damping unless given.")
-@click.option("--null-damping", type=float, metavar="RATE", help="Damp motion that the task does not see, in 1/s.")
-@click.option("--compensate", is_flag=True, help="Carry the weight in the null space too, so that nothing falls there.")
-@click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
-@click.option("--no-gravity", is_flag=True, help="As on a horizontal plane.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="The time that each simulation may take.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the laws side by side.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def redundancy(
-    robot: str, kind: str, rows: str | None, frame: str | None, laws: tuple[str, ...], q0: str | None, shape: str, size: float,
-    along: str | None, period: float, cycles: int, gains: str | None, null_damping: float | None, compensate: bool,
-    regularisation: float, no_gravity: bool, seconds: float, settings: tuple[str, ...], plot: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Compare torques that execute the same task: what each costs, and what becomes of the motion the task does not see.
+    Each law takes the torque that executes the task with the least cost: driven-acceleration ½ τᵀM⁻²τ, acceleration-energy
+    ½ τᵀM⁻¹τ, torque ½ τᵀτ.
 
-    A redundant robot has many torques for one motion of its tip. Each law takes the one with the least of something:
-    driven-acceleration ½ τᵀM⁻²τ, acceleration-energy ½ τᵀM⁻¹τ, torque ½ τᵀτ.
+    A simulation that does not finish within --seconds is stopped and reported as far as it came.
+
+    Exit status: 0 all simulations completed, 1 some stopped early, 2 the command could not run, 130 interrupted.
 
     \b
     Examples:
-      dynamis redundancy panda --q0 0,-0.5,0,-2,0,1.6,0.8 --along yz --compensate --null-damping 3
-      dynamis redundancy kuka_iiwa14 --task pose --q0 0,0.6,0,-1.2,0,0.8,0 --along z --motion line --no-gravity
-      dynamis redundancy planar_2r_melchiorri --rows x --q0 0.3,0.8 --motion line --along x --cycles 1 --plot laws.png
-
-    \b
-    A law that runs away is stopped after --seconds and reported as far as it came.
-    Exit status: 0 all laws done, 1 some gave up, 2 the command could not run, 130 interrupted.
+      dynamis redundancy panda --q0 0,-0.5,0,-2,0,1.6,0.8 --along yz \\
+          --compensate --null-damping 3
+      dynamis redundancy kuka_iiwa14 --task pose --q0 0,0.6,0,-1.2,0,0.8,0 \\
+          --along z --motion line --no-gravity
+      dynamis redundancy planar_2r_melchiorri --rows x --q0 0.3,0.8 \\
+          --motion line --along x --cycles 1 --plot laws.png
     """
-    from dynamis.robot import load
+
+
+@click.command(help=HELP, short_help="Compare redundancy resolution laws on a task motion.")
+@click.argument("robot")
+@click.option("--task", "kind", type=click.Choice(["position", "orientation", "pose"]), default="position", show_default=True,
+              help="Task: position, orientation or pose of a frame.")  # fmt: skip
+@click.option("--rows", metavar="LETTERS", help="Task components out of x, y, z, such as xy for a planar arm. Default: all.")
+@click.option("--frame", metavar="NAME", help="Frame of the task. Default: the tip.")
+@click.option("--law", "laws", multiple=True, metavar="NAME",
+              help="driven-acceleration, acceleration-energy or torque; repeatable. Default: all.")  # fmt: skip
+@start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.")
+@degrees_option("--q0")
+@click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
+              help="Shape of the task motion.")  # fmt: skip
+@click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
+@click.option("--along", metavar="LETTERS", help="Moving task components, such as xy or z. Default: the first ones.")
+@click.option("--period", type=float, default=2.0, show_default=True, help="Duration of a cycle in s.")
+@click.option("--cycles", type=int, default=3, show_default=True, help="Number of cycles.")
+@click.option("--gains", metavar="K_P,K_D", help="Feedback gains. Default: 100 and critical damping.")
+@click.option("--null-damping", type=float, metavar="RATE", help="Damping of null-space motion, in 1/s.")
+@click.option("--compensate", is_flag=True, help="Compensate gravity in the null space.")
+@click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
+@click.option("--no-gravity", is_flag=True, help="Without gravity, as on a horizontal plane.")
+@click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of each simulation.")
+@set_option
+@plot_option("Plot the laws side by side.")
+@json_option
+@plain_errors
+def redundancy(
+    robot: str, kind: str, rows: str | None, frame: str | None, laws: tuple[str, ...], q0: str | None, degrees: bool | None,
+    shape: str, size: float, along: str | None, period: float, cycles: int, gains: str | None, null_damping: float | None,
+    compensate: bool, regularisation: float, no_gravity: bool, seconds: float, settings: tuple[str, ...], plot: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.task_space.comparison import compare_laws
     from dynamis.task_space.motions import Circle, Line
     from dynamis.task_space.null_space import Compensation, Damping
     from dynamis.task_space.redundancy import LAWS
 
     check_pictures(plot)
-    loaded = load(robot, parameters=assignments(settings) or None)
-    loaded = loaded.replace(gravity=(0.0, 0.0, 0.0)) if no_gravity else loaded
+    arm = loaded(robot, settings)
+    arm = arm.replace(gravity=(0.0, 0.0, 0.0)) if no_gravity else arm
     task = _task(kind, rows, frame)
     axes = _along(along, task, 2 if shape == "circle" else 1)
     motion = Circle(size, period, cycles, (axes[0], axes[1])) if shape == "circle" else Line(size, period, cycles, axes[0])
@@ -87,24 +96,42 @@ def redundancy(
     preferences += [Compensation()] if compensate else []
     with Bar() as bar:
         found = compare_laws(
-            loaded, task, motion, laws or tuple(LAWS), q0=vector(loaded, q0, "q", "--q0"), K_P=K_P, K_D=K_D,
+            arm, task, motion, laws or tuple(LAWS), q0=vector(arm, q0, "q", "--q0", degrees), K_P=K_P, K_D=K_D,
             null_space=preferences, regularisation=regularisation, seconds=seconds, progress=bar.show,
         )  # fmt: skip
     if plot is not None:
         whole(plot, found.plot)
+    written = [] if plot is None else [str(plot)]
     if as_json:
-        facts = {**found.as_dict(), "written": [] if plot is None else [str(plot)]}
+        facts = {**found.as_dict(), "written": written}
         for law in facts["laws"]:
             law["status"] = _advised(law["status"])
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        print_json(facts)
     else:
-        click.echo(found.table())
+        _print(found)
         for run in found.runs:
             if not run.trajectory.complete:
-                click.echo(f"{run.name}: {_advised(run.status)}")
-        if plot is not None:
-            click.echo(f"wrote {plot}")
+                echo(f"{run.name}: {_advised(run.status)}")
+        print_written(written)
     sys.exit(0 if all(run.trajectory.complete for run in found.runs) else 1)
+
+
+def _print(found: Comparison) -> None:
+    """The cost of each law, its tracking error and its null-space motion."""
+    motion, runs = found.motion, found.runs
+    shape = f"{type(motion).__name__.lower()}, {counted(motion.cycles, 'cycle')} of {motion.period:g} s"
+    least = {key: min((run.costs[key] for run in runs if run.trajectory.complete), default=None) for key in runs[0].costs}
+    rows = []
+    for run in runs:
+        costs = [f"{number(x)}{'*' if x == least[key] and len(runs) > 1 else ''}" for key, x in run.costs.items()]
+        rows.append((run.name, *costs, run.peak_torque, run.peak_joint, f"{run.error.max():.1e}"))
+    title = f"{found.robot.name}: task {', '.join(found.task.names)}; {shape}"
+    print_table(title, ("law", *COSTS, "peak torque", "at joint", "task error"), rows)
+    if len(runs) > 1:
+        echo("  * least of its column")
+    drifts = [(run.name, run.drift[-1] if len(run.drift) else None, run.null_motion) for run in runs]
+    print_table("Null space", ("law", "joint drift", "null-space speed"), drifts, texts=(2,))
+    echo("  joint drift: distance of the final from the initial configuration, after the last cycle", hang=4)
 
 
 def _advised(status: str) -> str:

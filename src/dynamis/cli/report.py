@@ -1,55 +1,24 @@
-"""``dynamis report``: everything about a robot in one file."""
+"""``dynamis report``: an HTML report of a robot."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from dynamis.cli.bounds import assignments
+from dynamis.cli.console import clean_name, echo, print_json
+from dynamis.cli.formatting import counted
+from dynamis.cli.options import FILE, assignments, floating_option, json_option, names, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.writing import check_output
 from dynamis.errors import InputError, printable
 
+HELP = """Write a report of a robot: one HTML page that opens without a network connection.
 
-def words(text: str | None, option: str) -> list[str] | None:
-    """Names separated by commas or spaces."""
-    if text is None:
-        return None
-    found = text.replace(",", " ").split()
-    if not found:
-        raise InputError(f"{option} takes names of sections separated by commas, such as {option} robot,check")
-    return found
-
-
-@click.command()
-@click.argument("robot")
-@click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Where to write it (.html, .md or .pdf); the robot's name unless given.")  # fmt: skip
-@click.option("--sections", metavar="NAMES",
-              help="Only these, of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and "
-                   "speed.")  # fmt: skip
-@click.option("--without", metavar="NAMES", help="All sections but these.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="A value for a symbol of the robot; repeatable.")  # fmt: skip
-@click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--seconds", type=float, default=30.0, show_default=True, help="About how long it may take; sections share it.")
-@click.option("--pdf", is_flag=True, help="Write a PDF, printed by the Chromium, Chrome or Edge of this machine.")
-@click.option("--markdown", is_flag=True, help="Write Markdown: sentences, tables and formulas, without pictures.")
-@click.option("--open", "show", is_flag=True, help="Open it when it is written.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def report(
-    robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
-    seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
-) -> None:  # fmt: skip
-    """Write everything about a robot into one page.
-
-    The page needs no network: the robot to turn and to move, the certificate of its model, its equations, maps, workspace,
-    motions with their torques and energies, base parameters, speed, and the Python that computes each again. A section
-    that fails or takes too long says so in its place.
+    It contains an interactive 3-D view, the model check, equations, maps, workspace, motions with their torques and
+    energies, base parameters and execution times, with the Python code of each. A section that fails or exceeds the time
+    limit is listed with the reason.
 
     Exit status: 0 written, 1 written with sections missing, 2 the command could not run.
 
@@ -57,9 +26,32 @@ def report(
     Examples:
       dynamis report ur5e
       dynamis report arm.urdf --out arm.html --without speed --open
-      dynamis report planar_2r --set m_1=5 --set m_2=3 --sections robot,equations,motions
+      dynamis report planar_2r --set m_1=5 --set m_2=3 \\
+          --sections robot,equations,motions
       dynamis report panda --sections robot,check,equations --pdf
     """
+
+
+@click.command(help=HELP, short_help="Write a report of a robot: HTML, PDF or Markdown.")
+@click.argument("robot")
+@click.option("--out", "-o", type=FILE, metavar="FILE",
+              help="Output file (.html, .md or .pdf). Default: named after the robot.")  # fmt: skip
+@click.option("--sections", metavar="NAMES",
+              help="Only these sections, out of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, "
+                   "parameters and speed.")  # fmt: skip
+@click.option("--without", metavar="NAMES", help="All sections but these.")
+@set_option
+@floating_option
+@click.option("--seconds", type=float, default=30.0, show_default=True, help="Approximate time limit, shared by the sections.")
+@click.option("--pdf", is_flag=True, help="Write a PDF; needs Chromium, Chrome or Edge.")
+@click.option("--markdown", is_flag=True, help="Write Markdown: text, tables and formulas, without figures.")
+@click.option("--open", "show", is_flag=True, help="Open the report after writing it.")
+@json_option
+@plain_errors
+def report(
+    robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
+    seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.report.printing import find_browser
     from dynamis.report.report import contents_of
     from dynamis.robot import load
@@ -71,12 +63,13 @@ def report(
         _check_name(out, suffix if pdf or markdown else None)
         check_output(out, inputs=(robot,))
     if pdf or (out is not None and out.suffix.lower() == ".pdf"):
-        find_browser()  # before any work is done for nothing
+        find_browser()  # a missing browser is reported before the work
     loaded = load(robot, base="floating" if floating else "fixed")
     with Bar() as bar:
         contents = contents_of(
-            loaded, source=robot, sections=words(sections, "--sections"), without=words(without, "--without") or (),
-            values=assignments(settings), seconds=seconds, progress=bar.show,
+            loaded, source=robot, sections=names(sections, "--sections", "robot,check"),
+            without=names(without, "--without", "speed") or (), values=assignments(settings), seconds=seconds,
+            progress=bar.show,
         )  # fmt: skip
         target = out if out is not None else contents.default_path
         if out is None or pdf or markdown:
@@ -85,16 +78,15 @@ def report(
         written = contents.write(target)
     missing = {section.key: section.failed for section in contents.sections if section.failed}
     if as_json:
-        told = {
+        print_json({
             "path": str(written), "written": [str(written)], "bytes": written.stat().st_size, "robot": contents.title,
             "sections": {s.key: {"seconds": round(s.seconds, 3), "missing": s.failed or None} for s in contents.sections},
-        }  # fmt: skip
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        })  # fmt: skip
     else:
-        count = len(contents.sections)
-        click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.2g} MB, {count} section{'s' if count > 1 else ''})")
+        size = f"{written.stat().st_size / 1e6:.2g} MB, {counted(len(contents.sections), 'section')}"
+        click.echo(f"wrote {clean_name(written)} ({size})")
         for key, why in missing.items():
-            click.secho(f"  {key} is missing: {why}", fg="yellow", err=True)
+            echo((f"  section {key} is missing: {why}", {"fg": "yellow"}), err=True)
     if show:
         click.launch(str(written))
     if missing:
@@ -102,8 +94,8 @@ def report(
 
 
 def _check_name(out: Path, suffix: str | None) -> None:
-    """The ending says what is written, and an option that says it too must agree."""
+    """The suffix of the file must agree with --pdf and --markdown."""
     if suffix is None and out.suffix.lower() not in (".html", ".htm", ".md", ".pdf"):
         raise InputError(f"{printable(out.name)}: name the report .html, .md or .pdf")
     if suffix is not None and out.suffix.lower() not in ("", suffix):
-        raise InputError(f"{printable(out.name)} does not end with {suffix}, which is what was asked for")
+        raise InputError(f"{printable(out.name)} does not end with {suffix}, as --pdf or --markdown requires")

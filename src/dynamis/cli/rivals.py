@@ -1,4 +1,4 @@
-"""Other libraries that compute the same, where they are installed: for ``dynamis bench``."""
+"""Other libraries that compute the same functions, where they are installed: for ``dynamis bench``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dynamis.model.model import Model
 from dynamis.robot import Robot
 
 NAMES = ("pinocchio", "mujoco")
-AGREE = 1e-6  # of the largest torque: more would be another robot
+AGREE = 1e-6  # relative to the largest torque: a larger difference means a different robot
 
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A library's way to a function: a call that computes the batch, how it does, and one result to hold against ours."""
+    """A function of another library: a call that computes the batch, how it does so, and one result to compare with ours."""
 
     run: Callable[[], object]
     how: str
@@ -32,7 +32,7 @@ class Rival:
 
 
 def bare(robot: Robot) -> Robot:
-    """The robot without friction, rotors, springs and pictures, which others have in other ways or not at all."""
+    """The robot without friction, rotors, springs and shapes, which other libraries model differently or not at all."""
     d = robot.description
     for joint in d.joints:
         joint.drive, joint.actuator = Drive(), None
@@ -43,21 +43,21 @@ def bare(robot: Robot) -> Robot:
 
 
 def rivals(name: str, robot: Robot, states: dict[str, Any]) -> dict[str, Rival]:
-    """What the library of this name offers, by the names of our functions."""
+    """The functions of the library of this name, by the names of ours."""
     if importlib.util.find_spec(name) is None:
         raise MissingExtraError(f"--against {name} needs {name}: pip install 'dynamis[oracles]'")
     plain = all(type(body.motion).__name__ in ("Revolute", "Prismatic") and body.ratio == 1.0 for _, body in robot.model.moving)
     if not plain or (isinstance(robot.model, Model) and robot.nq != robot.n):
         raise InputError(
-            f"--against compares robots on a fixed base with turning and sliding joints; {printable(robot.name)} is not"
+            f"--against compares fixed-base robots with revolute and prismatic joints; {printable(robot.name)} is not one"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         robot.write(path)
         try:
             return _pinocchio(robot, path, states) if name == "pinocchio" else _mujoco(robot, path, states)
-        except (ValueError, RuntimeError) as error:  # such as a link that is a point to us and no body to them
-            raise InputError(f"{name} does not take {printable(robot.name)}: {str(error).splitlines()[0]}") from None
+        except (ValueError, RuntimeError) as error:  # such as a link without mass
+            raise InputError(f"{name} cannot read {printable(robot.name)}: {str(error).splitlines()[0]}") from None
 
 
 def _pinocchio(robot: Robot, path: Path, states: dict[str, Any]) -> dict[str, Rival]:

@@ -2,59 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import assignments
+from dynamis.cli.configurations import degrees_option
+from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.formatting import number
+from dynamis.cli.hints import for_command_line
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import FILE, json_option, plot_option, set_option, start_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar, waiting
-from dynamis.cli.questions import finite
-from dynamis.cli.states import vector
+from dynamis.cli.states import loaded, vector
 from dynamis.cli.writing import check_output, check_pictures, whole
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
+    from dynamis.simulation.trajectory import Trajectory
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+EVENTS = 20  # shown
 
+HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
-@click.command()
-@click.argument("robot")
-@click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Seconds to simulate.")
-@click.option("--q0", metavar="NUMBERS", help="Where it starts, one number or one a joint, in rad and m; neutral unless given.")
-@click.option("--v0", metavar="NUMBERS", help="Velocities at the start, in rad/s and m/s; at rest unless given.")
-@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques, in N m and N; none unless given.")
-@click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
-              help="Dry friction: the robot's with true sticking, smoothed, or none.")  # fmt: skip
-@click.option("--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint.")
-@click.option("--step", type=float, help="The step of euler, rk4 and midpoint, in s.")
-@click.option("--stops", type=click.Choice(["hard", "compliant"]),
-              help="The ends of the joints' ranges: hit without a bounce, or springs of 10 000 N m/rad (N/m).")  # fmt: skip
-@click.option("--seconds", type=float, help="The time that integration may take; what was simulated until then is kept.")
-@click.option("--points", type=int, default=501, show_default=True, help="How many points to report.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
-@click.option(
-    "-o",
-    "--out",
-    "--output",
-    "output",
-    type=FILE,
-    metavar="FILE",
-    help="Write the motion: .csv, .npz or .parquet; .json for a viewer.",
-)
-@click.option("--plot", type=FILE, metavar="FILE", help="Draw positions, velocities, torques and energies.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def simulate(
-    robot: str, duration: float, q0: str | None, v0: str | None, torque: str | None, friction: str, method: str,
-    step: float | None, stops: str | None, seconds: float | None, points: int, settings: tuple[str, ...],
-    output: Path | None, plot: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Let a robot move from a state, under its weight, friction and constant torques.
+    Ctrl-C ends the simulation: the motion up to then is reported and written, and the exit status is 130.
 
     \b
     Examples:
@@ -62,51 +35,86 @@ def simulate(
       dynamis simulate puma560 --time 0.5 --q0 0,0.7,-0.5,0.3,0.2,0.1 -o fall.csv
       dynamis simulate scara --v0 1,1,0,0 --method rk4 --step 1e-3 --friction none
       dynamis simulate scara --time 2 --stops hard
-
-    \b
-    Ctrl-C ends the motion where it is: what was simulated is reported and written, and the exit status is 130.
     """
-    from dynamis.robot import load
+
+
+@click.command(help=HELP, short_help="Simulate a motion under gravity, friction and torques.")
+@click.argument("robot")
+@click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Simulated time in s.")
+@start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.")
+@click.option("--v0", metavar="NUMBERS", help="Initial velocities in rad/s and m/s. Default: zeros.")
+@degrees_option("--q0")
+@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques in N m and N. Default: zeros.")
+@click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
+              help="Coulomb friction: with stick-slip as in the model, smoothed, or none.")  # fmt: skip
+@click.option("--method", default="DOP853", show_default=True,
+              help="Integration method: RK45, DOP853, Radau, LSODA; fixed step: euler, rk4, midpoint.")  # fmt: skip
+@click.option("--step", type=float, help="Step of euler, rk4 and midpoint, in s.")
+@click.option("--stops", type=click.Choice(["hard", "compliant"]),
+              help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
+@click.option("--seconds", type=float, help="Limit of the computing time; the motion until then is kept.")
+@click.option("--points", type=int, default=501, show_default=True, help="Number of output points.")
+@set_option
+@click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE",
+              help="Write the motion: .csv, .npz or .parquet; .json for a viewer.")  # fmt: skip
+@plot_option("Plot positions, velocities, torques and energies.")
+@json_option
+@plain_errors
+def simulate(
+    robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
+    method: str, step: float | None, stops: str | None, seconds: float | None, points: int, settings: tuple[str, ...],
+    output: Path | None, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.simulation.simulate import simulate as run
 
     check_output(output, (".csv", ".npz", ".parquet", ".json"))
     check_pictures(plot)
-    loaded = load(robot, parameters=assignments(settings) or None)
-    start, rates = vector(loaded, q0, "q", "--q0"), vector(loaded, v0, "v", "--v0")
+    found = loaded(robot, settings)
+    start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
     with Bar() as bar:
         motion = run(
-            loaded, duration, start, rates, torque=None if torque is None else vector(loaded, torque, "tau"),
-            friction=friction, method=method, step=step, stops=_stops(loaded, stops), seconds=seconds, points=points,
+            found, duration, start, rates, torque=None if torque is None else vector(found, torque, "tau"),
+            friction=friction, method=method, step=step, stops=_stops(found, stops), seconds=seconds, points=points,
             progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
     interrupted = motion.status.startswith("interrupted")
     for target, write in ((output, motion.save), (plot, motion.plot)):
         if target is not None:
             whole(target, write)
-    balance = float(abs(motion.energy_error).max())
+    written = [str(target) for target in (output, plot) if target is not None]
     if as_json:
-        facts = {
-            "status": motion.status, "t": float(motion.t[-1]), "q": motion.q[-1].tolist(), "v": motion.v[-1].tolist(),
-            "energy": float(motion.energy[-1]), "energy_error": balance, "events": [str(e) for e in motion.events],
-            "written": [str(target) for target in (output, plot) if target is not None],
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
-        sys.exit(130 if interrupted else 0)
-    click.echo(f"{loaded.name}: {motion.status} ({motion.t[-1]:g} s)")
-    for name, values in (("q", motion.q), ("v", motion.v)):
-        click.echo(f"  {name} at the end: " + " ".join(f"{x:.6g}" for x in values[-1]))
-    click.echo(
-        f"  energy {motion.energy[0]:.6g} J at the start, {motion.energy[-1]:.6g} J at the end; balance to {balance:.1e} J"
+        print_json({
+            "status": for_command_line(motion.status), "t": float(motion.t[-1]), "q": motion.q[-1], "v": motion.v[-1],
+            "energy": float(motion.energy[-1]), "energy_error": float(abs(motion.energy_error).max()),
+            "events": [str(e) for e in motion.events], "written": written,
+        })  # fmt: skip
+    else:
+        _print(motion)
+        print_written(written)
+        if interrupted and written:
+            echo("  with the motion up to the interruption")
+    sys.exit(130 if interrupted else 0)
+
+
+def _print(motion: Trajectory) -> None:
+    robot = motion.robot
+    echo(
+        (clean_name(robot.name), {"bold": True}),
+        f": {for_command_line(motion.status)}{'' if 't =' in motion.status else f' at t = {motion.t[-1]:g} s'}",
     )
-    for event in motion.events[:20]:
-        click.echo(f"  {event}")
-    if len(motion.events) > 20:
-        click.echo(f"  … and {len(motion.events) - 20} more events")
-    for target in (output, plot):
-        if target is not None:
-            click.echo(f"wrote {target}{', as far as it went' if interrupted else ''}")
-    if interrupted:
-        sys.exit(130)
+    if robot.nq == robot.n:
+        rows = list(zip(robot.coordinate_names, motion.q[-1], motion.v[-1], strict=True))
+        print_table("Final state", ("joint", "q", "v"), rows, digits=6)
+    else:
+        for name, values in (("q", motion.q), ("v", motion.v)):
+            echo(f"  final {name}: " + " ".join(number(float(x), 6) for x in values[-1]), hang=4)
+    start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
+    error = float(abs(motion.energy_error).max())
+    echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
+    for event in motion.events[:EVENTS]:
+        echo(f"  {event}", hang=4)
+    if len(motion.events) > EVENTS:
+        echo(f"  … and {len(motion.events) - EVENTS} more events")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:
@@ -121,17 +129,19 @@ def _stops(robot: Robot, kind: str | None) -> Any:
     return None
 
 
-@click.command()
-@click.option("--plot", type=FILE, metavar="FILE", help="Draw angles, velocities, energy and the tip's path.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def study(plot: Path | None, as_json: bool) -> None:
-    """The lectures' study of a two-link arm: ten seconds from rest with three amounts of friction.
+STUDY_HELP = """Simulate the two-link arm of the lectures for ten seconds from rest, with three values of viscous friction.
 
     \b
     Example:
       dynamis study --plot study.png
     """
+
+
+@click.command(help=STUDY_HELP, short_help="Two-link example: ten seconds from rest, three frictions.")
+@plot_option("Plot angles, velocities, energy and the path of the tip.")
+@json_option
+@plain_errors
+def study(plot: Path | None, as_json: bool) -> None:
     from dynamis.simulation.two_link_study import two_link_study
 
     check_pictures(plot)
@@ -139,10 +149,15 @@ def study(plot: Path | None, as_json: bool) -> None:
         made = two_link_study()
     if plot is not None:
         whole(plot, made.plot)
+    written = [] if plot is None else [str(plot)]
     if as_json:
-        facts = {"summary": made.summary().splitlines(), "written": [] if plot is None else [str(plot)]}
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        print_json({"summary": made.summary().splitlines(), "written": written})
         return
-    click.echo(made.summary())
-    if plot is not None:
-        click.echo(f"wrote {plot}")
+    rows = [
+        (f"{d:g}", *(f"{x:.4f}" for x in motion.q[-1]), motion.energy[0] - motion.energy[-1],
+         f"{abs(motion.energy_error).max():.1e}")
+        for d, motion in zip(made.damping, made.motions, strict=True)
+    ]  # fmt: skip
+    heads = ("D [N m s]", "final q_1 [rad]", "final q_2 [rad]", "energy loss [J]", "balance error [J]")
+    print_table("Two-link arm, 10 s from rest", heads, rows)
+    print_written(written)

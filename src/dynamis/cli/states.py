@@ -1,4 +1,4 @@
-"""States a command is asked about: one on the command line, or the rows of a file; and tables of results written."""
+"""States that a command is given: one on the command line, or the rows of a file; and tables of results written."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import assignments, numbers
+from dynamis.cli.configurations import configuration, degrees_option
+from dynamis.cli.options import (
+    EXISTING,
+    FILE,
+    assignments,
+    floating_option,
+    json_option,
+    numbers,
+    q_option,
+    set_option,
+    v_option,
+)
 from dynamis.cli.writing import whole
 from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
 
-FILE = click.Path(dir_okay=False, path_type=Path)
 SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
 ROWS = 65536  # read at a time
 
@@ -31,32 +41,27 @@ class Rows:
 
 
 def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """ROBOT, --q, --v, the third vector, --states, --wrench, --set, --floating, --out and --json."""
+    """ROBOT, --q, --v, the third vector, --degrees, --states, --wrench, --set, --floating, --out and --json."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in (
-            click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
-            click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the results: .csv or .npz."),
-            click.option("--floating", is_flag=True, help="Let the base move freely."),
-            click.option(
-                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable."
-            ),
+            json_option,
+            click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the results of --states: .csv or .npz."),
+            floating_option,
+            set_option,
             click.option(
                 "--wrench", "wrenches", multiple=True, metavar="[FRAME:]NUMBERS",
-                help="What the environment exerts at a frame (the tip unless named): a force, 3 numbers in N, or a wrench, 6 "
-                     "with N m, in world axes; repeatable.",
+                help="External wrench on the robot at a frame (default: the tip), in world axes: a force (3 numbers, N) or "
+                     "force and moment (6 numbers, N and N m); repeatable.",
             ),
             click.option(
-                "--states", "--csv", "table", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-                help=f"Every row of a .csv, .npz or .parquet file instead, with columns such as q1, v1, {third}1 or q.JOINT.",
+                "--states", "--csv", "table", type=EXISTING, metavar="FILE",
+                help=f"Evaluate every row of a .csv, .npz or .parquet file with columns such as q1, v1, {third}1 or q.JOINT.",
             ),
+            degrees_option("--q"),
             click.option(f"--{third}", "third", metavar="NUMBERS", help=about),
-            click.option(
-                "--v", metavar="NUMBERS", help="The velocities, one or one a joint, in rad/s and m/s; at rest unless given."
-            ),
-            click.option(
-                "--q", metavar="NUMBERS", help="The configuration, one number or one a joint, in rad and m; zeros unless given."
-            ),
+            v_option,
+            q_option,
             click.argument("robot"),
         ):  # fmt: skip
             command = option(command)
@@ -65,31 +70,38 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
     return add
 
 
-def loaded(robot: str, settings: tuple[str, ...], floating: bool) -> Robot:
-    """The robot, whose parameters must be numbers."""
-    from dynamis.analysis.task import check_numeric
+def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
+    """The robot; parameters that are still symbols are refused, with the options that give them values."""
+    from dynamis.analysis.box import free_symbols
     from dynamis.robot import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
-    check_numeric(found)
+    if found.model.symbolic:
+        symbols = free_symbols(found)
+        example = " ".join(f"--set {name}={9.81 if name == 'g' else 1}" for name in symbols[:3])
+        raise InputError(
+            f"{printable(found.name)} has symbolic parameters without values: {', '.join(symbols)}. "
+            f"Give each a number, in SI units: {example}{' …' if len(symbols) > 3 else ''}"
+        )
     return found
 
 
-def vector(robot: Robot, text: str | None, letter: str, option: str = "") -> Any:
+def vector(robot: Robot, text: str | None, letter: str, option: str = "", degrees: bool | None = None) -> Any:
     """The numbers of an option, one standing for all joints; without it the neutral configuration, or zeros."""
     import numpy as np
 
-    size = robot.nq if letter == "q" else robot.n
     option = option or f"--{letter}"
+    if letter == "q":
+        return robot.neutral() if text is None else configuration(robot, text, option, degrees)
     given = numbers(text, option)
     if given is None:
-        return robot.neutral() if letter == "q" else np.zeros(size)
-    if len(given) == 1 and (letter != "q" or robot.nq == robot.n):
-        return np.full(size, given[0])
-    if len(given) != size:
-        names = ", ".join(robot.coordinate_names[:8]) + (", …" if size > 8 else "")
-        raise InputError(f"{option} takes {size} numbers for {robot.name} ({names}), or one for all; got {len(given)}")
-    return np.array(given)
+        return np.zeros(robot.n)
+    if len(given) not in (1, robot.n):
+        names = ", ".join(robot.coordinate_names[:8]) + (", …" if robot.n > 8 else "")
+        raise InputError(
+            f"{option} takes {robot.n} numbers for {printable(robot.name)} ({names}), or one for all; got {len(given)}"
+        )
+    return np.full(robot.n, given[0]) if len(given) == 1 else np.array(given)
 
 
 def wrenches_of(robot: Robot, texts: tuple[str, ...]) -> dict[str, Any] | None:
@@ -107,7 +119,10 @@ def wrenches_of(robot: Robot, texts: tuple[str, ...]) -> dict[str, Any] | None:
     return found or None
 
 
-def rows_of(robot: Robot, path: Path, given: Mapping[str, str | None], progress: Callable[[float, str], None]) -> Rows:
+def rows_of(
+    robot: Robot, path: Path, given: Mapping[str, str | None], progress: Callable[[float, str], None],
+    degrees: bool | None = None,
+) -> Rows:  # fmt: skip
     """The states of a file: its columns by their names, and for what it does not have, the options."""
     import numpy as np
 
@@ -125,8 +140,8 @@ def rows_of(robot: Robot, path: Path, given: Mapping[str, str | None], progress:
             size = robot.nq if letter == "q" else robot.n
             names = ", ".join(map(printable, table.names[:8])) + (", …" if len(table.names) > 8 else "")
             raise InputError(
-                f"{table.label} has no columns for {letter}: name them {letter}1 to {letter}{size}, or {letter}.JOINT, or give "
-                f"--{letter} for all rows; it has {names}"
+                f"{table.label} has no columns for {letter}: name them {letter}1 to {letter}{size} or {letter}.JOINT, or give "
+                f"--{letter} for all rows. Its columns are {names}"
             )
         if found is not None:
             places[letter] = slice(len(wanted), len(wanted) + len(found.columns))
@@ -140,7 +155,9 @@ def rows_of(robot: Robot, path: Path, given: Mapping[str, str | None], progress:
         raise InputError(f"{table.label} has no rows")
     columns = together(blocks).columns
     arrays = {
-        letter: np.column_stack(columns[places[letter]]) * scales[letter] if letter in places else vector(robot, text, letter)
+        letter: np.column_stack(columns[places[letter]]) * scales[letter]
+        if letter in places
+        else vector(robot, text, letter, degrees=degrees)
         for letter, text in given.items()
     }
     return Rows(arrays, None if time is None else columns[0])
@@ -167,10 +184,10 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
 
 
 def named_columns(letter: str, names: Sequence[str], values: Any) -> dict[str, Any]:
-    """One column a joint, called such as tau.elbow."""
+    """One column per joint, named such as tau.elbow."""
     return {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
 
 
 def units(robot: Robot) -> list[str]:
-    """What a torque of each coordinate is measured in."""
+    """The unit of the torque or force of each coordinate."""
     return ["N m" if c.revolute else "N" for c in robot.model.coordinates]

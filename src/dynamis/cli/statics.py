@@ -1,60 +1,61 @@
-"""``dynamis statics``: what holds a robot still, what it can hold, and what its structure carries."""
+"""``dynamis statics``: static torques, largest static forces, and the kineto-static duality."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.bounds import numbers
+from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.formatting import column
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
 from dynamis.cli.plain_errors import plain_errors
-from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
+from dynamis.cli.questions import ROW_NAMES, load_at, robot_options, wrench_of
+from dynamis.cli.states import units
 from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
+    from dynamis.statics import Duality
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-@click.command()
-@robot_options
-@click.option("--wrench", metavar="NUMBERS", help="A force (3 numbers) or a wrench (6) at the frame, in world axes; N and N m.")
-@click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
-              help="Who exerts the wrench: the environment on the robot, or the robot on the environment.")  # fmt: skip
-@click.option(
-    "--rows", default="all", show_default=True, help="Directions for the subspaces: all, linear, angular, xy, x,y,rz …"
-)
-@click.option(
-    "--limits", metavar="NUMBERS", help="Torque limits, one or one a joint, in N m and N; the robot's efforts unless given."
-)
-@click.option("--plot", type=FILE, metavar="FILE", help="Draw motion and force at the frame, and the four subspaces.")
-@click.option("--polytope", type=FILE, metavar="FILE",
-              help="Draw the forces that the motors can hold, along --rows where these are two or three.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def statics(
-    robot: str, q: str | None, frame: str | None, settings: tuple[str, ...], wrench: str | None, by: str, rows: str,
-    limits: str | None, plot: Path | None, polytope: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Hold a robot still: torques of weight and load, forces it can take, what its structure carries.
+HELP = """Static torques under weight and load, largest static forces, and force and motion subspaces of a frame.
 
     \b
     Examples:
-      dynamis statics ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --wrench 0,0,-50
+      dynamis statics ur5e --q 0,-70,90,-50,-75,0 --degrees --wrench 0,0,-50
       dynamis statics planar_2r_melchiorri --q 0.3,0 --rows xy --plot duality.png
-      dynamis statics planar_2r_melchiorri --q 0.3,0.9 --wrench 0,10,0 --by robot --limits 1500,600
+      dynamis statics planar_2r_melchiorri --q 0.3,0.9 --wrench 0,10,0 \\
+          --by robot --limits 1500,600
       dynamis statics panda --q 0,-0.5,0,-2,0,1.6,0.8 --polytope forces.png --json
     """
-    import numpy as np
 
+
+@click.command(help=HELP, short_help="Static torques, largest static forces, force subspaces.")
+@robot_options
+@click.option("--wrench", metavar="NUMBERS",
+              help="Load at the frame in world axes: a force (3 numbers, N) or force and moment (6, N and N m).")  # fmt: skip
+@click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
+              help="Sign of the load: exerted by the environment on the robot, or by the robot.")  # fmt: skip
+@click.option("--rows", default="all", show_default=True,
+              help="Task directions of the subspaces: all, linear, angular, xy, x,y,rz, …")  # fmt: skip
+@click.option("--limits", metavar="NUMBERS",
+              help="Torque limits in N m and N: one number per joint, or one for all. Default: the robot's.")  # fmt: skip
+@plot_option("Plot velocity and force ellipsoids at the frame and the four subspaces.")
+@click.option("--polytope", type=FILE, metavar="FILE",
+              help="Plot the polytope of static forces within the torque limits, along two or three --rows.")  # fmt: skip
+@json_option
+@plain_errors
+def statics(
+    robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], wrench: str | None, by: str,
+    rows: str, limits: str | None, plot: Path | None, polytope: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.statics import duality, holding_torque
 
     check_pictures(plot, polytope)
-    loaded, at = load_at(robot, q, settings)
+    loaded, at = load_at(robot, q, degrees, settings)
     most = one_or_all(numbers(limits, "--limits"))
     held = holding_torque(loaded, at, wrench_of(wrench), frame, by=by, torque_limits=most)
     spaces = duality(loaded, at, frame, rows=rows)
@@ -69,32 +70,51 @@ def statics(
             _draw_forces(loaded, at, frame, chosen, by, most, polytope)
 
     if as_json:
-        draw()  # first: a program that is told of an error must not find an answer as well
-        facts = {
+        draw()  # first: a program that gets an error must not find a result as well
+        print_json({
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
             "weight": held.weight, "load": held.load, "limits": held.limits, "possible": bool(held.possible),
             "duality": spaces.as_dict(),
             "largest_forces": {name: {"size": x.size, "limited_by": list(x.limited_by)} for name, x in strength.items()},
             "written": written,
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        })  # fmt: skip
         return
-    unit = ["N m" if c.revolute else "N" for c in loaded.model.coordinates]
+    _print(loaded, held, by if wrench is not None else None)
+    for found in strength.values():
+        echo(f"  {found.sentence}", hang=4)
+    _print_subspaces(spaces)
+    draw()
+    print_written(written)
+
+
+def _print_subspaces(spaces: Duality) -> None:
+    m, n, r = spaces.task.size, spaces.robot.n, spaces.rank
+    state = "singular" if spaces.singular else "regular"
+    rows = [
+        ("R(J)", r, "possible velocities of the frame"), ("N(J)", n - r, "self-motions: joint motions that leave the frame"),
+        ("R(Jᵀ)", r, "torques balanced by a wrench at the frame"), ("N(Jᵀ)", m - r, "wrenches that need no torque"),
+    ]  # fmt: skip
+    name = spaces.task.frame.name
+    title = f"{name}: {m} task directions ({', '.join(spaces.task.names)}), {n} joints, rank {r}, {state} configuration"
+    print_table(title, ("subspace", "dimension", ""), rows, texts=(2,))
+    values = ", ".join(column(list(spaces.singular_values)))
+    echo(f"  singular values {values} ({spaces.task.unit()}); below {spaces.gap:g} of the largest counts as 0", hang=4)
+    for sentence in spaces.sentences:
+        echo(f"  {sentence}", hang=4)
+
+
+def _print(robot: Robot, held: Any, by: str | None) -> None:
+    """The torques; ``by`` is None without a load."""
+    import numpy as np
+
     noise = 1e-12 * max(1.0, float(abs(held.total).max(initial=0.0)))
     parts = (np.where(np.abs(x) < noise, 0.0, x) for x in (held.total, held.weight, held.load))
-    table = zip(held.names, unit, *parts, held.limits, strict=True)
-    rows_ = [(name, u, t, w, l, top if top != float("inf") else None) for name, u, t, w, l, top in table]
-    who = "the environment exerts" if by == "environment" else "the robot exerts"
-    load = f" and the wrench that {who}" if wrench is not None else ""
-    print_table(f"{loaded.name}: torques that hold the weight{load}", ("joint", "", "torque", "weight", "load", "limit"), rows_)
+    table = zip(held.names, units(robot), *parts, held.limits, strict=True)
+    rows = [(name, unit, *torques, top if top != float("inf") else None) for name, unit, *torques, top in table]
+    load = "" if by is None else f" and the load exerted by the {by}"
+    print_table(f"{robot.name}: static torques under weight{load}", ("joint", "unit", "total", "weight", "load", "limit"), rows)
     if not held.possible:
-        click.secho("  some torques are beyond their limits", fg="red")
-    for found in strength.values():
-        click.echo(f"  {found.sentence}")
-    click.echo(spaces.summary())
-    draw()
-    for path in written:
-        click.echo(f"wrote {path}")
+        echo(("  torque limits exceeded", {"fg": "red"}))
 
 
 def _strength(robot: Robot, q: Any, frame: str | None, by: str, limits: Any) -> dict[str, Any]:
@@ -116,6 +136,6 @@ def _draw_forces(robot: Robot, q: Any, frame: str | None, rows: Any, by: str, li
     found = force_polytope(robot, q, frame, rows=rows, torque_limits=limits, by=by)
     if found.task.size not in (2, 3):
         raise InputError(
-            f"--polytope draws two or three directions; {found.task.frame.name} moves in {found.task.size}; choose with --rows"
+            f"--polytope plots two or three directions; {found.task.frame.name} moves in {found.task.size}: choose with --rows"
         )
     whole(path, found.plot)

@@ -1,54 +1,60 @@
-"""``dynamis stiffness``: how a robot gives way at a frame, and where it rests under a load."""
+"""``dynamis stiffness``: Cartesian stiffness at a frame, and the deflection under a load."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dynamis.cli.bounds import numbers
+from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.formatting import counted
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import ROW_NAMES, finite, load_at, one_or_all, print_table, robot_options, wrench_of
+from dynamis.cli.questions import ROW_NAMES, load_at, robot_options, wrench_of
 from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-@click.command()
-@robot_options
-@click.option("--springs", metavar="NUMBERS", required=True, help="Joint stiffness, one or one a joint; N m/rad and N/m.")
-@click.option("--wrench", metavar="NUMBERS", help="The load: a force (3 numbers) or a wrench (6), in world axes; N and N m.")
-@click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
-              help="Who exerts the load: the environment on the robot, or the robot on the environment.")  # fmt: skip
-@click.option(
-    "--base", metavar="NUMBERS", help="Compliance under the base, 6 numbers in m/N and rad/(N m), at the world's origin."
-)
-@click.option("--plot", type=FILE, metavar="FILE", help="Draw the robot and how it gives way.")
-@click.option("--map", "chart", type=FILE, metavar="FILE", help="Draw the stiffness over the workspace.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def stiffness(
-    robot: str, q: str | None, frame: str | None, settings: tuple[str, ...], springs: str, wrench: str | None, by: str,
-    base: str | None, plot: Path | None, chart: Path | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Find the stiffness at a frame from the springs in the joints, and the rest position under a load.
+HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflection under a load.
 
     \b
     Examples:
-      dynamis stiffness planar_2r_melchiorri --q 0.3,0.9 --springs 20000,10000 --plot stiffness.png
-      dynamis stiffness ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --springs 20000 --wrench 0,0,-50
-      dynamis stiffness ur5e --springs 20000 --base 1e-6,1e-6,1e-6,1e-6,1e-6,1e-6 --json
-      dynamis stiffness planar_2r_melchiorri --q 0.3,0.9 --springs 20000 --map map.png
+      dynamis stiffness planar_2r_melchiorri --q 0.3,0.9 --springs 20000,10000 \\
+          --plot stiffness.png
+      dynamis stiffness ur5e --q 0,-70,90,-50,-75,0 --degrees --springs 20000 \\
+          --wrench 0,0,-50
+      dynamis stiffness ur5e --springs 20000 --json \\
+          --base 1e-6,1e-6,1e-6,1e-6,1e-6,1e-6
+      dynamis stiffness planar_2r_melchiorri --q 0.3,0.9 --springs 20000 \\
+          --map map.png
     """
+
+
+@click.command(help=HELP, short_help="Cartesian stiffness of a frame, deflection under a load.")
+@robot_options
+@click.option("--springs", metavar="NUMBERS", required=True,
+              help="Joint stiffness in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
+@click.option("--wrench", metavar="NUMBERS",
+              help="Load at the frame in world axes: a force (3 numbers, N) or force and moment (6, N and N m).")  # fmt: skip
+@click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
+              help="Sign of the load: exerted by the environment on the robot, or by the robot.")  # fmt: skip
+@click.option("--base", metavar="NUMBERS",
+              help="Compliance of the base at the world origin: 6 numbers in m/N and rad/(N m).")  # fmt: skip
+@plot_option("Plot the robot and its compliance ellipsoid.")
+@click.option("--map", "chart", type=FILE, metavar="FILE", help="Plot the stiffness over the workspace.")
+@json_option
+@plain_errors
+def stiffness(
+    robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], springs: str,
+    wrench: str | None, by: str, base: str | None, plot: Path | None, chart: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.statics import deflection, stiffness_map
     from dynamis.statics import stiffness as find
 
     check_pictures(plot, chart)
-    loaded, at = load_at(robot, q, settings)
+    loaded, at = load_at(robot, q, degrees, settings)
     k, load = one_or_all(numbers(springs, "--springs")), wrench_of(wrench)
     under = numbers(base, "--base")
     if under is not None and len(under) != 6:
@@ -62,12 +68,10 @@ def stiffness(
             whole(chart, stiffness_map(loaded, k, frame, progress=bar.show).plot)
     written = [str(path) for path in (plot, chart) if path is not None]
     if as_json:
-        facts = found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()}) | {"written": written}
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        print_json(found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()}) | {"written": written})
         return
     _print(found, bent)
-    for path in written:
-        click.echo(f"wrote {path}")
+    print_written(written)
 
 
 def _print(found: Any, bent: Any) -> None:
@@ -75,19 +79,19 @@ def _print(found: Any, bent: Any) -> None:
     stiff = [1.0 / C[k, k] if gives else None for k, gives in enumerate(found.gives_way)]
     units = ["N/m"] * 3 + ["N m/rad"] * 3
     rows = [
-        (name, unit, "rigid" if s is None else s, C[k, k])
+        (name, "rigid" if s is None else s, unit, C[k, k])
         for k, (name, unit, s) in enumerate(zip(ROW_NAMES, units, stiff, strict=True))
     ]
-    title = f"{found.robot.name}: stiffness at {found.frame}, each direction alone"
-    print_table(title, ("direction", "", "stiffness", "compliance"), rows)
+    title = f"{found.robot.name}: stiffness at {found.frame}, one direction at a time"
+    print_table(title, ("direction", "stiffness", "unit", "compliance"), rows)
     for sentence in found.sentences:
-        click.echo(f"  {sentence}")
+        echo(f"  {sentence}", hang=4)
     if bent is None:
         return
-    pairs = zip(ROW_NAMES, bent.displacement, bent.predicted, strict=True)
-    title = "under the load" + (", the base to first order" if bent.base.any() else "")
-    print_table(title, ("direction", "moves", "predicted C w"), [(name, x, y) for name, x, y in pairs])
-    click.echo(
-        f"  at rest to {bent.residual:.1e} after {bent.iterations} steps; "
-        f"the prediction is {100 * bent.linear_error:.2g} % off; " + ("stable" if bent.stable else "not stable")
-    )
+    pairs = zip(ROW_NAMES, ["m"] * 3 + ["rad"] * 3, bent.displacement, bent.predicted, strict=True)
+    title = "Deflection under the load" + (", that of the base to first order" if bent.base.any() else "")
+    print_table(title, ("direction", "unit", "deflection", "linear: C w"), list(pairs))
+    echo(
+        f"  equilibrium to {bent.residual:.1e} after {counted(bent.iterations, 'iteration')}; error of the linear prediction "
+        f"{100 * bent.linear_error:.2g} %; " + ("stable" if bent.stable else "unstable"), hang=4,
+    )  # fmt: skip

@@ -1,37 +1,29 @@
-"""``dynamis sweep``: many simulations of one study, resumed after any crash."""
+"""``dynamis sweep``: many simulations of one study, resumed after an interruption."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.layout import print_table
+from dynamis.cli.options import FOLDER, json_option, plot_option
+from dynamis.cli.plain_errors import plain_errors, print_warning
 from dynamis.cli.progress import Bar
-from dynamis.cli.questions import finite
 from dynamis.cli.writing import check_pictures, whole
 
+if TYPE_CHECKING:
+    from dynamis.simulation.sweeps.table import SweepResult
 
-@click.command()
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option("-o", "--out", "--output", "output", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
-              help="Where the results go; the study's name unless given. One begun before is gone on with.")  # fmt: skip
-@click.option("--workers", type=int, metavar="N", help="How many processes; all cores unless given.")
-@click.option("--scheduler", metavar="ADDRESS", help="Let the workers of a Dask scheduler do it, such as tcp://10.0.0.5:8786.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the results.")
-@click.option("--show", "column", metavar="OUTPUT", help="The output to draw, such as q.joint_1.")
-@click.option("--over", metavar="INPUT", help="The varied input to draw it over.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@plain_errors
-def sweep(
-    study: Path, output: Path | None, workers: int | None, scheduler: str | None, plot: Path | None, column: str | None,
-    over: str | None, as_json: bool,
-) -> None:  # fmt: skip
-    """Simulate every case of a study: grids and random draws of states, loads, friction, parameters.
+ENDINGS = 8  # shown
 
-    Results are kept part by part: started again after a crash, Ctrl-C or a full disk, the sweep goes on where it was.
+HELP = """Simulate every case of a study: grids and random samples of states, loads, friction and parameters.
+
+    Results are saved in parts. Run again after a crash, Ctrl-C or a full disk, the command continues an unfinished sweep.
+
     Exit status: 0 all cases done, 1 some are missing, 2 the command could not run, 130 interrupted.
 
     \b
@@ -40,13 +32,30 @@ def sweep(
       dynamis sweep study.toml -o results --workers 4 --plot results.png
       dynamis sweep study.toml --scheduler tcp://10.0.0.5:8786
     """
+
+
+@click.command(help=HELP, short_help="Simulate all cases of a parameter study.")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("-o", "--out", "--output", "output", type=FOLDER, metavar="FOLDER",
+              help="Folder of the results. Default: the study's name. An unfinished sweep in it is resumed.")  # fmt: skip
+@click.option("--workers", type=int, metavar="N", help="Number of processes. Default: one per core.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask scheduler, such as tcp://10.0.0.5:8786.")
+@plot_option("Plot the results.")
+@click.option("--show", "column", metavar="OUTPUT", help="Output to plot, such as q.joint_1.")
+@click.option("--over", metavar="INPUT", help="Varied input on the horizontal axis of the plot.")
+@json_option
+@plain_errors
+def sweep(
+    study: Path, output: Path | None, workers: int | None, scheduler: str | None, plot: Path | None, column: str | None,
+    over: str | None, as_json: bool,
+) -> None:  # fmt: skip
     from dynamis.errors import InputError
     from dynamis.simulation.sweeps.run import sweep as run
     from dynamis.simulation.sweeps.study import read_study
     from dynamis.simulation.sweeps.summary import statistics
 
     if workers is not None and scheduler is not None:
-        raise InputError("--workers is for this machine, --scheduler for others: give one of them")
+        raise InputError("--workers runs on this machine, --scheduler on others: give one of them")
     check_pictures(plot)
     made = read_study(study)
     folder = output or Path(study.stem)
@@ -54,23 +63,41 @@ def sweep(
         with Bar() as bar:
             result = run(made, folder, progress=bar.show, workers=workers, scheduler=scheduler)
     except KeyboardInterrupt:
-        click.secho(
-            f"dynamis: interrupted; what is done is kept in {folder}: run the same command to go on", fg="yellow", err=True
-        )
+        kept = f"interrupted; finished cases are kept in {clean_name(folder)}: run the same command again to continue"
+        print_warning(kept, label="")
         sys.exit(130)
     written = [str(folder / "results.csv")] if result.complete else []
     if plot is not None and len(result):
         written.append(str(whole(plot, lambda file: result.plot(file, column, over))))
     if as_json:
-        facts = {
+        print_json({
             "status": result.status, "complete": result.complete, "cases": len(result), "resumed": result.resumed,
             "notes": list(result.notes), "endings": dict(result.endings), "folder": str(folder),
             "statistics": {name: statistics(result[name]) for name in (*result.inputs, *result.outputs)} if len(result) else {},
             "written": written,
-        }  # fmt: skip
-        click.echo(json.dumps(finite(facts), indent=2, ensure_ascii=False))
+        })  # fmt: skip
     else:
-        click.echo(result.summary())
-        for name in written:
-            click.echo(f"wrote {name}")
+        _print(result)
+        print_written(written)
     sys.exit(0 if result.complete else 1)
+
+
+def _print(result: SweepResult) -> None:
+    import numpy as np
+
+    from dynamis.simulation.sweeps.summary import STATISTICS, statistics
+
+    echo((clean_name(result.study.name), {"bold": True}), f": {result.status}")
+    if result.resumed:
+        echo(f"  {result.resumed} of them from an earlier run")
+    for note in result.notes:
+        echo(f"  {note}")
+    for ending, count in result.endings.most_common(ENDINGS):
+        echo(f"  {count:>8} {ending}", hang=11)
+    if len(result.endings) > ENDINGS:
+        echo(f"  and {len(result.endings) - ENDINGS} other endings: see column status of the results")
+    if not len(result):
+        return
+    names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
+    heads = [{"deviation": "std. deviation", "least": "min", "most": "max"}.get(name, name) for name in STATISTICS]
+    print_table("", ("", *heads), [(name, *statistics(result[name]).values()) for name in names])

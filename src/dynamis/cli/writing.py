@@ -1,4 +1,4 @@
-"""Files written whole or not at all, whatever stops the command."""
+"""Output files: checked before the work, and replaced atomically."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dynamis.errors import InputError, printable
 
 
 def whole(path: Path, write: Callable[[Path], Any]) -> Path:
-    """Let ``write`` make the file beside its place, under the same name, and move it there once it is complete."""
-    target = Path(os.path.realpath(path))  # a link stays one: what it points at is replaced
+    """Let ``write`` make the file in a folder beside its place, under the same name, and move it there once it is complete."""
+    target = Path(os.path.realpath(path))  # a symbolic link is kept: the file it points at is replaced
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".dynamis-") as folder:
             made = Path(folder) / target.name
             try:
                 write(made)
-            except InputError as error:  # it speaks of the file it was given
+            except InputError as error:  # its message names the temporary file
                 raise InputError(str(error).replace(str(made), str(path))) from None
             os.replace(made, target)  # noqa: PTH105  # the one call that is atomic everywhere
     except OSError as error:
@@ -28,26 +28,26 @@ def whole(path: Path, write: Callable[[Path], Any]) -> Path:
 
 
 def check_output(path: Path | None, suffixes: tuple[str, ...] = (), inputs: Iterable[str | Path | None] = ()) -> None:
-    """Refuse a file that could not be written, or that is one of the inputs, before the work and not after it."""
+    """Refuse a file that could not be written, or that is one of the inputs, before the work."""
     if path is None:
         return
     if suffixes and path.suffix not in suffixes:
         raise InputError(f"{printable(path.name)}: name the file {' or '.join(suffixes)}")
     check_folder(path.parent, path)
     if path.exists() and any(x is not None and Path(x).exists() and path.samefile(x) for x in inputs):
-        raise InputError(f"{printable(str(path), 400)} is a file that is read; write to another")
+        raise InputError(f"{printable(str(path), 400)} is an input of this command; choose another output file")
 
 
 def check_folder(folder: Path, path: Path) -> None:
-    """Refuse ``path`` where its folder is not there or takes no files."""
+    """Refuse ``path`` where its folder does not exist or is not writable."""
     if not folder.is_dir():
-        raise InputError(f"{printable(str(path), 400)} cannot be written: there is no such folder")
+        raise InputError(f"{printable(str(path), 400)} cannot be written: the folder does not exist")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"{printable(str(path), 400)} cannot be written: the folder takes no files")
+        raise InputError(f"{printable(str(path), 400)} cannot be written: the folder is not writable")
 
 
 def check_pictures(*paths: Path | None) -> None:
-    """The same for pictures; without the library that draws them, or with an ending it does not know, that is said first."""
+    """The same for plots; a missing plotting library or an unknown file type is reported first."""
     from dynamis.drawing import KINDS, new_figure
 
     for path in paths:
@@ -55,5 +55,5 @@ def check_pictures(*paths: Path | None) -> None:
             continue
         new_figure(1.0, 1.0)
         if path.suffix.lower().removeprefix(".") not in KINDS:
-            raise InputError(f"{printable(path.name)}: name the picture .png, .svg, .pdf or .jpg")
+            raise InputError(f"{printable(path.name)}: name the plot .png, .svg, .pdf or .jpg")
         check_output(path)

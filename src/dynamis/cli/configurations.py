@@ -1,0 +1,118 @@
+"""Configurations on the command line: a number for each joint, angles in radians or degrees, compared with the limits."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dynamis.cli.console import echo
+from dynamis.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from dynamis.model.model import Coordinate
+    from dynamis.robot import Robot
+
+NAMED = 5  # joints that a message lists
+ROUNDING = 1e-6  # rad or m: limits are often typed with a few digits
+UNITS = {"deg": math.pi / 180.0, "°": math.pi / 180.0, "rad": 1.0, "m": 1.0, "": 1.0}
+ENTRY = re.compile(r"(?P<value>.*?)(?P<unit>deg|°|rad|m)?", re.DOTALL)
+
+
+def degrees_option(*options: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """--degrees and --radians, for the options that take joint positions."""
+    return click.option(
+        "--degrees/--radians", "degrees", default=None,
+        help=f"Unit of the angles in {' and '.join(options)}. Radians by default; --radians also accepts angles that look like "
+             "degrees. A unit can follow each number instead: 90deg, 1.57rad.",
+    )  # fmt: skip
+
+
+def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *, within_limits: bool = True) -> Any:
+    """The joint positions (nq,) of an option, in rad and m; one number stands for all joints.
+
+    Angles that look like degrees are refused unless their unit is stated; positions outside the limits are reported in a
+    warning where ``within_limits``.
+    """
+    import numpy as np
+
+    entries = _entries(text, option)
+    if len(entries) == 1 and robot.nq == robot.n:
+        entries *= robot.nq
+    if len(entries) != robot.nq:
+        names = ", ".join(robot.coordinate_names[:8]) + (", …" if robot.n > 8 else "")
+        raise InputError(
+            f"{option} takes {robot.nq} numbers for {printable(robot.name)} ({names}), or one for all; got {len(entries)}"
+        )
+    q = np.array([value for value, _ in entries])
+    doubtful = []
+    for c in robot.model.coordinates:
+        if c.q_index is None:
+            continue
+        value, unit = entries[c.q_index]
+        if (unit in ("deg", "°", "rad")) > c.revolute or (unit == "m") > (not c.revolute):
+            kind, expected = ("revolute", "rad or deg") if c.revolute else ("prismatic", "m")
+            raise InputError(f"{option}: joint {printable(c.name)} is {kind} and takes {expected}, got {unit}")
+        if c.revolute:
+            q[c.q_index] = value * UNITS[unit or ("deg" if degrees else "rad")]
+            if degrees is None and not unit and looks_like_degrees(c, value):
+                doubtful.append(c)
+    if doubtful:
+        _refuse_degrees(option, doubtful, q)
+    if within_limits:
+        _warn_outside(robot, option, q)
+    return q
+
+
+def _entries(text: str, option: str) -> list[tuple[float, str]]:
+    """(value, unit) of numbers separated by commas or spaces."""
+    found = []
+    # a piece that is missing, as in 1,,2, is a mistake: the numbers after it would move to other joints
+    for word in (word for piece in text.split(",") for word in piece.split() or [""]):
+        match = ENTRY.fullmatch(word)
+        assert match is not None
+        try:
+            found.append((float(match["value"]), match["unit"] or ""))
+        except ValueError:
+            raise InputError(
+                f"{option} takes numbers separated by commas, such as {option} 0.5,-1.2 or {option} 30deg,-70deg; got {text!r}"
+            ) from None
+    return found
+
+
+def looks_like_degrees(c: Coordinate, value: float) -> bool:
+    """More than one turn, and beyond the joint's limits or, where it has none, a whole number."""
+    if not abs(value) > 2.0 * math.pi or not math.isfinite(value):
+        return False
+    limited = math.isfinite(c.lower) or math.isfinite(c.upper)
+    return _outside(c, value) if limited else float(value).is_integer()
+
+
+def _outside(c: Coordinate, value: float) -> bool:
+    return not c.lower - ROUNDING <= value <= c.upper + ROUNDING
+
+
+def _refuse_degrees(option: str, joints: list[Coordinate], q: Any) -> None:
+    first = joints[0]
+    value = f"{q[first.q_index]:g}"
+    turns = abs(q[first.q_index]) / (2.0 * math.pi)
+    others = f" (and {len(joints) - 1} more)" if len(joints) > 1 else ""
+    raise InputError(
+        f"{option} takes radians, and {value} rad for joint {printable(first.name)}{others} is {turns:.3g} turns. "
+        f"If the angles are in degrees, add --degrees or write {value}deg; if {value} rad is meant, add --radians."
+    )
+
+
+def _warn_outside(robot: Robot, option: str, q: Any) -> None:
+    outside = [c for c in robot.model.coordinates if c.q_index is not None and _outside(c, float(q[c.q_index]))]
+    if not outside:
+        return
+    told = [
+        f"{c.name} = {q[c.q_index]:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}"
+        for c in outside[:NAMED]
+    ]
+    more = f"; and {len(outside) - NAMED} more" if len(outside) > NAMED else ""
+    echo((f"dynamis: warning: {option} is outside the joint limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)

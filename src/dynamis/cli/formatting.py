@@ -1,0 +1,71 @@
+"""Numbers as text: one rule for every table and sentence of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dynamis.cli.console import clean_name
+
+DIGITS = 4
+ROUNDING = 1e-12  # of the largest number beside it: what is smaller is rounding error, and printed as 0
+SMALLEST = 1e-14  # in SI units, where there is nothing to compare with
+PLAIN = 1e6  # from here on numbers have an exponent
+NONE = "–"
+
+
+def scale_of(values: Iterable[Any]) -> float:
+    """The largest magnitude among the finite numbers of a column or vector."""
+    sizes = [abs(float(x)) for x in values if _is_number(x)]
+    return max((x for x in sizes if np.isfinite(x)), default=0.0)
+
+
+def number(value: Any, digits: int = DIGITS, scale: float = 0.0) -> str:
+    """A number to ``digits`` significant digits; 0 where it is only rounding error beside numbers of size ``scale``."""
+    if value is None:
+        return NONE
+    if not _is_number(value):
+        return clean_name(value)
+    x = float(value)
+    if not np.isfinite(x):
+        return NONE if np.isnan(x) else "∞" if x > 0.0 else "-∞"
+    if abs(x) <= max(ROUNDING * scale, SMALLEST):
+        return "0"
+    text = f"{x:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(x) < PLAIN else text
+
+
+def vector(values: Sequence[Any], digits: int = 3) -> str:
+    """(x, y, z), rounded relative to the largest of them."""
+    scale = scale_of(values)
+    return "(" + ", ".join(number(x, digits, scale) for x in values) + ")"
+
+
+def column(values: Sequence[Any], digits: int = DIGITS) -> list[str]:
+    """The cells of a table's column, rounded relative to its largest number."""
+    scale = scale_of(values)
+    return [number(x, digits, scale) for x in values]
+
+
+def percent(share: float | None, digits: int = 3) -> str:
+    """A share of 1 in per cent."""
+    return NONE if share is None or np.isnan(share) else f"{number(100.0 * share, digits)} %"
+
+
+def duration(seconds: float) -> str:
+    """A time with the unit that keeps its number between 1 and 1000."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")):
+        if float(f"{seconds * factor:.3g}") >= 1.0:
+            return f"{number(seconds * factor, 3)} {unit}"
+    return f"{number(seconds * 1e9, 3)} ns"
+
+
+def counted(count: int, noun: str) -> str:
+    """1 error, 2 errors, 0 errors."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)

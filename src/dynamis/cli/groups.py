@@ -1,0 +1,81 @@
+"""The group of all commands: its help by subject, and messages about bad usage that are safe to print."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from dynamis.cli.console import clean, columns, wrapped
+
+LABEL = len("Error: ")
+
+
+class SubjectGroup(click.Group):
+    """Commands listed under subjects, each with its whole summary."""
+
+    def __init__(self, *args: Any, subjects: Mapping[str, Sequence[str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.subjects = subjects
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        if cmd.help is None and cmd.callback is not None:  # python -OO removes docstrings
+            cmd.help = _source_docstring(cmd.callback)
+        super().add_command(cmd, name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Every command, subject by subject; what has no subject comes last."""
+        named = [name for names in self.subjects.values() for name in names if name in self.commands]
+        return named + sorted(set(self.commands) - set(named))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        placed = {name for names in self.subjects.values() for name in names}
+        others = [name for name in self.list_commands(ctx) if name not in placed]
+        wide = max(map(len, self.commands), default=0)
+        for subject, names in (*self.subjects.items(), ("Other", others)):
+            rows = [(f"{name:<{wide}}", self._summary(self.commands[name])) for name in names if name in self.commands]
+            if rows:
+                with formatter.section(subject):
+                    formatter.write_dl(rows)
+
+    @staticmethod
+    def _summary(command: click.Command) -> str:
+        return command.get_short_help_str(limit=1000).rstrip(".")
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            raise _printable(error) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _printable(error) from None
+
+
+def _source_docstring(function: Callable[..., Any]) -> str | None:
+    """The docstring of a function as its source file has it."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, SyntaxError):  # there is no source file
+        return None
+    found = tree.body[0]
+    return ast.get_docstring(found) if isinstance(found, ast.FunctionDef) else None
+
+
+def _printable(error: click.UsageError) -> click.UsageError:
+    """The same error; its message without control characters, broken between words."""
+    message = clean(error.format_message())
+    lines = [line for text in message.splitlines() for line in wrapped(text, _room(), 0)]
+    return click.UsageError("\n".join(lines), error.ctx)
+
+
+def _room() -> int | None:
+    width = columns(err=True)
+    return None if width is None else width - LABEL

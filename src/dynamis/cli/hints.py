@@ -1,0 +1,56 @@
+"""Advice in messages of the Python interface, rewritten as options of the command that runs."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+# phrases that name Python calls, and what a command line has instead
+PHRASES = (
+    (r"(?:give them(?: values first)?(?: with|:|, as in) )?(?:dynamis\.|dy\.)?load\((?:…|name), parameters=(?:\{[^}]*\}|…)\)"
+     r"(?:, on the command line --set NAME=VALUE)?", "give each a number with --set NAME=VALUE"),
+    (r"load it with base='fixed'", "leave out --floating"),
+    (r"load with base='?floating'?", "use --floating"),
+    (r"base='floating'", "--floating"),
+    (r"parameters= (?:goes|go) with", "--set goes with"),
+    (r"(?:robot\.)?replace\(gravity=[^)]*\)\)?", "--no-gravity"),
+    (r"compliant stops \(joint_stops\)", "--stops compliant"),
+    (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
+    (r"give transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
+    (r", or allow outliers=True", ", or leave out --no-outliers"),
+)  # fmt: skip
+# arguments of the Python interface under another name than the option's
+RENAMED = {
+    "stribeck_speed": "stribeck", "torque_limits": "limits", "joint_stiffness": "springs", "letters": "letters", "q": "q",
+    "wrenches": "wrenches", "frame": "frame", "base_compliance": "base", "null_space": "null_damping", "block_seconds": "block",
+}  # fmt: skip
+REPEATED = re.compile(r", on the command line (--[a-z-]+)(?: [A-Z=]+)?")  # once the option itself is named
+ARGUMENT = re.compile(r"(?<![\w.{(\-])(?P<name>[a-z]\w*)=(?P<value>'[^']*'(?: or '[^']*')*|\([^()]*\)|-?[\w.]+|…)?")
+
+
+def for_command_line(message: str, command: click.Command | None = None) -> str:
+    """The message with ``method='rk4'`` as ``--method rk4``, for options that the command has."""
+    for pattern, phrase in PHRASES:
+        message = re.sub(pattern, phrase, message)
+    if command is None:
+        context = click.get_current_context(silent=True)
+        command = None if context is None else context.command
+    if command is None:
+        return message
+    options = {p.name: p for p in command.params if isinstance(p, click.Option) and p.name is not None}
+    return REPEATED.sub("", ARGUMENT.sub(lambda match: _option(match, options), message))
+
+
+def _option(match: re.Match[str], options: dict[str, click.Option]) -> str:
+    name, value = RENAMED.get(match["name"], match["name"]), match["value"] or ""
+    option, negated = options.get(name), options.get(f"no_{name}")
+    if negated is not None and value in ("True", "False"):
+        return negated.opts[0] if value == "False" else f"leave out {negated.opts[0]}"
+    if option is None:
+        return match[0]
+    if option.is_flag:
+        return option.opts[0]
+    plain = re.sub(r"[()'\s]", "", value) if value.startswith("(") else value.replace("'", "")
+    plain = (option.metavar or "…") if plain == "…" else plain
+    return f"{option.opts[0]} {plain}".rstrip()
