@@ -150,7 +150,7 @@ def test_the_command_prints_the_table_and_draws(tmp_path):
     path = tmp_path / "laws.png"
     result = command("planar_3r", *SETTINGS, *SHORT, "--law", "torque", "--law", "driven-acceleration", "--plot", path)
     assert result.exit_code == 0, result.output
-    for words in ("torque", "driven-acceleration", "one cycle of 1 s", f"wrote {path}"):
+    for words in ("torque", "driven-acceleration", "1 cycle of 1 s", f"wrote {path}"):
         assert words in result.output
     assert path.read_bytes().startswith(b"\x89PNG")
 
