@@ -69,8 +69,14 @@ def torque_unit(robot: Any, k: int) -> str:
 
 
 def main_frame(robot: Any) -> str:
-    """The tip of a serial arm; of another robot the frame farthest down its tree."""
+    """The tip of a serial arm; of another robot the farthest frame of the longest branch: a foot or a hand."""
     model = robot.model
     if model.tip is not None:
         return str(model.tip)
-    return max(model.link_names, key=lambda name: len(list(model.ancestors(model.frames[name].body))))
+
+    def depth(name: str) -> tuple[int, bool, float]:
+        frame = model.frames[name]
+        own = float(np.linalg.norm(np.asarray(frame.pose.p, dtype=float)))
+        return len(list(model.ancestors(frame.body))), not model.children[frame.body], own
+
+    return max(model.link_names, key=depth)

@@ -3,17 +3,17 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/OrbitControls";
 import { bodyPoses, framePoses } from "dynamis/kinematics";
-import { buildFloor, buildRobot, ends } from "dynamis/robot_parts";
+import { buildFloor, buildRobot } from "dynamis/robot_parts";
 
 const TURN = Math.PI / 36;
 const OPEN = 32; // degrees, from the lower edge to the upper
 const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
-const WIDE = 1.5; // width by height, below which the width counts
+const MARGIN = 1.12; // what is seen, by what the robot takes
 
 export class RobotView {
   constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
     this.model = scene;
-    this.seen = roomOf(scene, motion);
+    this.seen = outlineOf(scene, motion);
     this.q = [...scene.pose];
     this.three = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(OPEN, 1, scene.reach / 100, scene.reach * 40);
@@ -78,13 +78,9 @@ export class RobotView {
   }
 
   resetView() {
-    const { centre, room } = this.seen;
     const top = new THREE.Vector3(...this.model.up);
     this.camera.up.copy(top);
-    this.controls.target.copy(centre);
-    const angle = this.model.planar ? 0.35 : 0.75;
-    const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.3);
-    this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), (1.1 * room) / Math.tan((OPEN * Math.PI) / 360));
+    this.fit();
     // the controls take the camera's up when they are made
     this.controls.dispose();
     const target = this.controls.target.clone();
@@ -93,6 +89,34 @@ export class RobotView {
     this.controls.addEventListener("change", () => this.ask());
     this.controls.update();
     this.ask();
+  }
+
+  // look along the usual direction from as near as shows the whole outline
+  fit() {
+    const top = new THREE.Vector3(...this.model.up);
+    const angle = this.model.planar ? 0.35 : 0.75;
+    const back = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.3).normalize();
+    const right = top.clone().cross(back).normalize(), over = back.clone().cross(right);
+    const tall = Math.tan((OPEN * Math.PI) / 360) / MARGIN, wide = tall * this.camera.aspect;
+    // of each ball the place along right, over and back; the middle is moved until what is seen is as far from all edges
+    const seen = this.seen.map(([point, radius]) => [point.dot(right), point.dot(over), point.dot(back), radius]);
+    let x = 0, y = 0, distance = 0;
+    for (let k = 0; k < 12; k++) {
+      const need = (sign, i, open) => Math.max(...seen.map((p) => (sign * (p[i] - [x, y][i]) + p[3]) / open + p[2] + p[3]));
+      const [left, far, low, high] = [need(-1, 0, wide), need(1, 0, wide), need(-1, 1, tall), need(1, 1, tall)];
+      distance = Math.max(left, far, low, high);
+      x += ((far - left) * wide) / 2;
+      y += ((high - low) * tall) / 2;
+    }
+    const depths = seen.map((p) => p[2]), middle = (Math.min(...depths) + Math.max(...depths)) / 2;
+    this.controls.target.set(0, 0, 0).addScaledVector(right, x).addScaledVector(over, y).addScaledVector(back, middle);
+    this.camera.position.copy(this.controls.target).addScaledVector(back, distance - middle);
+    this.home = this.camera.position.clone();
+  }
+
+  // nobody has turned or moved the view
+  untouched() {
+    return this.home && this.camera.position.distanceTo(this.home) < 1e-6 * this.model.reach;
   }
 
   set(q) {
@@ -145,10 +169,13 @@ export class RobotView {
     const { clientWidth: width, clientHeight: height } = this.place;
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
+    const again = this.untouched();
     this.camera.aspect = width / height;
-    // a narrow view is opened wider, so that it holds the same from left to right
-    const half = Math.tan((OPEN * Math.PI) / 360) * Math.max(1, WIDE / this.camera.aspect);
-    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    if (again) {
+      this.fit();
+      this.controls.update();
+      this.home = this.camera.position.clone();
+    }
     this.camera.updateProjectionMatrix();
     this.ask();
   }
@@ -168,21 +195,19 @@ export class RobotView {
   }
 }
 
-// the middle of where the robot is in some configurations, and how far it reaches from there
-function roomOf(scene, motion) {
-  const box = new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()), points = [];
-  const step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
+// balls [centre, radius] that hold the robot in some configurations, and the place where it stands
+function outlineOf(scene, motion) {
+  const found = [], step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
   for (let k = 0; k < motion.length; k += step) {
-    bodyPoses(scene, motion[k]).forEach((X, body) => {
-      for (const [x, y, z] of [[0, 0, 0], ...ends(scene, body)]) {
-        points.push(new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]));
-      }
-    });
+    const poses = bodyPoses(scene, motion[k]);
+    const origins = poses.map((_, body) => [body, 0, 0, 0, 0]).filter(([body]) => body || !scene.outline.length);
+    for (const [body, x, y, z, radius] of [...origins, ...scene.outline]) {
+      const X = poses[body];
+      found.push([new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]), radius]);
+    }
   }
-  for (const point of points) box.expandByPoint(point);
-  const centre = box.getCenter(new THREE.Vector3());
-  const radius = Math.max(...points.map((point) => point.distanceTo(centre)));
-  return { centre, room: Math.max(1.08 * radius, 0.3 * scene.reach) };
+  if (scene.plate) found.push([new THREE.Vector3(), 0.1 * scene.reach]);
+  return found;
 }
 
 function place(group, X) {
