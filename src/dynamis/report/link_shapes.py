@@ -15,7 +15,7 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-RADIUS = 0.036  # of a capsule, of the reach, where all mass is still to come
+RADIUS = 0.032  # of a capsule, of the reach, where all mass is still to come
 THINNEST = 0.38  # of that radius, where no mass is left to carry
 NEAR = 1e-4  # of the reach: closer points coincide
 LINKS = ((0.774, 0.805, 0.839, 1.0), (0.397, 0.504, 0.624, 1.0))  # linear colours, in turn along the tree

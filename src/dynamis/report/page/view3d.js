@@ -8,7 +8,7 @@ import { buildFloor, buildRobot } from "dynamis/robot_parts";
 const TURN = Math.PI / 36;
 const OPEN = 32; // degrees, from the lower edge to the upper
 const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
-const MARGIN = 1.12; // what is seen, by what the robot takes
+const MARGIN = 1.2; // what is seen, by what the robot takes
 
 export class RobotView {
   constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
