@@ -1,4 +1,4 @@
-// The robot in space: three.js, drawn when something changes, turned by pointer or keyboard.
+// The 3-D view of the robot: three.js, drawn when something changes, rotated by pointer, touch or keyboard.
 
 import * as THREE from "three";
 import { OrbitControls } from "three/OrbitControls";
@@ -9,6 +9,8 @@ const TURN = Math.PI / 36;
 const OPEN = 32; // degrees, from the lower edge to the upper
 const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
 const MARGIN = 1.2; // what is seen, by what the robot takes
+const CLEARANCE = 0.02; // of the camera above the floor, of the reach
+const BELOW = 0.12; // of the reach: the floor of an arm in an upright plane lies lower (robot_parts.js)
 
 export class RobotView {
   constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
@@ -27,19 +29,18 @@ export class RobotView {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `${label ?? scene.name}, drawn in space. Arrow keys turn the view, plus and minus zoom, zero resets.`);
+    this.canvas.setAttribute("aria-label", `${label ?? scene.name} in 3-D. Arrow keys rotate the view, plus and minus zoom, zero resets it.`);
     place.append(this.canvas);
     this.place = place;
     this.parts = buildRobot(scene);
     this.parts.layers.frames.visible = frames;
     this.three.add(...this.parts.bodies, buildFloor(scene), ...this.lights());
     this.controls = new OrbitControls(this.camera, this.canvas);
-    this.controls.zoomToCursor = false;
-    this.controls.addEventListener("change", () => this.ask());
-    // a page should scroll past the view: the wheel zooms only once the view is in use
-    this.controls.enableZoom = false;
-    this.canvas.addEventListener("focus", () => (this.controls.enableZoom = true));
-    this.canvas.addEventListener("blur", () => (this.controls.enableZoom = false));
+    this.floor = scene.floor - (scene.planar ? BELOW * scene.reach : 0);
+    // the page scrolls past the view: the wheel zooms only where the view has been clicked; two fingers always do
+    this.canvas.addEventListener("focus", () => this.allowZoom());
+    this.canvas.addEventListener("blur", () => this.allowZoom());
+    this.canvas.addEventListener("pointerdown", (event) => this.allowZoom(event.pointerType === "touch"), { capture: true });
     this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.resetView();
@@ -81,13 +82,18 @@ export class RobotView {
     const top = new THREE.Vector3(...this.model.up);
     this.camera.up.copy(top);
     this.fit();
-    // the controls take the camera's up when they are made
+    // the controls read the camera's up direction when they are created
     this.controls.dispose();
     const target = this.controls.target.clone();
-    this.controls = Object.assign(new OrbitControls(this.camera, this.canvas), { enableZoom: document.activeElement === this.canvas });
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.allowZoom();
     this.controls.target.copy(target);
-    this.controls.addEventListener("change", () => this.ask());
+    this.controls.addEventListener("change", () => {
+      this.stayAboveFloor();
+      this.ask();
+    });
     this.controls.update();
+    this.home = this.camera.position.clone();
     this.ask();
   }
 
@@ -111,12 +117,24 @@ export class RobotView {
     const depths = seen.map((p) => p[2]), middle = (Math.min(...depths) + Math.max(...depths)) / 2;
     this.controls.target.set(0, 0, 0).addScaledVector(right, x).addScaledVector(over, y).addScaledVector(back, middle);
     this.camera.position.copy(this.controls.target).addScaledVector(back, distance - middle);
-    this.home = this.camera.position.clone();
   }
 
   // nobody has turned or moved the view
   untouched() {
     return this.home && this.camera.position.distanceTo(this.home) < 1e-6 * this.model.reach;
+  }
+
+  allowZoom(touched = false) {
+    this.controls.enableZoom = touched || document.activeElement === this.canvas;
+  }
+
+  // from below, the floor would hide nothing and the robot would seem to hang in the air
+  stayAboveFloor() {
+    const up = new THREE.Vector3(...this.model.up);
+    const missing = this.floor + CLEARANCE * this.model.reach - this.camera.position.dot(up);
+    if (missing <= 0) return;
+    this.camera.position.addScaledVector(up, missing);
+    this.camera.lookAt(this.controls.target);
   }
 
   set(q) {
@@ -155,6 +173,7 @@ export class RobotView {
     s.makeSafe();
     offset.setFromSpherical(s).applyQuaternion(upright.invert());
     this.camera.position.copy(this.controls.target).add(offset);
+    this.stayAboveFloor();
     this.controls.update();
     this.ask();
   }
@@ -180,7 +199,7 @@ export class RobotView {
     this.ask();
   }
 
-  // draw once before the next picture, however often something changed
+  // draw once per frame, however often something changed
   ask() {
     if (this.asked) return;
     this.asked = true;
@@ -206,6 +225,7 @@ function outlineOf(scene, motion) {
       found.push([new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]), radius]);
     }
   }
+  if (scene.planar) found.push([new THREE.Vector3(...scene.up).multiplyScalar(scene.floor - BELOW * scene.reach), 0.02 * scene.reach]);
   if (scene.plate) found.push([new THREE.Vector3(), 0.1 * scene.reach]);
   return found;
 }
