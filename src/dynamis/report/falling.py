@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.model.build import with_floating_base
+from dynamis.report.contact_points import ContactPoint, contact_points
 from dynamis.report.numbers import middle, ranges, text, torque_unit, unit_of
 from dynamis.report.scene import scene_of
+from dynamis.report.staging import free_base, is_mobile
 from dynamis.robot import Robot
 from dynamis.simulation.hard_stops import HardStops
 from dynamis.simulation.simulate import simulate
@@ -23,13 +26,15 @@ from dynamis.simulation.trajectory import Trajectory
 from dynamis.simulation.watching import Watch
 
 Array = npt.NDArray[Any]
+Push = Callable[[Any, Array, Array], Array]
 
 DURATION, POINTS = 2.0, 151  # s
 DECAY = 1.0  # s: the time constant with which damping alone would slow a joint of the largest inertia
 SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 SIZE = 0.02  # radius of the contact spheres, of the reach
-STEP = 2e-4  # s
-STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.02  # N/m, s/m, –, m/s
+METHOD, STEP = "euler", 2e-4  # s
+STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.1  # N/m, s/m, –, m/s
+LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
 STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
 ADAPTIVE: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
 
@@ -43,24 +48,25 @@ class Fall:
     again: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Touching:
-    """A point of the robot that can touch the floor: of a frame, in its axes, with the radius of the sphere around it."""
-
-    frame: str
-    point: Array
-    radius: float
+def released(robot: Robot) -> Robot:
+    """The robot on a floating base if nothing holds its base; otherwise the robot itself."""
+    if is_mobile(robot) and free_base(robot) is None:
+        return Robot(with_floating_base(robot.description))
+    return robot
 
 
 def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     """The motion from ``q0`` without actuation."""
-    damping = light_damping(robot, q0)
+    free = any(c.q_index is None for c in robot.model.coordinates)
+    damping = light_damping(robot, q0, LIMP if free else DECAY)
     damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
     scene = scene_of(robot)
-    free = any(c.q_index is None for c in robot.model.coordinates)
     scalar = [c for c in robot.model.coordinates if c.q_index is not None]
     limited = any(np.isfinite((c.lower, c.upper)).any() for c in scalar) and all(c.lower < c.upper for c in scalar)
-    touching = [] if scene["planar"] or not np.asarray(robot.model.gravity).any() else touching_points(robot, q0)
+    if scene["planar"] or not np.asarray(robot.model.gravity).any():
+        touching = []
+    else:
+        touching = contact_points(robot, q0) if free else touching_points(robot, q0)
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
     told = _damping_told(robot, damping)
     if limited:
@@ -85,8 +91,8 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     return Fall(motion, tuple(told), tuple(again))
 
 
-def light_damping(robot: Robot, q: Array) -> dict[str, float]:
-    """Viscous friction √(M_kk M_max) / 1 s of the joints whose model has no friction, with the inertias at ``q``.
+def light_damping(robot: Robot, q: Array, decay: float) -> dict[str, float]:
+    """Viscous friction √(M_kk M_max) / ``decay`` of the joints whose model has no friction, with the inertias at ``q``.
 
     The geometric mean: light for the joints that carry the robot, and enough for small ones, which heavy links drive.
     """
@@ -98,7 +104,7 @@ def light_damping(robot: Robot, q: Array) -> dict[str, float]:
         most = max((float(inertia[k]) for k in own), default=0.0)
         for k in own:
             if not float(model.viscous[k]) and not float(model.coulomb[k]):
-                joint, d = model.coordinates[k].joint, float(f"{np.sqrt(inertia[k] * most) / DECAY:.3g}")
+                joint, d = model.coordinates[k].joint, float(f"{np.sqrt(inertia[k] * most) / decay:.3g}")
                 made[joint] = min(d, made.get(joint, d))
     return made
 
@@ -116,7 +122,7 @@ def _damping_told(robot: Robot, damping: dict[str, float]) -> list[str]:
     return [f"{which}; light viscous damping is added for this simulation ({' and '.join(spans)})."]
 
 
-def touching_points(robot: Robot, q0: Array) -> list[Touching]:
+def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
     """One point per body that moves up and down and can get below the floor: where its links end."""
     scene, model = scene_of(robot), robot.model
     up, floor = np.asarray(scene["up"]), float(scene["floor"])
@@ -137,7 +143,7 @@ def touching_points(robot: Robot, q0: Array) -> list[Touching]:
         radius = float(np.clip(heights[0] - floor, 0.0, SIZE * scene["reach"]))
         sinks = heights.min() < floor + radius or free
         if np.ptp(heights) > 1e-6 and sinks and heights[0] >= floor - 1e-9:
-            found.append(Touching(frame, point, radius))
+            found.append(ContactPoint(frame, point, radius))
     return found
 
 
@@ -163,7 +169,7 @@ def _height(robot: Robot, q: Array, i: int, frame: str, point: Array, up: Array)
     return float(up @ (np.asarray(X.R, dtype=float) @ point + np.asarray(X.p, dtype=float)))
 
 
-def _heights(robot: Robot, touching: list[Touching], scene: dict[str, Any]) -> Callable[[Array], Array]:
+def _heights(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any]) -> Callable[[Array], Array]:
     """Compiled: the clearances of all points from the floor."""
     up, floor = np.asarray(scene["up"], dtype=float), float(scene["floor"])
 
@@ -176,16 +182,16 @@ def _heights(robot: Robot, touching: list[Touching], scene: dict[str, Any]) -> C
     return robot.compile(clearances)
 
 
-def _clearance(robot: Robot, touching: list[Touching], scene: dict[str, Any]) -> Callable[[float, Array, Array], float]:
+def _clearance(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any]) -> Callable[[float, Array, Array], float]:
     heights = _heights(robot, touching, scene)
     return lambda _t, q, _v: float(np.min(heights(q)))
 
 
-def _lowest(robot: Robot, touching: list[Touching], scene: dict[str, Any], q: Array) -> str:
+def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q: Array) -> str:
     return touching[int(np.argmin(_heights(robot, touching, scene)(q)))].frame
 
 
-def _contacts_again(touching: list[Touching], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
+def _contacts_again(touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
     """Python that simulates the same contacts."""
     rows = ", ".join(f"({x.frame!r}, {_rounded(x.point)}, {x.radius:.6g})" for x in touching)
     up = np.asarray(scene["up"], dtype=float)
@@ -195,8 +201,13 @@ def _contacts_again(touching: list[Touching], limited: bool, scene: dict[str, An
         f"floor = Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
         f"law = dict(stiffness={STIFFNESS}, damping={DAMPING}, friction={FRICTION}, slip={SLIP})",
         f"points = [{rows}]",
-        "wrenches = {f: contact(damped, f, floor, point=p, radius=r, **law) for f, p, r in points}",
-        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method='rk4', step={STEP}, friction='smooth', "
+        "def pushes(frame):",
+        "    spheres = [contact(damped, f, floor, point=p, radius=r, **law) for f, p, r in points if f == frame]",
+        "    total = lambda t, q, v: sum(one(t, q, v) for one in spheres)",
+        "    total.traceable = True",
+        "    return total",
+        "wrenches = {f: pushes(f) for f, _, _ in points}",
+        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method={METHOD!r}, step={STEP}, friction='smooth', "
         f"wrenches=wrenches{stops})",
     ]
 
@@ -206,18 +217,27 @@ def _rounded(values: Array) -> list[float]:
 
 
 def _with_contacts(
-    robot: Robot, q0: Array, v0: Array | None, touching: list[Touching], limited: bool, scene: dict[str, Any]
+    robot: Robot, q0: Array, v0: Array | None, touching: list[ContactPoint], limited: bool, scene: dict[str, Any]
 ) -> Trajectory:
     up = np.asarray(scene["up"], dtype=float)
     plane = Plane(tuple(scene["floor"] * up), tuple(up))
-    wrenches = {
-        one.frame: contact(
-            robot, one.frame, plane,
-            stiffness=STIFFNESS, damping=DAMPING, friction=FRICTION, slip=SLIP, radius=one.radius, point=one.point,
-        )
-        for one in touching
-    }  # fmt: skip
+    law: dict[str, Any] = {"stiffness": STIFFNESS, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
+    spheres: dict[str, list[Push]] = {}
+    for one in touching:
+        push = contact(robot, one.frame, plane, radius=one.radius, point=one.point, **law)
+        spheres.setdefault(one.frame, []).append(push)
+    wrenches = {frame: _sum(pushes) for frame, pushes in spheres.items()}
     stops = joint_stops(robot, stiffness=STOP_STIFFNESS, damping=STOP_DAMPING) if limited else None
     return simulate(
-        robot, DURATION, q0, v0, method="rk4", step=STEP, points=POINTS, stops=stops, wrenches=wrenches, friction="smooth"
+        robot, DURATION, q0, v0, method=METHOD, step=STEP, points=POINTS, stops=stops, wrenches=wrenches, friction="smooth"
     )
+
+
+def _sum(pushes: list[Push]) -> Push:
+    """The wrench of several contacts of one frame."""
+
+    def push(t: Any, q: Array, v: Array) -> Array:
+        return np.sum([one(t, q, v) for one in pushes], axis=0)
+
+    push.traceable = True  # type: ignore[attr-defined]
+    return push

@@ -96,7 +96,7 @@ def _lowest(robot: Robot, drawing: Drawing, q: Array, up: Array, *, base: bool =
 
     The housings of made-up shapes do not count: at the base they reach below the floor and are cut off there.
     """
-    poses = _body_poses(robot, q)
+    poses = body_poses(robot, q)
     low = [
         float((drawn.points @ poses[drawn.body].R.T @ up + poses[drawn.body].p @ up - drawn.radii).min())
         for drawn in drawing.shapes
@@ -160,7 +160,7 @@ def _cost(robot: Robot, q: Array, rest: Array, up: Array, floor: float, reach: f
     return np.asarray(cost)
 
 
-def _body_poses(robot: Robot, q: Array) -> list[Pose]:
+def body_poses(robot: Robot, q: Array) -> list[Pose]:
     """By the tree itself: a compiled function for each frame would take longer than its one use."""
     poses = [Pose.identity()]
     for _, body in robot.model.moving:
@@ -170,7 +170,7 @@ def _body_poses(robot: Robot, q: Array) -> list[Pose]:
 
 def _positions(robot: Robot, q: Array) -> Array:
     """Where the robot is (points, 3): origins of frames, then the far side of the last bodies' centres of mass."""
-    model, poses = robot.model, _body_poses(robot, q)
+    model, poses = robot.model, body_poses(robot, q)
     points = [poses[f.body].R @ f.pose.p + poses[f.body].p for f in model.frames.values()]
     last = [i for i, body in model.moving if not model.children[i] and not body.is_rotor]
     far = [(i, model.with_locked_rotors(i)) for i in last]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.errors import DynamisError
-from dynamis.report.falling import ADAPTIVE, fall
+from dynamis.report.falling import ADAPTIVE, fall, released
 from dynamis.report.numbers import middle, power, quantity, ranges, short, text, torque_unit
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Curves, Player, Plot, Section
@@ -35,8 +35,9 @@ COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as
 
 def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
-    q0, v0 = start(robot)
-    fallen = fall(robot, q0, v0)
+    free = released(robot)
+    q0, v0 = start(free)
+    fallen = fall(free, q0, v0)
     title = "Fall without actuation" if v0 is None else "Motion without actuation and gravity"
     _show(section, "fall", title, fallen.motion, fallen.assumptions)
     driven = len(plain_coordinates(robot)) == robot.n
@@ -45,7 +46,12 @@ def build(subject: Subject, section: Section) -> None:
         + (", and the robot tracking a reference under computed-torque control" if driven else "")
         + ". Play a motion or drag its time slider; the plots follow."
     )
-    again = ["import numpy as np", "import dynamis as dy", "", subject.load, *fallen.again]
+    again = ["import numpy as np", "import dynamis as dy", "", subject.load]
+    if free is not robot and subject.source is not None:
+        again += [f"free = dy.load({subject.source!r}, base='floating')"]
+        again += [line.replace("damped = robot.", "damped = free.") for line in fallen.again]
+    else:
+        again += fallen.again
     again += ["print(fall, abs(fall.energy_error).max())", "fall.plot('fall.png')"]
     if driven:
         again += _tracking(robot, section)
