@@ -57,7 +57,7 @@ def test_shapes_and_appearance_survive_writing(load, tmp_path, suffix):
     for one, other in zip(robot.description.link("arm").shapes, again.link("arm").shapes, strict=True):
         assert (one.kind, one.role, one.rgba) == (other.kind, other.role, other.rgba)
         assert other.size == pytest.approx(one.size)
-        assert other.origin.R == pytest.approx(one.origin.R, abs=1e-12)
+        assert np.allclose(other.origin.R, one.origin.R, rtol=0, atol=1e-12)
         assert other.origin.p == pytest.approx(one.origin.p)
     assert vars(again.appearance) == vars(robot.description.appearance)
 

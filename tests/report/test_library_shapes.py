@@ -5,9 +5,11 @@ import pytest
 
 import dynamis as dy
 from dynamis.model.library import library_names
+from dynamis.report.contact_points import contact_points
 from dynamis.report.falling import released
 from dynamis.report.meshes import drawing
 from dynamis.report.meshes.drawing import drawing_of
+from dynamis.report.meshes.installed import installed_description
 from dynamis.report.numbers import main_frame
 from dynamis.report.scene import scene_of
 from dynamis.report.staging import body_poses, stage_of
@@ -22,6 +24,11 @@ HEAVY, NEAR = 0.05, 0.02  # of the mass of the robot; m
 def without_packages(monkeypatch):
     """As where no package with the vendors' meshes is installed."""
     monkeypatch.setattr(drawing, "corresponding_meshes", lambda *_: None)
+
+
+def skip_without_package(name):
+    if installed_description(dy.load(name).description.appearance.meshes) is None:
+        pytest.skip("pip install example-robot-data")
 
 
 def outside(point, parts):
@@ -57,8 +64,7 @@ def test_every_body_of_a_real_robot_has_shapes_in_its_file(name, without_package
 
 @pytest.mark.parametrize("name", WITH_MESHES)
 def test_installed_meshes_are_drawn_where_their_frames_are_those_of_the_robot(name):
-    pytest.importorskip("example_robot_data", reason="pip install example-robot-data")
-    pytest.importorskip("trimesh", reason="pip install trimesh pycollada")
+    skip_without_package(name)
     found = drawing.corresponding_meshes(dy.load(name).description, dy.load(name).model)
     assert found is not None
     moved = dy.load(name).description
@@ -68,8 +74,7 @@ def test_installed_meshes_are_drawn_where_their_frames_are_those_of_the_robot(na
 
 
 def test_meshes_of_a_package_line_up_with_the_masses():
-    pytest.importorskip("example_robot_data", reason="pip install example-robot-data")
-    pytest.importorskip("trimesh", reason="pip install trimesh pycollada")
+    skip_without_package("xarm7")
     robot = dy.load("xarm7")
     shapes = drawing_of(robot).shapes
     assert {d.shape.kind for d in shapes} == {"mesh"}
@@ -118,10 +123,7 @@ def test_a_robot_that_stands_on_its_feet_is_released_with_a_floating_base():
     assert released(dy.load("ur5e")).n == 6
 
 
-def test_a_quadruped_that_is_released_comes_to_rest_on_the_floor(without_packages):
-    """Eight corners of the trunk, and the ends of the legs; the trunk ends up lying on the floor, not in it."""
-    from dynamis.report.contact_points import contact_points
-
+def test_a_quadruped_touches_the_floor_with_its_legs_and_the_corners_of_its_trunk(without_packages):
     robot = released(dy.load("go2"))
     q = np.array(stage_of(robot)["pose"])
     points = contact_points(robot, q)

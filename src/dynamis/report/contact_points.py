@@ -32,8 +32,9 @@ class ContactPoint:
 
 
 def contact_points(robot: Robot, q: Array) -> list[ContactPoint]:
-    """Spheres inside the robot's shapes: the corners of heavy bodies, the lowest of each last body at ``q``, the farthest from all.
+    """Spheres inside the robot's shapes, which touch the floor in place of the shapes.
 
+    First the corners of heavy bodies, then the lowest of each last body at ``q``, then those farthest from all others.
     The spheres are the corners and ends of the shapes (see `balls`): round ends with their radius, corners with radius 0.
     """
     bodies, points, radii = _candidates(robot)

@@ -1,4 +1,4 @@
-"""Shapes for bodies whose file gives none that can be drawn: a tapered capsule from joint to joint, a housing about each axis."""
+"""Shapes of bodies whose file gives none that can be drawn: capsules from joint to joint, a housing about each axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def link_shapes(model: Model, body: int, reach: float) -> list[Shape]:
     made = [_capsule(np.zeros(3), end, radii[body], radius, colour) for end, radius in _ends(model, body, radii, reach)]
     centre = _centre_of_mass(model, body)
     if body and centre is not None:
-        near = min((_nearest(centre, end) for end, _ in _ends(model, body, radii, reach)), key=_distance_to(centre), default=None)
+        near = min(
+            (_nearest(centre, end) for end, _ in _ends(model, body, radii, reach)), key=_distance_to(centre), default=None
+        )
         near = np.zeros(3) if near is None else near
         if np.linalg.norm(centre - near) > radii[body]:
             made.append(_capsule(near, centre, radii[body], radii[body], colour))

@@ -121,7 +121,7 @@ def _configurations(robot: Robot, widest: float) -> Array:
 
 
 def _showing_pose(robot: Robot, up: Array, floor: float, reach: float, planar: bool) -> Array:
-    """Of many poses the one that shows an arm best; robots on a floating base, and trees, stay in the middle of their ranges."""
+    """Of many poses the one that shows an arm best; other robots are shown in the middle of their ranges."""
     model, rest = robot.model, middle(robot)
     arm = all(len(children) <= 1 for children in model.children) and all(c.q_index is not None for c in model.coordinates)
     if not arm or robot.n < 2:

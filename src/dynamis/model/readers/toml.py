@@ -18,7 +18,18 @@ import numpy as np
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
-from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.model.description import (
+    DRIVE_NUMBERS,
+    Appearance,
+    Description,
+    Drive,
+    Joint,
+    Limits,
+    Link,
+    MassProperties,
+    Mimic,
+    Shape,
+)
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES

@@ -25,9 +25,10 @@ _NAMES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 def write_urdf(description: Description) -> str:
     """The robot as a URDF document.
 
-    Tapered capsules, rounded boxes and ellipsoids, which URDF does not know, are written as a cylinder, a box and a sphere,
-    with their true sizes in a ``<dynamis>`` element. Cylindrical and universal joints become two joints with a massless link between them; a link whose frame is not on
-    its joint's axis is mounted on it by a fixed joint. Symbols, helical and spherical joints have no URDF form.
+    Cylindrical and universal joints become two joints with a massless link between them; a link whose frame is not on
+    its joint's axis is mounted on it by a fixed joint. Tapered capsules, rounded boxes and ellipsoids are written as a
+    cylinder, a box and a sphere, with their exact sizes in a ``<dynamis>`` element. Symbols, helical and spherical joints
+    have no URDF form.
     """
     fresh = Fresh([*(link.name for link in description.links), *(joint.name for joint in description.joints)])
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_text(description.name)}>"]
