@@ -2,6 +2,9 @@
 
 import base64
 import importlib.util
+import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from dynamis.report.meshes.surface import STEPS, Surface, joined, looks
 from dynamis.report.report import contents_of
 from dynamis.report.scene import scene_of
 
-trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+trimesh = pytest.importorskip("trimesh", reason="pip install trimesh pycollada")
 
 FIND_SPEC = importlib.util.find_spec
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -154,7 +157,7 @@ def test_all_meshes_together_keep_to_the_triangles_there_may_be(tmp_path, monkey
     drawing = drawing_of(dy.load(arm(tmp_path, shape("a.stl"), shape("b.stl"), shape("a.stl"))))
     count = sum(paint["count"] for mesh in drawing.meshes for paint in mesh["paint"])
     assert 1000 < count <= 2000
-    assert [mesh for _, _, mesh in drawing.shapes] == [0, 1, 0]  # each file once
+    assert [drawn.mesh for drawn in drawing.shapes] == [0, 1, 0]  # each file once
 
 
 # drawing
@@ -185,17 +188,26 @@ def test_an_object_file_takes_materials_from_beside_it_only(tmp_path):
     assert far["paint"] == [{"count": 1}]
 
 
-def test_a_mesh_that_cannot_be_read_is_drawn_as_what_the_link_collides_as(tmp_path):
+def from_file(drawing):
+    """(link, role) of what is drawn from the file."""
+    return [(drawn.link, drawn.shape.role) for drawn in drawing.shapes if drawn.link is not None]
+
+
+def test_a_link_whose_mesh_cannot_be_read_is_drawn_as_a_capsule_and_named_in_a_note(tmp_path):
+    """Never as what it collides as: beside links with meshes that would be another kind of picture."""
     (tmp_path / "bad.stl").write_bytes(b"solid nothing")
     (tmp_path / "bad.step").write_bytes(b"?")
     ball(tmp_path)
-    path = arm(tmp_path, shape("gone.stl"), shape("bad.stl") + shape("ball.stl", "collision"), shape("bad.step"))
-    drawing = drawing_of(dy.load(path))
-    assert [(link, s.role) for link, s, _ in drawing.shapes] == [("link1", "collision")]
+    bad = shape("bad.stl") + shape("ball.stl", "collision") + '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    drawing = drawing_of(dy.load(arm(tmp_path, shape("gone.stl"), bad, shape("bad.step"), shape("ball.stl"))))
+    assert from_file(drawing) == [("link3", "visual")]
+    made_up = {(drawn.body, drawn.shape.kind) for drawn in drawing.shapes if drawn.link is None}
+    assert {(0, "tapered_capsule"), (1, "tapered_capsule"), (2, "tapered_capsule")} <= made_up
+    assert 3 not in {body for body, _ in made_up}
     lost, broken, instead = drawing.notes
     assert lost.startswith("1 mesh not found: 'gone.stl'.")
-    assert broken.startswith("2 meshes not read: 'bad.stl', 'bad.step'.")
-    assert "tubes" in instead
+    assert broken.startswith("2 meshes not read: 'bad.step', 'bad.stl'.")
+    assert "capsules from joint to joint" in instead
 
 
 @pytest.mark.parametrize(
@@ -205,23 +217,24 @@ def test_a_mesh_that_cannot_be_read_is_drawn_as_what_the_link_collides_as(tmp_pa
 def test_no_content_breaks_the_report(content, kind, tmp_path):
     (tmp_path / f"bad.{kind}").write_bytes(content)
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape(f"bad.{kind}"))))
-    assert not drawing.shapes
+    assert not from_file(drawing)
     assert drawing.notes[0].startswith("1 mesh not read")
 
 
 def test_vertices_that_are_no_points_are_refused(tmp_path):
     (tmp_path / "bad.obj").write_text("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape("bad.obj"))))
-    assert not drawing.shapes
+    assert not from_file(drawing)
 
 
-def test_without_the_library_links_are_tubes_and_a_note_says_so(tmp_path, monkeypatch):
+def test_without_trimesh_links_are_capsules_and_a_note_names_what_to_install(tmp_path, monkeypatch):
     ball(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "trimesh" else FIND_SPEC(name))
     contents = contents_of(arm(tmp_path, "", shape("ball.stl")), sections=["robot"])
-    assert any("dynamis[mesh]" in note for note in contents.sections[0].notes)
-    assert scene_of(contents.subject.robot)["shapes"] == []
-    assert "dynamis[mesh]" in contents.markdown()
+    told = "1 mesh not read: 'ball.stl'. trimesh is not installed: pip install trimesh pycollada."
+    assert told in contents.sections[0].notes
+    assert {shape["kind"] for shape in scene_of(contents.subject.robot)["shapes"]} == {"tapered_capsule", "cylinder"}
+    assert told in contents.markdown()
 
 
 def test_a_link_that_shows_nothing_hides_what_it_collides_as_where_its_body_shows_something(tmp_path):
@@ -230,7 +243,7 @@ def test_a_link_that_shows_nothing_hides_what_it_collides_as_where_its_body_show
     box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
     fixed = f'<link name="guard">{box}</link><joint name="f" type="fixed"><parent link="link1"/><child link="guard"/></joint>'
     path.write_text(path.read_text().replace("</robot>", f"{fixed}</robot>"))
-    assert [link for link, _, _ in drawing_of(dy.load(path)).shapes] == ["link1"]
+    assert from_file(drawing_of(dy.load(path))) == [("link1", "visual")]
 
 
 def test_a_robot_without_meshes_says_nothing_about_them():
@@ -271,3 +284,8 @@ def test_the_page_draws_meshes_as_they_are_scaled_and_mirrored(tmp_path, opened)
     assert [first["mirrored"], second["mirrored"]] == [False, True]
     assert first["shadow"]
     assert found["hidden"]
+
+
+def test_reading_meshes_needs_nothing_beside_the_default_install():
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {"trimesh", "pycollada"} <= {re.split("[<>=;]", x)[0] for x in declared}

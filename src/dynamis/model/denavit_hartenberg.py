@@ -178,7 +178,9 @@ def _assemble(
     )
     carried = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in carried)
-    result.links.append(Link(root.name, MassProperties.of(model.base)))
+    result.appearance = copy.deepcopy(description.appearance)
+    shapes = {link.name: link.shapes for link in description.links}
+    result.links.append(Link(root.name, MassProperties.of(model.base), copy.deepcopy(root.shapes)))
     fresh = Fresh([*model.frames, *model.joint_names])
     last = fresh.name("dh_base")
     result.add_link(last, root.name, joint_name=fresh.name(f"{last}_mount"), origin=frames[0])
@@ -202,4 +204,5 @@ def _assemble(
             at = Pose.identity() if frame.body == 0 else frames[frame.body]
             pose = snap_pose(at.inverse() @ X_W[frame.body] @ frame.pose)
             result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
+            result.links[-1].shapes = copy.deepcopy(shapes.get(frame.name, []))
     return result, rows

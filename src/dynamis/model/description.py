@@ -53,8 +53,9 @@ class MassProperties:
 class Shape:
     """What a link looks like (``role`` "visual") or collides as ("collision"); never used by the dynamics.
 
-    ``kind`` is box (size = x, y, z), cylinder or capsule (size = radius, length), sphere (size = radius) or mesh
-    (``mesh`` = the file name as written, size = scale).
+    ``kind`` is box (size = x, y, z), rounded_box (x, y, z, radius of its edges), cylinder or capsule (radius, length),
+    tapered_capsule (radius at −z, radius at +z, distance between the centres of its round ends), sphere (radius),
+    ellipsoid (semi-axes) or mesh (``mesh`` = the file name as written, size = scale). Axes are along z of ``origin``.
     """
 
     role: str
@@ -63,6 +64,23 @@ class Shape:
     origin: Pose
     mesh: str = ""
     rgba: tuple[float, ...] | None = None
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+@dataclass(repr=False)
+class Appearance:
+    """How views show a robot; never used by the dynamics.
+
+    ``pose`` maps joints to the positions in which the robot is shown (the others are at 0, or amid their limits).
+    ``mobile``: the robot stands on the floor and nothing holds its base, whether it is loaded with a floating base or not.
+    ``meshes`` names a URDF whose visual meshes are drawn instead of the shapes where it is installed.
+    """
+
+    pose: dict[str, float] = field(default_factory=dict)
+    mobile: bool = False
+    meshes: str = ""
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -197,6 +215,7 @@ class Description:
     about: str = ""
     source: str = ""
     file: str = ""
+    appearance: Appearance = field(default_factory=Appearance)
 
     def link(self, name: str) -> Link:
         return _find(self.links, name, "link")

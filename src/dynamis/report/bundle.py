@@ -1,4 +1,4 @@
-"""The page's modules and the libraries they stand on, inside one file: an import map of ``data:`` addresses.
+"""The page's modules and the libraries they use in one file: an import map of ``data:`` addresses.
 
 Modules name each other by the names of the map ("dynamis/plot", "uplot"), so that a page that is served can map the same names
 to files.
@@ -22,7 +22,7 @@ VENDOR = {
 STYLES = {"katex": "katex/katex.inline.min.css", "uplot": "uplot/uplot.min.css"}
 # what a component of the page needs of the page's own modules and of the libraries
 NEEDS = {
-    "robot": ("sliders", "player", "view3d", "robot_parts", "kinematics", "elements", "three", "three/OrbitControls"),
+    "robot": ("sliders", "player", "dock", "view3d", "robot_parts", "kinematics", "elements", "three", "three/OrbitControls"),
     "plot": ("plot", "elements", "uplot"),
     "heatmap": ("heatmap", "elements"),
     "math": ("equation", "katex"),
@@ -33,7 +33,7 @@ PLAIN = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 def import_map(components: Iterable[str]) -> str:
     """The import map for these components, as JSON that can stand in a script element."""
-    names = sorted({"elements", "theme", *(name for component in components for name in NEEDS[component])})
+    names = sorted({"elements", "navigation", "theme", *(name for component in components for name in NEEDS[component])})
     imports = {name if name in VENDOR else f"dynamis/{name}": _address(name) for name in names}
     return json_for_page({"imports": imports})
 

@@ -1,4 +1,4 @@
-"""Numbers as a page needs them: short, finite, and as text where a person reads them."""
+"""Numbers for a page: rounded and finite as data, with units and prefixes as text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+PLAIN_FROM, PLAIN_TO = 1e-4, 1e6  # sizes written without a power of ten
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}
+
 
 def short(values: Any, digits: int = 5) -> Any:
-    """Numbers rounded to so many digits, in nested lists; what is not finite becomes None."""
+    """Numbers rounded to a number of significant digits, in nested lists; values that are not finite become None."""
     array = np.asarray(values, dtype=float)
     if array.ndim:
         return [short(x, digits) for x in array]
@@ -21,17 +25,49 @@ def short(values: Any, digits: int = 5) -> Any:
 
 
 def text(value: Any, digits: int = 4) -> str:
-    """A number for a table; a symbol as it is written; a dash where there is none."""
+    """A number for a table, in decimal notation where that is short; a symbol as it is written; a dash for none."""
     if not isinstance(value, int | float | np.number):
         return str(value)
+    x = float(value)
+    if not math.isfinite(x):
+        return "–"
+    if not x:
+        return "0"
+    rounded = float(f"{x:.{digits}g}")
+    if not PLAIN_FROM <= abs(rounded) < PLAIN_TO:
+        return power(x, max(digits - 1, 0), shorten=True)
+    decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
+    plain = f"{rounded:.{decimals}f}"
+    return (plain.rstrip("0").rstrip(".") if "." in plain else plain).replace("-", "−")
+
+
+def power(value: float, digits: int = 1, *, shorten: bool = False) -> str:
+    """A number with a power of ten: 1.6 × 10⁻¹⁵."""
+    if not value:
+        return "0"
+    mantissa, exponent = f"{value:.{digits}e}".split("e")
+    if shorten and "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa.replace('-', '−')} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+
+
+def quantity(value: float, unit: str, digits: int = 3) -> str:
+    """A number with a unit that takes a decimal prefix: 131 kN/m, 36 mm, 21 nJ."""
     if not math.isfinite(value):
         return "–"
-    return f"{value:.{digits}g}".replace("-", "−") if value else "0"
+    size = abs(float(f"{value:.{digits}g}"))
+    if not size:
+        return f"0 {unit}"
+    step = int(np.clip(math.floor(math.log10(size) / 3.0), -4, 3))
+    return f"{text(value / 1000.0**step, digits)} {PREFIXES[step]}{unit}"
 
 
-def power(value: float, digits: int = 1) -> str:
-    """A number with a power of ten: 1.6e−15."""
-    return f"{value:.{digits}e}".replace("-", "−")
+def duration(seconds: float, digits: int = 3) -> str:
+    """A time: 96.6 ns, 1.31 s, 2 min 5 s."""
+    if seconds < 120.0:
+        return quantity(seconds, "s", digits)
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def triple(values: Any, digits: int = 3) -> str:
@@ -39,19 +75,19 @@ def triple(values: Any, digits: int = 3) -> str:
 
 
 def ranges(robot: Any) -> tuple[Array, Array]:
-    """The ends (n,) between which each coordinate is shown: its limits, else a turn, else a metre to each side."""
+    """The interval (n,), (n,) in which each coordinate is shown: its limits, else ±π rad or ±1 m."""
     limits, turns = robot.limits, np.array([c.revolute for c in robot.model.coordinates])
     reach = np.where(turns, np.pi, 1.0)
     lower, upper = limits["lower"], limits["upper"]
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
     high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * reach, reach))
-    # a turn is enough to show, however often a joint may turn
+    # one turn shows every configuration of a joint that can make several
     wide = turns & (high - low > 4 * np.pi)
     return np.where(wide, -np.pi, low), np.where(wide, np.pi, high)
 
 
 def middle(robot: Any) -> Array:
-    """A configuration in which the robot is at ease: neutral where that is within the limits, else amid them."""
+    """The rest configuration: neutral where that is within the limits, else the middle of the range."""
     q = robot.neutral()
     low, high = ranges(robot)
     for k, c in enumerate(robot.model.coordinates):
@@ -69,8 +105,14 @@ def torque_unit(robot: Any, k: int) -> str:
 
 
 def main_frame(robot: Any) -> str:
-    """The tip of a serial arm; of another robot the frame farthest down its tree."""
+    """The tip of a serial arm; of another robot the farthest frame of the longest branch: a foot or a hand."""
     model = robot.model
     if model.tip is not None:
         return str(model.tip)
-    return max(model.link_names, key=lambda name: len(list(model.ancestors(model.frames[name].body))))
+
+    def depth(name: str) -> tuple[int, bool, float]:
+        frame = model.frames[name]
+        own = float(np.linalg.norm(np.asarray(frame.pose.p, dtype=float)))
+        return len(list(model.ancestors(frame.body))), not model.children[frame.body], own
+
+    return max(model.link_names, key=depth)

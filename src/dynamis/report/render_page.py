@@ -1,4 +1,4 @@
-"""A report as one HTML page: it works offline, by day and by night, by keyboard, and printed."""
+"""A report as one HTML page: self-contained, in light and dark colours, usable by keyboard and touch, printable."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from dynamis.report import bundle
-from dynamis.report.section import Block, Facts, Folded, Formula, HeatMap, Player, Plot, Robot3D, Say, Section, Table
+from dynamis.report.section import Block, Facts, Folded, Formula, Grid, HeatMap, Player, Plot, Robot3D, Say, Section, Table
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
     from dynamis.report.report import Contents
 
-NUMBER = re.compile(r"[-−+±]?(\d[\d.,]*(e[-+−]?\d+)?)\s*[%×]?|–|0|rigid|(\d[\d.]* [nµm]s)")
-LONG = 48  # characters of a cell beyond which it may wrap
-# nothing is fetched, whatever a name from a file would like; the page's own modules are data: addresses
+NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|rigid")
+LONG = 40  # characters of a cell beyond which it may wrap
+# nothing is fetched, whatever names from a file contain; the page's own modules are data: addresses
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
     "base-uri 'none'; form-action 'none'"
@@ -40,8 +40,8 @@ def render(contents: Contents) -> str:
         '<button type="button" id="theme" hidden>Theme</button></header>',
         f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
         *sections,
-        "</main><footer><p>Everything on this page is computed from one model of the robot; SI units. Each section ends with "
-        "the Python that computes it again.</p></footer></div>",
+        "</main><footer><p>All results are computed from one model of the robot, in SI units. Each section ends with the "
+        "Python code that reproduces it.</p></footer></div>",
     )
 
 
@@ -81,6 +81,31 @@ def text(value: object) -> str:
     return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
 
 
+# which of the two is shown depends on the pointer of the device: style.css
+HANDLING = (
+    '<span class="mouse">Drag to rotate the view, drag with the right button to pan; click the view, then use the wheel to '
+    'zoom.</span><span class="touch">Drag with one finger to rotate the view, pinch to zoom, drag with two fingers to '
+    "pan.</span>"
+)
+
+
+def _grid(view: Grid) -> dict[str, Any]:
+    """A view of a map as the page's heatmap.js reads it."""
+    axes = view.axes
+    return {
+        "name": view.name,
+        "x": axes.x,
+        "y": axes.y,
+        "xLabel": axes.x_label,
+        "yLabel": axes.y_label,
+        "joints": axes.joints,
+        "unit": view.unit,
+        "summary": view.summary,
+        "values": view.values,
+        "q": view.q,
+    }
+
+
 class _Page:
     """Collects the data of figures, and which components are used."""
 
@@ -109,7 +134,7 @@ class _Page:
         return f'<section id="{section.key}" aria-labelledby="{section.key}-title">{heading}' + "\n".join(body) + "</section>"
 
     def blocks(self, blocks: Any) -> list[str]:
-        """Blocks one after the other; neighbouring figures stand side by side where there is room."""
+        """Blocks in their order; consecutive figures stand side by side where the window is wide enough."""
         parts: list[str] = []
         figures: list[str] = []
         for block in [*blocks, None]:
@@ -147,8 +172,7 @@ class _Page:
         self.data["scene"] = scene
         return (
             '<figure class="robot whole" data-component="robot"><div class="place"></div>'
-            "<figcaption>Drag to turn, with the right button to move; the wheel zooms once the view has been clicked."
-            "</figcaption></figure>"
+            f"<figcaption>{HANDLING}</figcaption></figure>"
         )
 
     def figure(self, block: Plot | HeatMap | Player) -> str:
@@ -157,7 +181,9 @@ class _Page:
         if isinstance(block, Player):
             kind, held[key] = "player", {"name": block.name, "title": block.title, "times": block.times, "q": block.q}
             self.components.add("robot")
-            self.data["scene"] = block.scene
+            if self.data.setdefault("scene", block.scene) is not block.scene:
+                shared = self.data["scene"]  # its meshes are drawn in both
+                held[key]["scene"] = {k: x for k, x in block.scene.items() if shared.get(k) != x}
         elif isinstance(block, Plot):
             kind = "plot"
             views = [{"name": v.name, "x": v.x, "series": v.series} for v in block.views]
@@ -176,16 +202,10 @@ class _Page:
             kind = "heatmap"
             held[key] = {
                 "title": block.title,
-                "x": block.x,
-                "y": block.y,
-                "xLabel": block.x_label,
-                "yLabel": block.y_label,
-                "unit": block.unit,
-                "views": [{"name": v.name, "values": v.values} for v in block.views],
-                "summary": block.summary,
+                "views": [_grid(view) for view in block.views],
                 "choose": block.choose,
                 "square": block.square,
-                "joints": block.joints,
+                "empty": block.empty,
             }
             self.components.add(kind)
         return (
@@ -202,12 +222,13 @@ class _Page:
             for x, n in zip(table.header, numeric, strict=True)
         )
         rows = "".join(f"<tr>{self._cells(table.header, row, numeric, long)}</tr>" for row in table.rows)
-        caption = f"<caption>{self.prose(table.title)}</caption>" if table.title and not table.folded else ""
+        title = f'<h3 class="title">{self.prose(table.title)}</h3>' if table.title and not table.folded else ""
         note = f'<p class="note">{self.prose(table.note)}</p>' if table.note else ""
         name = text(table.title or "table")
+        # the title is outside the box that scrolls, so that it neither widens the table nor moves with it
         made = (
-            f'<div class="wide" tabindex="0" role="region" aria-label="{name}"><table>{caption}<thead><tr>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>{note}"
+            f'{title}<div class="wide" tabindex="0" role="region" aria-label="{name}"><table aria-label="{name}">'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
         )
         if not table.folded:
             return made
@@ -225,7 +246,7 @@ class _Page:
         return "".join(cells)
 
     def prose(self, words: object) -> str:
-        """Text escaped, $…$ kept for the page to typeset."""
+        """Escaped text, with $…$ marked for typesetting."""
         pieces = re.split(r"\$([^$]+)\$", str(words))
         if len(pieces) > 1:
             self.components.add("math")

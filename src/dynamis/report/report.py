@@ -1,4 +1,4 @@
-"""``report``: everything about a robot on one page."""
+"""``report``: the analysis of a robot in one file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
-from dynamis.report.section import Budget, OutOfTimeError, Section
+from dynamis.report.section import Budget, Section
 from dynamis.report.subject import Subject, subject_of
 from dynamis.report.tiers import code_tier
 from dynamis.robot import Robot, load
@@ -19,7 +19,7 @@ from dynamis.whole_files import write_file
 
 Progress = Callable[[float, str], None]
 
-# the sections in their order: module, and share of the time
+# the sections in their order: module, and share of the time that extras may take
 SECTIONS = {
     "robot": ("overview", 0.05),
     "check": ("check", 0.2),
@@ -33,12 +33,11 @@ SECTIONS = {
     "speed": ("speed", 0.1),
 }
 SECONDS = 30.0
-LEAST = 0.5  # s for a section, however late it is
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """A report before it is written: what it is about, and its sections."""
+    """A computed report: the robot and its sections."""
 
     subject: Subject
     sections: Sequence[Section]
@@ -49,7 +48,7 @@ class Contents:
 
     @property
     def default_path(self) -> Path:
-        """What its file is called: like the robot's file, or like the robot, with hyphens for all but letters and digits."""
+        """The default file name: from the robot's file, else from its name, of letters, digits and hyphens."""
         source = self.subject.source or ""
         name = Path(source).stem if Path(source).suffix else self.title
         plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
@@ -67,7 +66,7 @@ class Contents:
         return render(self)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write an .html, .md or .pdf file, whole or not at all."""
+        """Write an .html, .md or .pdf file atomically."""
         target = Path(path)
         suffix = target.suffix.lower()
         if suffix == ".pdf":
@@ -89,12 +88,13 @@ def report(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Path:
-    """Write everything about a robot into one file, and return where: .html (a page that needs no network), .md or .pdf.
+    """Write the analysis of a robot to one file and return its path: .html (self-contained, works offline), .md or .pdf.
 
-    ``path`` is the name of the robot's file, or the robot's own, with ``-report.html`` unless given. ``sections`` chooses among
-    robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and speed; ``without`` leaves some
-    out. ``values`` gives numbers to the robot's symbols: formulas keep the symbols, everything else takes the numbers. A
-    section that fails, or that would take more than its share of about ``seconds`` in all, says so in its place.
+    ``path`` defaults to the name of the robot's file, or of the robot, with ``-report.html``. ``sections`` chooses among
+    robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and speed; ``without`` omits some.
+    ``values`` gives numbers to the robot's symbols: formulas keep the symbols, everything else uses the numbers. A section
+    that fails contains the error message. Sections, tables and figures do not depend on the speed of the machine;
+    ``seconds`` limits only extras, which are marked as such (further random states in the check of the model).
 
     >>> import dynamis as dy, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -116,14 +116,14 @@ def contents_of(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Contents:
-    """The sections of a report, computed but not written; ``source`` is what `load` was given for a robot already loaded."""
+    """The computed sections of a report; ``source`` is the argument of `load` for a robot already loaded."""
     chosen = chosen_sections(sections, without)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
         raise InputError(f"seconds must be a positive number, got {seconds!r}")
     source = source if isinstance(robot, Robot) else os.fspath(robot)
     subject = subject_of(robot if isinstance(robot, Robot) else load(robot), values, source)
     if not subject.robot.n:
-        raise InputError(f"robot {printable(subject.robot.name)} has no joints that move: there is no dynamics to report on")
+        raise InputError(f"robot {printable(subject.robot.name)} has no movable joints, so it has no dynamics to report")
     total = left = sum(SECTIONS[key][1] for key in chosen)
     made, whole = [], Budget(seconds)
     for key in chosen:
@@ -131,8 +131,7 @@ def contents_of(
         module = importlib.import_module(f"dynamis.report.sections.{name}")
         if progress is not None:
             progress(1.0 - left / total, module.TITLE)
-        # what one section does not need is there for those after it
-        made.append(_built(module, subject, max(whole.left * share / left, LEAST)))
+        made.append(_built(module, subject, whole.left * share / left))
         left -= share
     return Contents(subject, made)
 
@@ -144,7 +143,7 @@ def chosen_sections(sections: Sequence[str] | None, without: Sequence[str]) -> l
             raise unknown_name("section", name, SECTIONS)
     chosen = [key for key in SECTIONS if (sections is None or key in sections) and key not in without]
     if not chosen:
-        raise InputError("no section is left to report; choose among " + ", ".join(SECTIONS))
+        raise InputError("no section is left; choose among " + ", ".join(SECTIONS))
     return chosen
 
 
@@ -152,12 +151,14 @@ def _built(module: Any, subject: Subject, seconds: float) -> Section:
     section, budget = Section(module.KEY, module.TITLE), Budget(seconds)
     try:
         with warnings.catch_warnings(), code_tier("quick"):
-            warnings.simplefilter("ignore")  # what a section has to say about its numbers stands in its notes
-            module.build(subject, section, budget)
-    except (DynamisError, OutOfTimeError) as error:
+            warnings.simplefilter("ignore")  # sections state the limits of their numbers in their notes
+            module.build(subject, section)
+            if hasattr(module, "add_extra"):
+                module.add_extra(subject, section, budget)
+    except DynamisError as error:
         section.failed = str(error)
     except Exception as error:
-        # one section must not cost the others; what it says is enough to find the cause
+        # an error in one section must not prevent the others
         section.failed = f"{type(error).__name__}: {error}"
     section.seconds = budget.spent
     return section

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Free, Helical, Prismatic, Revolute, Spherical
 from dynamis.model.model import Body
-from dynamis.report.meshes.drawing import drawing_of
+from dynamis.report.meshes.drawing import Drawing, drawing_of
 from dynamis.report.numbers import main_frame, middle, ranges, short, unit_of
 from dynamis.report.staging import stage_of
 from dynamis.robot import Robot
@@ -42,7 +42,7 @@ def scene_of(robot: Robot) -> dict[str, Any]:
             for k, c in enumerate(model.coordinates)
         ],
         "masses": [_mass(model.with_locked_rotors(i), number[i]) for i, _ in kept],
-        **_shapes(robot),
+        **_shapes(drawing_of(robot)),
         **stage_of(robot),
     }
 
@@ -84,18 +84,22 @@ def _mass(inertia: Any, body: int) -> dict[str, Any]:
     return made | {"pose": _pose(pose), "radii": short(np.sqrt(squares), 5)}
 
 
-def _shapes(robot: Robot) -> dict[str, Any]:
-    """What the file says its links look like, and the meshes among that, each once."""
-    drawing = drawing_of(robot)
+def _shapes(drawing: Drawing) -> dict[str, Any]:
+    """The shapes in the frames of their bodies, the meshes among them, and balls (body, x, y, z, radius) that hold them."""
     shapes = [
         {
-            "frame": link,
-            "kind": shape.kind,
-            "size": [float(x) for x in shape.size],
-            "pose": _pose(shape.origin),
-            **({"mesh": mesh} if mesh is not None else {}),
-            **({"rgba": list(map(float, shape.rgba))} if shape.rgba is not None else {}),
+            "body": drawn.body,
+            "kind": drawn.shape.kind,
+            "size": [float(x) for x in drawn.shape.size],
+            "pose": _pose(drawn.shape.origin),
+            **({"mesh": drawn.mesh} if drawn.mesh is not None else {}),
+            **({"rgba": list(map(float, drawn.shape.rgba))} if drawn.shape.rgba is not None else {}),
         }
-        for link, shape, mesh in drawing.shapes
+        for drawn in drawing.shapes
     ]
-    return {"shapes": shapes, "meshes": drawing.meshes}
+    balls = [
+        [drawn.body, *short(point), short(radius)]
+        for drawn in drawing.shapes
+        for point, radius in zip(drawn.points, drawn.radii, strict=True)
+    ]
+    return {"shapes": shapes, "meshes": drawing.meshes, "outline": balls}

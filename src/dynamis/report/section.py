@@ -1,4 +1,4 @@
-"""What a report is made of: sections, and in each of them blocks that a page and a Markdown file can both show."""
+"""The contents of a report: sections of blocks, rendered to HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Say:
 
 @dataclass(frozen=True)
 class Facts:
-    """Short answers: (what, value)."""
+    """Key figures: (name, value)."""
 
     pairs: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; cells are text with $…$. A folded one opens when asked."""
+    """Rows under a header; cells are text with $…$. A folded table is collapsed at first."""
 
     title: str
     header: Sequence[str]
@@ -42,7 +42,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks behind a title, shown when it is opened."""
+    """Collapsed blocks under a title."""
 
     title: str
     blocks: Sequence[Block]
@@ -59,9 +59,9 @@ class Curves:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of lines; with several ``views`` one is chosen. ``summary`` says what it shows in words.
+    """A figure of lines; with several ``views`` one is chosen. ``summary`` is its caption.
 
-    ``player`` names the motion whose time its cursor follows.
+    ``player`` is the motion whose time the cursor follows.
     """
 
     title: str
@@ -75,43 +75,59 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Numbers over a rectangle, row by row from the lowest y: ``values[j][i]`` at x_i, y_j; None where there is none."""
+class Axes:
+    """The rectangle under a map: its intervals ``x`` and ``y``, and the entries of q these are, where they are joints."""
 
-    values: Sequence[Sequence[float | None]]
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """A figure of colours over a rectangle; ``x`` and ``y`` are its ends. With several ``views`` one is chosen.
-
-    ``square`` draws metres alike in both directions; ``joints`` are the entries of q that x and y are, where they are some.
-    """
-
-    title: str
     x: tuple[float, float]
     y: tuple[float, float]
     x_label: str
     y_label: str
-    unit: str
-    views: Sequence[Grid]
-    summary: str
-    choose: str = ""
-    square: bool = False
     joints: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Numbers over a rectangle, row by row from the lowest y: ``values[j][i]`` at x_i, y_j; None where there is none.
+
+    ``q`` holds one configuration per cell, as `report.configurations.encoded` writes it: a click on the cell shows it.
+    """
+
+    axes: Axes
+    values: Sequence[Sequence[float | None]]
+    name: str = ""
+    unit: str = ""
+    summary: str = ""
+    q: str = ""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A figure of colours over a rectangle. With several ``views`` one is chosen, each with axes and summary of its own.
+
+    ``square`` draws both axes to the same scale; ``empty`` says why a cell has no value.
+    """
+
+    title: str
+    views: Sequence[Grid]
+    choose: str = ""
+    square: bool = False
+    empty: str = ""
+
+    @property
+    def summary(self) -> str:
+        return self.views[0].summary
+
+
+@dataclass(frozen=True)
 class Robot3D:
-    """The robot to turn and to move by its joints."""
+    """The robot in 3-D, with a slider per joint."""
 
     scene: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Player:
-    """A motion to play: configurations at equal times, shown by the robot of the scene."""
+    """An animation: configurations at times, of the robot of the scene."""
 
     name: str
     title: str
@@ -126,7 +142,7 @@ Block = Say | Facts | Table | Formula | Folded | Plot | HeatMap | Robot3D | Play
 
 @dataclass
 class Section:
-    """One part of a report: what it says, and the Python that says it again."""
+    """One part of a report, with the Python that reproduces its numbers."""
 
     key: str
     title: str
@@ -139,20 +155,16 @@ class Section:
 
     @property
     def missing(self) -> str:
-        """How to begin the sentence that says why something is not there."""
-        return "The rest of this section is missing" if self.blocks else "This section is missing"
+        """The beginning of the sentence that gives the reason for missing content."""
+        return "The rest of this section could not be computed" if self.blocks else "This section could not be computed"
 
     def add(self, *blocks: Block) -> Section:
         self.blocks.extend(blocks)
         return self
 
 
-class OutOfTimeError(Exception):
-    """A section came to the end of its time."""
-
-
 class Budget:
-    """The time a section may take."""
+    """The time a section has for extras: content beyond what it always has, and marked as such."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -165,8 +177,3 @@ class Budget:
     @property
     def left(self) -> float:
         return max(self.seconds - self.spent, 0.0)
-
-    def check(self, before: str) -> None:
-        """Stop here if the time is over."""
-        if self.left <= 0.0:
-            raise OutOfTimeError(f"its {self.seconds:.3g} s were over before {before}; allow more seconds")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.model.joints import Free
+from dynamis.report.meshes.drawing import Drawing, drawing_of
 from dynamis.report.numbers import main_frame, middle, ranges, short
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
@@ -18,11 +20,12 @@ SAMPLES = 200  # configurations, to see how much room the robot takes, and as ma
 CLOSER = 50  # more of them, around the best
 FLAT = 1e-9
 BENT = 1.6  # rad or m that a joint may be away from the middle in the pose
-# what a good pose is: the tip so far out and so high, in reaches …
+# a good pose has the tip so far out and so high, in reaches …
 OUT, HIGH = 0.55, 0.5
-# … and what counts besides: links held high, joints near their middle, the arm seen from its side
+# … and is also judged by the height of the links, the distance from the middle of the ranges, the view from the side
 LIFTED, NEAR_MIDDLE, SIDEWAYS = 0.9, 0.25, 0.25
 CAMERA = 0.75  # rad from the forward direction to where the page looks from: view3d.js
+AFLOAT = 0.3  # of the reach: height above the floor of what floats without gravity
 
 
 def stage_of(robot: Robot) -> dict[str, Any]:
@@ -36,16 +39,72 @@ def stage_of(robot: Robot) -> dict[str, Any]:
     upright = up[2] > 0.9
     # an arm that swings in an upright plane hangs from a wall; others stand on the floor or on their feet
     planar = bool((extent <= FLAT * max(float(extent.max()), 1e-300)).any()) and not upright
-    floor = float(heights.min() if planar or not upright else min(0.0, heights[0].min()))
     reach = max(float(np.linalg.norm(points, axis=-1).max()), 1e-3)
-    pose = _showing_pose(robot, up, floor, reach, planar)
+    drawing = drawing_of(robot)
+    floor = float(heights.min()) if planar or not upright else min(0.0, _lowest(robot, drawing, q[0], up, base=True))
+    pose = _given_pose(robot)
+    if pose is None:
+        pose = _showing_pose(robot, up, floor, reach, planar)
+    if not planar and upright:
+        lowest = _lowest(robot, drawing, pose, up)
+        free = free_base(robot)
+        if free is not None and g.any():
+            pose[free : free + 3] -= lowest * up
+            floor = 0.0
+        elif free is not None:
+            floor = lowest - AFLOAT * reach
+        elif is_mobile(robot):
+            floor = lowest
+        else:
+            floor = min(floor, lowest)
+    held = not planar and upright and not is_mobile(robot)
     return {
         "pose": short(pose, DIGITS),
         "up": short(up, 6),
         "floor": short(floor, 5),
         "planar": planar,
         "reach": short(reach, 5),
+        # a base without a shape of its own stands on a plate
+        "plate": held and floor > -1e-6 * reach and not any(d.body == 0 and d.link is not None for d in drawing.shapes),
     }
+
+
+def free_base(robot: Robot) -> int | None:
+    """Where in q the position of a floating base begins."""
+    return next((b.q_index.start for _, b in robot.model.moving if b.parent == 0 and isinstance(b.motion, Free)), None)
+
+
+def is_mobile(robot: Robot) -> bool:
+    """Whether nothing holds the base: it floats, or its file says so."""
+    return robot.description.appearance.mobile or free_base(robot) is not None
+
+
+def _given_pose(robot: Robot) -> Array | None:
+    """The pose the robot's file gives, within the limits."""
+    given, q = robot.description.appearance.pose, middle(robot)
+    if not given:
+        return None
+    low, high = ranges(robot)
+    for k, c in enumerate(robot.model.coordinates):
+        if c.q_index is not None and c.name in given:
+            q[c.q_index] = np.clip(given[c.name], low[k], high[k])
+    return q
+
+
+def _lowest(robot: Robot, drawing: Drawing, q: Array, up: Array, *, base: bool = False) -> float:
+    """The lowest point of the drawn robot, or of its base alone, and of the frames' origins.
+
+    The housings of made-up shapes do not count: at the base they reach below the floor and are cut off there.
+    """
+    poses = body_poses(robot, q)
+    low = [
+        float((drawn.points @ poses[drawn.body].R.T @ up + poses[drawn.body].p @ up - drawn.radii).min())
+        for drawn in drawing.shapes
+        if drawn.link is not None and len(drawn.points) and not (base and drawn.body)
+    ]
+    frames = robot.model.frames.values()
+    low += [float((poses[f.body] @ f.pose).p @ up) for f in frames if not (base and f.body)]
+    return min(low)
 
 
 def _configurations(robot: Robot, widest: float) -> Array:
@@ -62,7 +121,7 @@ def _configurations(robot: Robot, widest: float) -> Array:
 
 
 def _showing_pose(robot: Robot, up: Array, floor: float, reach: float, planar: bool) -> Array:
-    """Of many poses the one that shows an arm best; robots on a floating base, and trees, stay as they are at ease."""
+    """Of many poses the one that shows an arm best; other robots are shown in the middle of their ranges."""
     model, rest = robot.model, middle(robot)
     arm = all(len(children) <= 1 for children in model.children) and all(c.q_index is not None for c in model.coordinates)
     if not arm or robot.n < 2:
@@ -101,14 +160,17 @@ def _cost(robot: Robot, q: Array, rest: Array, up: Array, floor: float, reach: f
     return np.asarray(cost)
 
 
-def _positions(robot: Robot, q: Array) -> Array:
-    """Where the robot is (points, 3): origins of frames, then the far side of the last bodies' centres of mass.
-
-    By the tree itself: a compiled function for each frame would take longer than its one use.
-    """
-    model, poses = robot.model, [Pose.identity()]
-    for _, body in model.moving:
+def body_poses(robot: Robot, q: Array) -> list[Pose]:
+    """By the tree itself: a compiled function for each frame would take longer than its one use."""
+    poses = [Pose.identity()]
+    for _, body in robot.model.moving:
         poses.append(poses[body.parent] @ body.pose(q))
+    return poses
+
+
+def _positions(robot: Robot, q: Array) -> Array:
+    """Where the robot is (points, 3): origins of frames, then the far side of the last bodies' centres of mass."""
+    model, poses = robot.model, body_poses(robot, q)
     points = [poses[f.body].R @ f.pose.p + poses[f.body].p for f in model.frames.values()]
     last = [i for i, body in model.moving if not model.children[i] and not body.is_rotor]
     far = [(i, model.with_locked_rotors(i)) for i in last]

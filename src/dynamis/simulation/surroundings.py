@@ -65,11 +65,13 @@ def contact(
     friction: float = 0.0,
     radius: float = 0.0,
     slip: float = 1e-3,
+    point: Any = (0.0, 0.0, 0.0),
 ) -> Callable[[Any, Array, Array], Array]:
-    """The wrench a surface exerts on a ball of a radius about a frame's origin, for ``simulate(…, wrenches={frame: …})``.
+    """The wrench of a surface on a sphere fixed to a frame, at the frame's origin: for ``simulate(…, wrenches={frame: …})``.
 
-    Where the ball is ``x`` deep: N = k x (1 + c ẋ), never pulling [Hunt & Crossley 1975], with stiffness k [N/m] and damping
-    c [s/m]; friction μ N against the slip, smoothed below the velocity ``slip``.
+    The sphere has its centre at ``point``, in the frame's own axes. At penetration ``x``: N = k x (1 + c ẋ), never pulling
+    [Hunt & Crossley 1975], with stiffness k [N/m] and damping c [s/m]; friction μ N against the slip, smoothed below the
+    velocity ``slip``.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -81,20 +83,25 @@ def contact(
     if not (stiffness > 0 and damping >= 0 and friction >= 0 and radius >= 0 and slip > 0):
         raise InputError("a contact needs stiffness > 0, damping, friction and radius ≥ 0, slip > 0")
     name = robot.model.frame(frame).name
+    centre = np.array(point, dtype=float)
+    if centre.shape != (3,) or not np.isfinite(centre).all():
+        raise InputError(f"the point of a contact is three finite coordinates in the frame's axes, got {point!r}")
 
     def push(_t: Any, q: Array, v: Array) -> Array:
-        p = robot.pose(q, name)[:3, 3]
+        pose = robot.pose(q, name)
         moving = robot.velocity(q, v, name)
-        above, n = surface.nearest(p)
+        to_centre = pose[:3, :3] @ centre if centre.any() else centre
+        above, n = surface.nearest(pose[:3, 3] + to_centre)
         depth = maximum(radius - above, 0.0)
-        arm = -radius * n  # from the frame's origin to where it touches
-        velocity = moving[:3] + np.cross(moving[3:], arm) if radius else moving[:3]
+        arm = to_centre - radius * n  # from the frame's origin to where the sphere touches
+        away = bool(centre.any() or radius)
+        velocity = moving[:3] + np.cross(moving[3:], arm) if away else moving[:3]
         closing = -np.dot(n, velocity)
         normal = stiffness * depth * maximum(1.0 + damping * closing, 0.0)
         sliding = velocity + closing * n
         speed = sqrt(np.dot(sliding, sliding) + SMALL * SMALL)
         force = normal * n - (friction * normal * tanh(speed / slip) / speed) * sliding
-        moment = np.cross(arm, force) if radius else np.zeros(3)
+        moment = np.cross(arm, force) if away else np.zeros(3)
         return np.concatenate([force, moment])
 
     push.traceable = True  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The inertia of a body given by a closed surface mesh (needs the extra ``dynamis[mesh]``)."""
+"""The inertia of a body given by a closed surface mesh (read by trimesh)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
     try:
         import trimesh
     except ImportError:
-        raise MissingExtraError("mesh inertias need trimesh: pip install 'dynamis[mesh]'") from None
+        raise MissingExtraError("mesh inertias need trimesh: pip install trimesh") from None
     if (mass is None) == (density is None):
         raise InputError("give exactly one of mass= and density=")
     for name, value in (("mass", mass), ("density", density), ("scale", scale)):

@@ -14,14 +14,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
+import numpy as np
+
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.model.description import (
+    DRIVE_NUMBERS,
+    Appearance,
+    Description,
+    Drive,
+    Joint,
+    Limits,
+    Link,
+    MassProperties,
+    Mimic,
+    Shape,
+)
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.readers.expressions import PARAMETER_NAME
 from dynamis.model.readers.toml_table import Table, brief
+from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
 from dynamis.scalar import symbol
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia
@@ -35,7 +49,6 @@ SOLIDS: dict[str, Callable[..., Inertia]] = {
     "point": solids.point_mass, "sphere": solids.sphere, "box": solids.box, "cylinder": solids.cylinder,
     "hollow_cylinder": solids.hollow_cylinder, "rod": solids.rod, "disc": solids.disc, "ellipsoid": solids.ellipsoid,
 }  # fmt: skip
-SHAPE_SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "mesh": 3}
 
 _MASS = {"mass", "com", "inertia", "solid", "shapes"}
 _JOINT = {"link", "parent", "joint", "type", "limits", "mimic", "actuator", *vars(Drive())} | _MASS
@@ -47,6 +60,7 @@ _KEYS = {
     "mdh": {"a", "alpha", "d", "theta"} | _JOINT,
     "poe": {"xyz", "rpy", "screw"} | _JOINT,
     "frame": {"link", "parent", "joint", "xyz", "rpy"},
+    "appearance": {"pose", "mobile", "meshes"},
 }
 _ROWS = ("link", "dh", "mdh", "poe", "frame")
 
@@ -112,7 +126,19 @@ class _Reader:
         for section, row in self.rows():
             name = self.read_row(section, row, d, last)
             last = last if section == "frame" else name
+        self.read_appearance(d)
         return d
+
+    def read_appearance(self, d: Description) -> None:
+        table = self.section("appearance")
+        joints = {joint.name for joint in d.joints if joint.type in ("revolute", "continuous", "prismatic", "helical")}
+        pose = table.table("pose", joints)
+        mobile = table.entries.get("mobile", False)
+        if not isinstance(mobile, bool):
+            table.wrong("appearance", f"mobile = {brief(mobile)}", "true or false")
+            mobile = False
+        positions = {name: pose.real(name, 0.0) for name in pose.entries}
+        d.appearance = Appearance(positions, mobile, table.text("meshes", ""))
 
     def section(self, name: str) -> Table:
         entries = self.document.get(name, {})
@@ -246,7 +272,7 @@ class _Reader:
             parameters = [given.number(key) for key in ("xx", "xy", "yy", "xz", "yz", "zz")]
             tensor = Inertia.from_parameters([0.0, 0.0, 0.0, 0.0, *parameters]).tensor
             link.mass_properties = MassProperties(row.number("mass"), com, tensor, row.line)
-        for shape in row.tables("shapes", {"kind", "size", "xyz", "rpy", "role", "mesh", "rgba"}):
+        for shape in row.tables("shapes", {"kind", "size", "xyz", "rpy", "from", "to", "role", "mesh", "rgba"}):
             self.read_shape(shape, link)
 
     def read_solid(self, row: Table) -> Inertia | None:
@@ -278,10 +304,24 @@ class _Reader:
 
     def read_shape(self, shape: Table, link: Link) -> None:
         kind, role = shape.text("kind", ""), shape.text("role", "visual")
-        if kind not in SHAPE_SIZES or role not in ("visual", "collision"):
-            allowed = f"kind = {', '.join(SHAPE_SIZES)}; role = visual or collision"
+        if kind not in SIZES or role not in ("visual", "collision"):
+            allowed = f"kind = {', '.join(SIZES)}; role = visual or collision"
             shape.wrong("shape", f"a shape of kind {printable(kind)} and role {printable(role)}", allowed)
             return
-        size = shape.reals("size", SHAPE_SIZES[kind], [1.0] * SHAPE_SIZES[kind])
+        count = len(SIZES[kind])
+        if "from" in shape or "to" in shape:
+            if kind not in ALONG_Z or "xyz" in shape or "rpy" in shape:
+                shape.wrong("shape", f"a {kind} with from and to", f"{', '.join(ALONG_Z)}, and neither xyz nor rpy then")
+                return
+            ends = [np.array(shape.reals(key, 3, [0.0] * 3)) for key in ("from", "to")]
+            origin, length = between(*ends)
+            size = (*shape.reals("size", count - 1, [1.0] * (count - 1)), length)
+        else:
+            origin, size = shape.pose(), shape.reals("size", count, [1.0] * count)
         rgba = shape.reals("rgba", 4, [1.0] * 4) if "rgba" in shape else None
-        link.shapes.append(Shape(role, kind, size, shape.pose(), shape.text("mesh", ""), rgba))
+        made = Shape(role, kind, size, origin, shape.text("mesh", ""), rgba)
+        wrong = fault(made)
+        if wrong is not None:
+            shape.wrong("shape", f"a {kind}: {wrong}", f"size = [{', '.join(SIZES[kind])}], in metres")
+            return
+        link.shapes.append(made)

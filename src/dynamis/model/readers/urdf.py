@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,10 +18,11 @@ import numpy as np
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
-from dynamis.model.description import DRIVE_NUMBERS, Description, Joint, Limits, Link, MassProperties, Mimic, Shape
+from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.numbers import PLAIN, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Element, parse_xml
+from dynamis.model.shapes import SIZES, fault
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
 
@@ -33,6 +34,9 @@ URDF_TYPES = {
     "planar": "planar",
     "floating": "free",
 }
+
+
+URDF_SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")
 
 
 def read_urdf(data: bytes, file: str, report: Report) -> Description:
@@ -51,6 +55,7 @@ def read_urdf(data: bytes, file: str, report: Report) -> Description:
             description.joints.append(reader.joint(element))
         elif element.tag == "dynamis":
             description.gravity = reader.vector(element, "gravity", "robot", description.gravity)
+            description.appearance = reader.appearance(element)
     return description
 
 
@@ -85,6 +90,19 @@ def _colour(material: Element) -> tuple[float, ...] | None:
         numbers = parse_numbers(colour.attributes.get("rgba", ""), 4)
         return tuple(numbers) if numbers else None
     return None
+
+
+def _exact(element: Element, near: Shape) -> Shape:
+    """The shape for which our writer wrote the nearest one that URDF knows, where it says so."""
+    for more in element.all("dynamis"):
+        kind = more.attributes.get("shape", "")
+        if kind not in SIZES or kind in URDF_SHAPES:
+            continue
+        size = parse_numbers(more.attributes.get("size", ""), len(SIZES[kind]))
+        made = replace(near, kind=kind, size=tuple(size)) if size else near
+        if fault(made) is None:
+            return made
+    return near
 
 
 class _Reader:
@@ -193,12 +211,18 @@ class _Reader:
             found |= {"lower": -np.inf, "upper": np.inf}
         joint.limits = Limits(**found)
 
+    def appearance(self, element: Element) -> Appearance:
+        """How our writer says a robot is shown."""
+        attributes = element.attributes
+        pose = {e.attributes.get("joint", ""): self.number(e, "value", "robot") for e in element.all("pose")}
+        return Appearance(pose, attributes.get("mobile") == "true", attributes.get("meshes", ""))
+
     def shape(self, element: Element, role: str, link: Link, where: str) -> None:
         """Shapes never enter the dynamics, so a bad one is left out with a warning instead of refused."""
         quiet = Report()
         reader = _Reader(quiet)
         geometry = next(iter(element.all("geometry")), None)
-        kinds = [c for c in geometry.children if c.tag in ("box", "cylinder", "capsule", "sphere", "mesh")] if geometry else []
+        kinds = [c for c in geometry.children if c.tag in URDF_SHAPES] if geometry else []
         if not kinds:
             return
         e = kinds[0]
@@ -222,7 +246,8 @@ class _Reader:
                              "the shape is left out; the dynamics does not need it", e.line)  # fmt: skip
             return
         mesh = e.attributes.get("filename", "") if e.tag == "mesh" else ""
-        link.shapes.append(Shape(role, e.tag, tuple(float(x) for x in size), origin, mesh, rgba))
+        made = Shape(role, e.tag, tuple(float(x) for x in size), origin, mesh, rgba)
+        link.shapes.append(_exact(element, made))
 
     def origin(self, element: Element, where: str) -> Pose:
         e = self.only(element, "origin", where)

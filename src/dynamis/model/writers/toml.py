@@ -10,7 +10,7 @@ import numpy as np
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.actuators import is_there
 from dynamis.model.denavit_hartenberg import to_dh
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Drive, Joint, Limits, Link, MassProperties, Shape
 from dynamis.model.forms import screw_of
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.scalar import Node, topological
@@ -38,6 +38,7 @@ def write_toml(description: Description, form: str = "link") -> str:
     out.append(f"gravity = {_vector(description.gravity)}")
     if symbols:
         out += ["", "[parameters]", *(f'{name} = "symbol"' for name in symbols)]
+    out += _appearance(description.appearance)
     links = {link.name: link for link in description.links}
     carried = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in carried)
@@ -59,6 +60,18 @@ def write_toml(description: Description, form: str = "link") -> str:
                 out.append("tail = { " + ", ".join(_pose(joint.tail)) + " }")
         out += [*_physics(joint), *_mass(link)]
     return "\n".join([*out, ""])
+
+
+def _appearance(appearance: Appearance) -> list[str]:
+    lines = []
+    if appearance.pose:
+        said = [f"{_text(joint)} = {_scalar(x)}" for joint, x in appearance.pose.items()]
+        lines.append("pose = { " + ", ".join(said) + " }")
+    if appearance.mobile:
+        lines.append("mobile = true")
+    if appearance.meshes:
+        lines.append(f"meshes = {_text(appearance.meshes)}")
+    return ["", "[appearance]", *lines] if lines else []
 
 
 def _symbols(description: Description) -> list[str]:

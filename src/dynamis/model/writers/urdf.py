@@ -11,7 +11,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
-from dynamis.model.readers.urdf import URDF_TYPES
+from dynamis.model.readers.urdf import URDF_SHAPES, URDF_TYPES
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
@@ -26,17 +26,32 @@ def write_urdf(description: Description) -> str:
     """The robot as a URDF document.
 
     Cylindrical and universal joints become two joints with a massless link between them; a link whose frame is not on
-    its joint's axis is mounted on it by a fixed joint. Symbols, helical and spherical joints have no URDF form.
+    its joint's axis is mounted on it by a fixed joint. Tapered capsules, rounded boxes and ellipsoids are written as a
+    cylinder, a box and a sphere, with their exact sizes in a ``<dynamis>`` element. Symbols, helical and spherical joints
+    have no URDF form.
     """
     fresh = Fresh([*(link.name for link in description.links), *(joint.name for joint in description.joints)])
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_text(description.name)}>"]
-    if tuple(_number(g, "gravity") for g in description.gravity) != ("0", "0", "-9.81"):
-        lines.append(f'  <dynamis gravity="{_numbers(description.gravity, "gravity")}"/>')
+    lines += _robot(description)
     for link in description.links:
         lines += _link(link)
     for joint in description.joints:
         lines += _joint(joint, fresh)
     return "\n".join([*lines, "</robot>", ""])
+
+
+def _robot(description: Description) -> list[str]:
+    """What belongs to the whole robot: gravity and how it is shown."""
+    look, attributes = description.appearance, []
+    if tuple(_number(g, "gravity") for g in description.gravity) != ("0", "0", "-9.81"):
+        attributes.append(f'gravity="{_numbers(description.gravity, "gravity")}"')
+    attributes += ['mobile="true"'] if look.mobile else []
+    attributes += [f"meshes={_text(look.meshes)}"] if look.meshes else []
+    pose = [f'    <pose joint={_text(name)} value="{_number(x, name)}"/>' for name, x in look.pose.items()]
+    head = " ".join(["  <dynamis", *attributes])
+    if pose:
+        return [head + ">", *pose, "  </dynamis>"]
+    return [head + "/>"] if attributes else []
 
 
 def _text(value: str) -> str:
@@ -88,21 +103,32 @@ def _inertial(mass: MassProperties, what: str) -> list[str]:
 
 
 def _shape(shape: Shape, what: str) -> list[str]:
-    match shape.kind:
-        case "box":
-            geometry = f'<box size="{_numbers(shape.size, what)}"/>'
-        case "sphere":
-            geometry = f'<sphere radius="{_number(shape.size[0], what)}"/>'
-        case "mesh":
-            geometry = f'<mesh filename={_text(shape.mesh)} scale="{_numbers(shape.size, what)}"/>'
-        case _:
-            radius, length = (_number(x, what) for x in shape.size)
-            geometry = f'<{shape.kind} radius="{radius}" length="{length}"/>'
+    geometry, exact = _geometry(shape, what), []
+    if shape.kind not in URDF_SHAPES:
+        exact = [f'      <dynamis shape="{shape.kind}" size="{_numbers(shape.size, what)}"/>']
     colour = []
     if shape.rgba is not None:
         colour = [f'      <material name=""><color rgba="{_numbers(shape.rgba, what)}"/></material>']
     body = [f"      <geometry>{geometry}</geometry>"]
-    return [f"    <{shape.role}>", *_origin(shape.origin, what, "      "), *body, *colour, f"    </{shape.role}>"]
+    return [f"    <{shape.role}>", *_origin(shape.origin, what, "      "), *body, *colour, *exact, f"    </{shape.role}>"]
+
+
+def _geometry(shape: Shape, what: str) -> str:
+    """The shape, or the nearest one that URDF knows."""
+    size = shape.size
+    match shape.kind:
+        case "box" | "rounded_box":
+            return f'<box size="{_numbers(size[:3], what)}"/>'
+        case "sphere":
+            return f'<sphere radius="{_number(size[0], what)}"/>'
+        case "ellipsoid":
+            return f'<sphere radius="{_number(float(np.prod(size)) ** (1 / 3), what)}"/>'  # of the same volume
+        case "mesh":
+            return f'<mesh filename={_text(shape.mesh)} scale="{_numbers(size, what)}"/>'
+        case "tapered_capsule":
+            return f'<cylinder radius="{_number((size[0] + size[1]) / 2, what)}" length="{_number(size[2], what)}"/>'
+        case _:
+            return f'<{shape.kind} radius="{_number(size[0], what)}" length="{_number(size[1], what)}"/>'
 
 
 def _joint(joint: Joint, fresh: Fresh) -> list[str]:

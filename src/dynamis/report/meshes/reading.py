@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.model.packages import resolve_mesh
 from dynamis.report.meshes.surface import LOOKS, Surface, joined, looks
+
+Array = npt.NDArray[Any]
 
 FORMATS = ("stl", "dae", "obj", "ply", "off", "glb")
 GREY, BLACK = (102, 102, 102), (0, 0, 0)  # what readers say where a file gives no colour
@@ -45,12 +48,24 @@ class _Beside:
     __getitem__ = get
 
 
-# each scene of a report, one for every motion, asks about the same files
-@functools.lru_cache(maxsize=1024)
 def fault(file: MeshFile) -> str | None:
     """Why a file cannot be drawn."""
-    found = read(file)
+    found = _examined(file)
     return found if isinstance(found, str) else None
+
+
+def bounds_of(file: MeshFile) -> tuple[Array, Array]:
+    """The lowest and the highest coordinates of a mesh that can be drawn."""
+    found = _examined(file)
+    assert not isinstance(found, str)
+    return found
+
+
+# each scene of a report, one for every motion, asks about the same files
+@functools.lru_cache(maxsize=1024)
+def _examined(file: MeshFile) -> tuple[Array, Array] | str:
+    found = read(file)
+    return found if isinstance(found, str) else (found.vertices.min(axis=0), found.vertices.max(axis=0))
 
 
 @functools.cache
@@ -60,7 +75,7 @@ def read(file: MeshFile) -> Surface | str:
     if kind not in FORMATS:
         return f"the formats read are {', '.join(FORMATS)}"
     if kind == "dae" and importlib.util.find_spec("collada") is None:
-        return "pip install pycollada reads .dae files"
+        return "pycollada is not installed: pip install pycollada"
     try:
         import trimesh
 

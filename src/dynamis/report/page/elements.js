@@ -1,4 +1,4 @@
-// Small pieces of a page: elements, choices, tables of data.
+// Elements of a page: numbers as text, choices, tables of data.
 
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -16,11 +16,18 @@ export function number(x, digits = 4) {
   if (x === 0) return "0";
   const size = Math.abs(x);
   const rounded = Number(x.toPrecision(digits));
-  const text = size >= 1e5 || size < 1e-4 ? rounded.toExponential().replace("e+", "e") : String(rounded);
+  const text = size >= 1e6 || size < 1e-4 ? powerOfTen(rounded) : String(rounded);
   return text.replaceAll("-", "−");
 }
 
-// what scrolls must be reached by keyboard; what does not is no stop on the way
+// 1.6 × 10⁻¹⁵
+function powerOfTen(x) {
+  const [mantissa, exponent] = x.toExponential().split("e");
+  const raised = [...exponent.replace("+", "")].map((digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]).join("");
+  return `${mantissa} × 10${raised}`;
+}
+
+// a box that scrolls must be reachable by keyboard; others are not in the tab order
 export function markScrolling(root = document) {
   for (const box of root.querySelectorAll(".wide, .formula, pre")) {
     if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
@@ -43,15 +50,14 @@ export function chooser(label, names, choose) {
   return element("div", { class: "chooser" }, element("label", { for: id }, label), select);
 }
 
-// the numbers behind a figure, made when they are asked for
+// the numbers of a figure, as a table that is built when it is opened
 export function dataTable(title, rows) {
   const details = element("details", { class: "data" }, element("summary", {}, "Data"));
   details.addEventListener("toggle", () => {
     if (!details.open) return;
     const { header, body } = rows();
     const table = element(
-      "table", {},
-      element("caption", {}, title),
+      "table", { "aria-label": title },
       element("thead", {}, element("tr", {}, ...header.map((cell) => element("th", { scope: "col" }, cell)))),
       element("tbody", {}, ...body.map((row) => element("tr", {}, ...row.map((x) => element("td", { class: "number" }, number(x, 5)))))),
     );
@@ -63,7 +69,7 @@ export function dataTable(title, rows) {
   return details;
 }
 
-// a cell of a CSV file; a leading sign that a spreadsheet would compute is made text
+// a cell of a CSV file; a leading sign that a spreadsheet would evaluate becomes text
 function quoted(cell) {
   const text = String(cell);
   const safe = typeof cell === "string" && /^[=+\-@\t]/.test(text) ? `'${text}` : text;

@@ -1,4 +1,4 @@
-// A motion to play: the robot in space, its time to drag, and the plots that belong to it.
+// An animation of a motion: 3-D view, time slider, and a cursor in the plots of the motion.
 
 import { element, freshId } from "dynamis/elements";
 import { calm } from "dynamis/theme";
@@ -6,8 +6,8 @@ import { RobotView } from "dynamis/view3d";
 
 export class Player {
   constructor(place, motion, scene) {
-    Object.assign(this, { motion, time: motion.times[0], plots: [], playing: null });
-    const stage = element("div", { class: "stage" });
+    Object.assign(this, { motion, scene, time: motion.times[0], plots: [], playing: null });
+    this.stage = element("div", { class: "stage" });
     this.button = element("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggle() }, "Play");
     const id = freshId("time");
     const last = motion.times[motion.times.length - 1];
@@ -19,17 +19,24 @@ export class Player {
     this.told = element("output", { for: id });
     const speedId = freshId("speed");
     this.speed = element("select", { id: speedId }, ...[["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]].map(([value, text]) => element("option", { value, selected: value === "1" }, text)));
-    place.replaceChildren(stage, element("div", { class: "transport" }, this.button, element("label", { for: id }, "Time"), this.range, this.told, element("label", { for: speedId }, "Speed"), this.speed));
-    this.view = new RobotView(stage, scene, { label: motion.title, frames: false, motion: motion.q });
+    place.replaceChildren(this.stage, element("div", { class: "transport" }, this.button, element("label", { for: id }, "Time"), this.range, this.told, element("label", { for: speedId }, "Speed"), this.speed));
+    this.told.textContent = "0.00 s";
+  }
+
+  // create the view: until then its place is reserved
+  show() {
+    if (this.view) return;
+    this.view = new RobotView(this.stage, this.scene, { label: this.motion.title, frames: false, motion: this.motion.q });
     this.seek(this.time);
     this.view.draw();
   }
 
   toggle() {
+    this.show();
     if (this.playing) return this.pause();
     const end = this.motion.times[this.motion.times.length - 1];
     if (this.time >= end - 1e-9) this.seek(this.motion.times[0]);
-    // who asked for less motion gets ten pictures a second, stepped through
+    // where the system asks for reduced motion: ten pictures per second
     const least = calm() ? 0.1 : 0;
     let before = null, shown = 0;
     const step = (now) => {
@@ -56,6 +63,7 @@ export class Player {
   }
 
   seek(time) {
+    this.show();
     const { times, q } = this.motion;
     let k = times.findIndex((t) => t > time) - 1;
     if (k < 0) k = time <= times[0] ? 0 : times.length - 2;

@@ -1,12 +1,12 @@
-// What a robot is drawn with: a tube from joint to joint, a cylinder about each axis, and what can be shown besides.
+// What a robot is drawn with: the shapes of its links, the rails of sliding joints, and what can be shown besides.
 
 import * as THREE from "three";
 
 const LINKS = [0xe4e8ec, 0xa9bccf];
-const JOINT = 0x3273b0, SLIDE = 0xc9543f, BASE = 0x6b7783, MASS = 0xf2b134, ELLIPSOID = 0x7a4fb0;
-const RADIUS = 0.036; // of a tube, of the reach, where all mass is still to come
+const BASE = 0x6b7783, MASS = 0xf2b134, ELLIPSOID = 0x7a4fb0;
+const RAIL = 0.016; // radius of what a sliding joint has come out of its guide, of the reach
 const CREASE = Math.cos((40 * Math.PI) / 180); // edges of a mesh that bend more are sharp
-const NEAR = 1e-4; // of the reach: what lies so close is at the same place
+const ROUND = 3; // steps from a face of a rounded box to its edge
 
 export function buildRobot(scene) {
   const bodies = [null, ...scene.bodies].map(() => {
@@ -16,27 +16,18 @@ export function buildRobot(scene) {
   });
   const layers = { links: new Layer(), frames: new Layer(), masses: new Layer(), ellipsoids: new Layer() };
   const moving = [];
-  const radius = radii(scene);
-  const drawn = drawnBodies(scene);
-  bodies.forEach((group, k) => {
-    if (!drawn.has(k)) for (const end of ends(scene, k)) add(layers.links, group, tube([0, 0, 0], end, radius[k], k ? LINKS[k % 2] : BASE));
-    if (k && !drawn.has(k)) add(layers.links, group, jointMark(scene.bodies[k - 1], radius[k]));
-  });
+  for (const shape of scene.shapes) {
+    const thing = shape.kind === "mesh" ? meshOf(scene.meshes[shape.mesh], shape, LINKS[shape.body % 2]) : solidOf(shape);
+    add(layers.links, bodies[shape.body], placed(thing, shape.pose));
+  }
   if (standsOnFloor(scene)) cutAtFloor(scene, bodies.slice(0, 2));
-  scene.bodies.forEach((body, k) => {
-    if (body.kind === "prismatic") moving.push(rail(body, bodies, radius[k + 1], layers.links));
+  scene.bodies.forEach((body) => {
+    if (body.kind === "prismatic") moving.push(rail(body, bodies, RAIL * scene.reach, layers.links));
   });
-  for (const shape of scene.shapes) shapeOf(scene, shape, bodies, layers.links);
   for (const frame of scene.frames) add(layers.frames, bodies[frame.body], placed(new THREE.AxesHelper(0.11 * scene.reach), frame.pose));
   for (const mass of scene.masses) massMarks(scene, mass, bodies[mass.body], layers);
   layers.frames.visible = layers.masses.visible = layers.ellipsoids.visible = false;
   return { bodies, layers, moving };
-}
-
-// those the file has shapes of
-function drawnBodies(scene) {
-  const solid = new Set(scene.shapes.map((shape) => shape.frame));
-  return new Set(scene.frames.filter((frame) => solid.has(frame.name)).map((frame) => frame.body));
 }
 
 const standsOnFloor = (scene) => !scene.planar && scene.floor > -1e-6 * scene.reach;
@@ -44,7 +35,9 @@ const standsOnFloor = (scene) => !scene.planar && scene.floor > -1e-6 * scene.re
 // what stands on the floor does not show below it
 function cutAtFloor(scene, groups) {
   const plane = new THREE.Plane(new THREE.Vector3(...scene.up), -scene.floor);
-  for (const group of groups) for (const thing of group.children) thing.material.clippingPlanes = [plane];
+  for (const group of groups) {
+    for (const thing of group.children) for (const paint of [thing.material].flat()) paint.clippingPlanes = [plane];
+  }
 }
 
 // things that are shown and hidden together, wherever in the tree they hang
@@ -66,28 +59,7 @@ function add(layer, group, ...things) {
   layer.things.push(...things);
 }
 
-// tubes get thinner as less mass is left to carry
-function radii(scene) {
-  const carried = [0, ...scene.bodies.map(() => 0)];
-  for (const mass of scene.masses) carried[mass.body] += mass.mass;
-  for (let k = scene.bodies.length; k > 0; k--) carried[scene.bodies[k - 1].parent] += carried[k];
-  const most = Math.max(carried[0], 1e-12);
-  return carried.map((mass) => RADIUS * scene.reach * (0.38 + 0.62 * Math.cbrt(mass / most)));
-}
-
-// where tubes from a body's origin lead: its children's joints, and the farthest frame where there are none
-export function ends(scene, k) {
-  const children = scene.bodies.filter((body) => body.parent === k).map((body) => position(body.placement));
-  const frames = scene.frames.filter((frame) => frame.body === k).map((frame) => position(frame.pose));
-  const far = frames.sort((a, b) => Math.hypot(...b) - Math.hypot(...a))[0];
-  const mass = scene.masses.find((one) => one.body === k && one.pose);
-  let found = children;
-  if (!children.length && k) found = far && Math.hypot(...far) > NEAR * scene.reach ? [far] : mass ? [scaled(position(mass.pose), 2)] : [];
-  return found.filter((end) => Math.hypot(...end) > NEAR * scene.reach);
-}
-
 const position = (X) => [X[3], X[7], X[11]];
-const scaled = (p, s) => p.map((x) => s * x);
 
 function material(hex, options = {}) {
   return new THREE.MeshStandardMaterial({ color: hex, roughness: 0.45, metalness: 0.15, ...options });
@@ -98,26 +70,8 @@ function shadowed(mesh) {
   return mesh;
 }
 
-// a cylinder with round ends from one point to another
-function tube(from, to, radius, hex) {
-  const a = new THREE.Vector3(...from), b = new THREE.Vector3(...to);
-  const mesh = shadowed(new THREE.Mesh(new THREE.CapsuleGeometry(radius, a.distanceTo(b), 6, 20), material(hex)));
-  along(mesh, b.clone().sub(a));
-  mesh.position.copy(a).add(b).multiplyScalar(0.5);
-  return mesh;
-}
-
 function along(thing, direction) {
   if (direction.lengthSq() > 0) thing.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), direction.clone().normalize());
-}
-
-function jointMark(body, radius) {
-  if (!body.axis) return shadowed(new THREE.Mesh(new THREE.SphereGeometry(1.35 * radius, 24, 16), material(JOINT)));
-  const slides = body.kind === "prismatic";
-  const shape = slides ? new THREE.BoxGeometry(2.3 * radius, 2.6 * radius, 2.3 * radius) : new THREE.CylinderGeometry(1.22 * radius, 1.22 * radius, 2.7 * radius, 32);
-  const mesh = shadowed(new THREE.Mesh(shape, material(slides ? SLIDE : JOINT)));
-  along(mesh, new THREE.Vector3(...body.axis));
-  return mesh;
 }
 
 // what a sliding joint has come out of its guide
@@ -139,22 +93,48 @@ function placed(thing, X) {
   return thing;
 }
 
-function shapeOf(scene, shape, groups, layer) {
-  const frame = scene.frames.find((one) => one.name === shape.frame);
-  const thing = shape.kind === "mesh" ? meshOf(scene.meshes[shape.mesh], shape, LINKS[frame.body % 2]) : solidOf(shape);
-  const holder = new THREE.Group().add(placed(thing, shape.pose));
-  add(layer, groups[frame.body], placed(holder, frame.pose));
-}
-
 function solidOf(shape) {
-  const [a, b, c] = shape.size;
+  const [a, b, c, d] = shape.size;
   const geometry = {
     box: () => new THREE.BoxGeometry(a, b, c),
-    sphere: () => new THREE.SphereGeometry(a, 28, 20),
-    cylinder: () => new THREE.CylinderGeometry(a, a, b, 32).rotateX(Math.PI / 2),
-    capsule: () => new THREE.CapsuleGeometry(a, b, 8, 24).rotateX(Math.PI / 2),
+    rounded_box: () => roundedBox(a, b, c, d),
+    sphere: () => new THREE.SphereGeometry(a, 32, 24),
+    ellipsoid: () => new THREE.SphereGeometry(1, 36, 24).scale(a, b, c),
+    cylinder: () => new THREE.CylinderGeometry(a, a, b, 40).rotateX(Math.PI / 2),
+    capsule: () => taperedCapsule(a, a, b),
+    tapered_capsule: () => taperedCapsule(a, b, c),
   }[shape.kind]();
-  return shadowed(new THREE.Mesh(geometry, painted(shape.rgba ?? [0.82, 0.85, 0.88, 1])));
+  return shadowed(new THREE.Mesh(geometry, shape.rgba ? painted(shape.rgba) : material(LINKS[shape.body % 2])));
+}
+
+// two balls on the z axis, of radius a below and b above, and the cone that touches both
+function taperedCapsule(a, b, length) {
+  const slope = Math.asin(Math.min(Math.max((a - b) / Math.max(length, 1e-12), -1), 1));
+  const profile = [], steps = 10;
+  const arc = (from, to, radius, height) => {
+    for (let k = 0; k <= steps; k++) {
+      const angle = from + ((to - from) * k) / steps;
+      profile.push(new THREE.Vector2(Math.max(radius * Math.cos(angle), 0), height + radius * Math.sin(angle)));
+    }
+  };
+  arc(-Math.PI / 2, slope, a, -length / 2);
+  arc(slope, Math.PI / 2, b, length / 2);
+  return new THREE.LatheGeometry(profile, 32).rotateX(Math.PI / 2);
+}
+
+// a cube blown up to a ball of the edges' radius, its eight corners then moved apart; flat between them
+function roundedBox(x, y, z, radius) {
+  const cells = 2 * ROUND + 1, geometry = new THREE.BoxGeometry(1, 1, 1, cells, cells, cells);
+  const at = geometry.attributes.position, normal = geometry.attributes.normal;
+  const inner = [x / 2 - radius, y / 2 - radius, z / 2 - radius];
+  for (let k = 0; k < at.count; k++) {
+    const corner = [at.getX(k), at.getY(k), at.getZ(k)];
+    const out = corner.map((c) => Math.sign(c) * Math.tan(((Math.abs(c) * cells - 0.5) / ROUND) * (Math.PI / 4)));
+    const size = Math.hypot(...out);
+    normal.setXYZ(k, ...out.map((c) => c / size));
+    at.setXYZ(k, ...out.map((c, i) => Math.sign(corner[i]) * inner[i] + (radius * c) / size));
+  }
+  return geometry;
 }
 
 function painted([r, g, b, opacity]) {
@@ -286,7 +266,7 @@ export function buildFloor(scene) {
     const stand = shadowed(new THREE.Mesh(new THREE.BoxGeometry(0.09 * reach, height, 0.05 * reach), material(BASE)));
     stand.position.set(0, height / 2, -0.12 * reach);
     group.add(stand);
-  } else if (standsOnFloor(scene) && !drawnBodies(scene).has(0)) {
+  } else if (scene.plate) {
     const foot = shadowed(new THREE.Mesh(new THREE.CylinderGeometry(0.085 * reach, 0.1 * reach, 0.025 * reach, 40), material(BASE)));
     foot.position.y = 0.0125 * reach;
     group.add(foot);

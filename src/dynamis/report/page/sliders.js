@@ -1,4 +1,4 @@
-// The robot to turn and to move: a view, a slider for every joint, what to show, and where every link is.
+// The robot in 3-D with a slider per joint, layers to show, and a table of link poses.
 
 import { element, freshId, number } from "dynamis/elements";
 import { rollPitchYaw } from "dynamis/kinematics";
@@ -9,16 +9,16 @@ const LAYERS = { links: "Links", frames: "Frames", masses: "Centres of mass", el
 export class RobotPanel {
   constructor(place, scene) {
     this.scene = scene;
-    const stage = element("div", { class: "stage" });
+    const stage = (this.stage = element("div", { class: "stage" }));
     this.tip = element("output", { class: "reading", "aria-live": "polite" });
     this.panel = element("div", { class: "panel" });
-    place.replaceChildren(element("div", { class: "view" }, stage, this.tip), this.panel, this.poseTable());
+    place.replaceChildren(element("div", { class: "view" }, element("div", { class: "berth" }, stage), this.tip), this.panel, this.poseTable());
     this.view = new RobotView(stage, scene, { frames: false });
     this.q = [...scene.pose];
     this.inputs = scene.coordinates.filter((c) => c.q != null).map((c) => this.slider(c));
     this.panel.append(this.buttons(), this.switches(), element("div", { class: "sliders" }, ...this.inputs.map((one) => one.row)));
     const held = scene.coordinates.length - this.inputs.length;
-    if (held) this.panel.append(element("p", { class: "note" }, `${held} coordinates of orientation and of a free base are shown at rest.`));
+    if (held) this.panel.append(element("p", { class: "note" }, `Not adjustable here: ${held} coordinates of the floating base or of ball joints.`));
     this.set(this.q);
   }
 
@@ -32,7 +32,7 @@ export class RobotPanel {
     });
     const step = (c.upper - c.lower) / 50;
     input.addEventListener("keydown", (event) => {
-      // "any" would make the arrow keys move by one: a fiftieth of the range is what a person means
+      // with step="any" an arrow key would move by one unit; here it moves by a fiftieth of the range
       const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
       if (!way) return;
       event.preventDefault();
@@ -51,7 +51,7 @@ export class RobotPanel {
     const button = (text, onclick) => element("button", { type: "button", onclick }, text);
     return element(
       "div", { class: "buttons" },
-      button("Neutral", () => this.set([...this.scene.neutral])), button("Random", random), button("Reset view", () => this.view.resetView()),
+      button("Neutral pose", () => this.set([...this.scene.neutral])), button("Random pose", random), button("Reset view", () => this.view.resetView()),
     );
   }
 
@@ -74,8 +74,8 @@ export class RobotPanel {
       this.rows.set(name, cells);
     }
     const head = ["link", "x [m]", "y [m]", "z [m]", "roll [rad]", "pitch [rad]", "yaw [rad]"].map((cell) => element("th", { scope: "col" }, cell));
-    const table = element("table", {}, element("caption", {}, "Where every link is, in the world"), element("thead", {}, element("tr", {}, ...head)), body);
-    this.details = element("details", { class: "poses" }, element("summary", {}, "Poses of the links, as the sliders stand"),
+    const table = element("table", { "aria-label": "Poses of the links in the world frame" }, element("thead", {}, element("tr", {}, ...head)), body);
+    this.details = element("details", { class: "poses" }, element("summary", {}, "Link poses in the world frame, in the current configuration"),
       element("div", { class: "wide tall", tabindex: 0, role: "region", "aria-label": "Poses of the links" }, table));
     this.details.addEventListener("toggle", () => this.tell());
     return this.details;
@@ -89,6 +89,7 @@ export class RobotPanel {
     }
     this.view.set(this.q);
     this.tell();
+    this.onPicked?.();
   }
 
   tell() {

@@ -1,19 +1,21 @@
-// The robot in space: three.js, drawn when something changes, turned by pointer or keyboard.
+// The 3-D view of the robot: three.js, drawn when something changes, rotated by pointer, touch or keyboard.
 
 import * as THREE from "three";
 import { OrbitControls } from "three/OrbitControls";
 import { bodyPoses, framePoses } from "dynamis/kinematics";
-import { buildFloor, buildRobot, ends } from "dynamis/robot_parts";
+import { buildFloor, buildRobot } from "dynamis/robot_parts";
 
 const TURN = Math.PI / 36;
 const OPEN = 32; // degrees, from the lower edge to the upper
 const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
-const WIDE = 1.5; // width by height, below which the width counts
+const MARGIN = 1.2; // what is seen, by what the robot takes
+const CLEARANCE = 0.02; // of the camera above the floor, of the reach
+const BELOW = 0.12; // of the reach: the floor of an arm in an upright plane lies lower (robot_parts.js)
 
 export class RobotView {
   constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
     this.model = scene;
-    this.seen = roomOf(scene, motion);
+    this.seen = outlineOf(scene, motion);
     this.q = [...scene.pose];
     this.three = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(OPEN, 1, scene.reach / 100, scene.reach * 40);
@@ -27,19 +29,18 @@ export class RobotView {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `${label ?? scene.name}, drawn in space. Arrow keys turn the view, plus and minus zoom, zero resets.`);
+    this.canvas.setAttribute("aria-label", `${label ?? scene.name} in 3-D. Arrow keys rotate the view, plus and minus zoom, zero resets it.`);
     place.append(this.canvas);
     this.place = place;
     this.parts = buildRobot(scene);
     this.parts.layers.frames.visible = frames;
     this.three.add(...this.parts.bodies, buildFloor(scene), ...this.lights());
     this.controls = new OrbitControls(this.camera, this.canvas);
-    this.controls.zoomToCursor = false;
-    this.controls.addEventListener("change", () => this.ask());
-    // a page should scroll past the view: the wheel zooms only once the view is in use
-    this.controls.enableZoom = false;
-    this.canvas.addEventListener("focus", () => (this.controls.enableZoom = true));
-    this.canvas.addEventListener("blur", () => (this.controls.enableZoom = false));
+    this.floor = scene.floor - (scene.planar ? BELOW * scene.reach : 0);
+    // the page scrolls past the view: the wheel zooms only where the view has been clicked; two fingers always do
+    this.canvas.addEventListener("focus", () => this.allowZoom());
+    this.canvas.addEventListener("blur", () => this.allowZoom());
+    this.canvas.addEventListener("pointerdown", (event) => this.allowZoom(event.pointerType === "touch"), { capture: true });
     this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.resetView();
@@ -78,21 +79,62 @@ export class RobotView {
   }
 
   resetView() {
-    const { centre, room } = this.seen;
     const top = new THREE.Vector3(...this.model.up);
     this.camera.up.copy(top);
-    this.controls.target.copy(centre);
-    const angle = this.model.planar ? 0.35 : 0.75;
-    const away = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.3);
-    this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), (1.1 * room) / Math.tan((OPEN * Math.PI) / 360));
-    // the controls take the camera's up when they are made
+    this.fit();
+    // the controls read the camera's up direction when they are created
     this.controls.dispose();
     const target = this.controls.target.clone();
-    this.controls = Object.assign(new OrbitControls(this.camera, this.canvas), { enableZoom: document.activeElement === this.canvas });
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.allowZoom();
     this.controls.target.copy(target);
-    this.controls.addEventListener("change", () => this.ask());
+    this.controls.addEventListener("change", () => {
+      this.stayAboveFloor();
+      this.ask();
+    });
     this.controls.update();
+    this.home = this.camera.position.clone();
     this.ask();
+  }
+
+  // look along the usual direction from as near as shows the whole outline
+  fit() {
+    const top = new THREE.Vector3(...this.model.up);
+    const angle = this.model.planar ? 0.35 : 0.75;
+    const back = this.forward().multiplyScalar(Math.cos(angle)).addScaledVector(this.sideways(), Math.sin(angle)).addScaledVector(top, 0.3).normalize();
+    const right = top.clone().cross(back).normalize(), over = back.clone().cross(right);
+    const tall = Math.tan((OPEN * Math.PI) / 360) / MARGIN, wide = tall * this.camera.aspect;
+    // of each ball the place along right, over and back; the middle is moved until what is seen is as far from all edges
+    const seen = this.seen.map(([point, radius]) => [point.dot(right), point.dot(over), point.dot(back), radius]);
+    let x = 0, y = 0, distance = 0;
+    for (let k = 0; k < 12; k++) {
+      const need = (sign, i, open) => Math.max(...seen.map((p) => (sign * (p[i] - [x, y][i]) + p[3]) / open + p[2] + p[3]));
+      const [left, far, low, high] = [need(-1, 0, wide), need(1, 0, wide), need(-1, 1, tall), need(1, 1, tall)];
+      distance = Math.max(left, far, low, high);
+      x += ((far - left) * wide) / 2;
+      y += ((high - low) * tall) / 2;
+    }
+    const depths = seen.map((p) => p[2]), middle = (Math.min(...depths) + Math.max(...depths)) / 2;
+    this.controls.target.set(0, 0, 0).addScaledVector(right, x).addScaledVector(over, y).addScaledVector(back, middle);
+    this.camera.position.copy(this.controls.target).addScaledVector(back, distance - middle);
+  }
+
+  // nobody has turned or moved the view
+  untouched() {
+    return this.home && this.camera.position.distanceTo(this.home) < 1e-6 * this.model.reach;
+  }
+
+  allowZoom(touched = false) {
+    this.controls.enableZoom = touched || document.activeElement === this.canvas;
+  }
+
+  // from below, the floor would hide nothing and the robot would seem to hang in the air
+  stayAboveFloor() {
+    const up = new THREE.Vector3(...this.model.up);
+    const missing = this.floor + CLEARANCE * this.model.reach - this.camera.position.dot(up);
+    if (missing <= 0) return;
+    this.camera.position.addScaledVector(up, missing);
+    this.camera.lookAt(this.controls.target);
   }
 
   set(q) {
@@ -131,6 +173,7 @@ export class RobotView {
     s.makeSafe();
     offset.setFromSpherical(s).applyQuaternion(upright.invert());
     this.camera.position.copy(this.controls.target).add(offset);
+    this.stayAboveFloor();
     this.controls.update();
     this.ask();
   }
@@ -145,15 +188,18 @@ export class RobotView {
     const { clientWidth: width, clientHeight: height } = this.place;
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
+    const again = this.untouched();
     this.camera.aspect = width / height;
-    // a narrow view is opened wider, so that it holds the same from left to right
-    const half = Math.tan((OPEN * Math.PI) / 360) * Math.max(1, WIDE / this.camera.aspect);
-    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    if (again) {
+      this.fit();
+      this.controls.update();
+      this.home = this.camera.position.clone();
+    }
     this.camera.updateProjectionMatrix();
     this.ask();
   }
 
-  // draw once before the next picture, however often something changed
+  // draw once per frame, however often something changed
   ask() {
     if (this.asked) return;
     this.asked = true;
@@ -168,21 +214,20 @@ export class RobotView {
   }
 }
 
-// the middle of where the robot is in some configurations, and how far it reaches from there
-function roomOf(scene, motion) {
-  const box = new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()), points = [];
-  const step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
+// balls [centre, radius] that hold the robot in some configurations, and the place where it stands
+function outlineOf(scene, motion) {
+  const found = [], step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
   for (let k = 0; k < motion.length; k += step) {
-    bodyPoses(scene, motion[k]).forEach((X, body) => {
-      for (const [x, y, z] of [[0, 0, 0], ...ends(scene, body)]) {
-        points.push(new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]));
-      }
-    });
+    const poses = bodyPoses(scene, motion[k]);
+    const origins = poses.map((_, body) => [body, 0, 0, 0, 0]).filter(([body]) => body || !scene.outline.length);
+    for (const [body, x, y, z, radius] of [...origins, ...scene.outline]) {
+      const X = poses[body];
+      found.push([new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]), radius]);
+    }
   }
-  for (const point of points) box.expandByPoint(point);
-  const centre = box.getCenter(new THREE.Vector3());
-  const radius = Math.max(...points.map((point) => point.distanceTo(centre)));
-  return { centre, room: Math.max(1.08 * radius, 0.3 * scene.reach) };
+  if (scene.planar) found.push([new THREE.Vector3(...scene.up).multiplyScalar(scene.floor - BELOW * scene.reach), 0.02 * scene.reach]);
+  if (scene.plate) found.push([new THREE.Vector3(), 0.1 * scene.reach]);
+  return found;
 }
 
 function place(group, X) {

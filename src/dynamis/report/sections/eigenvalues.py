@@ -1,11 +1,11 @@
-"""The eigenvalues of the inertia matrix along each joint, and over the whole range."""
+"""The eigenvalues of the inertia matrix along each joint, and over random configurations."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dynamis.report.numbers import middle, ranges, short, text, unit_of
-from dynamis.report.section import Budget, Curves, Facts, Plot, Section
+from dynamis.report.section import Curves, Facts, Plot, Section
 from dynamis.report.sections.maps import by_influence, plain_coordinates
 from dynamis.report.subject import Subject
 
@@ -14,21 +14,21 @@ POINTS, SAMPLES = 121, 500
 JOINTS, LINES = 7, 8
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
     values = np.linalg.eigvalsh(robot.mass_matrix(robot.random(0, SAMPLES)))
     condition = values[:, -1] / np.maximum(values[:, 0], 1e-300)
     section.lead = (
         f"Over {SAMPLES} random configurations the eigenvalues of M lie between {text(float(values.min()))} and "
-        f"{text(float(values.max()))}; the condition number has the median {text(float(np.median(condition)), 3)}."
+        f"{text(float(values.max()))}; the median condition number is {text(float(np.median(condition)), 3)}."
     )
     share = np.quantile(condition, (0.05, 0.95))
     section.add(
         Facts(
             [
-                ("Least eigenvalue", text(float(values.min()))),
+                ("Smallest eigenvalue", text(float(values.min()))),
                 ("Largest eigenvalue", text(float(values.max()))),
-                ("Condition, 90 % of states", f"{text(float(share[0]), 3)} … {text(float(share[1]), 3)}"),
+                ("Condition number, 5th to 95th percentile", f"{text(float(share[0]), 3)} … {text(float(share[1]), 3)}"),
             ]
         )
     )
@@ -36,7 +36,6 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     low, high = ranges(robot)
     kept, found = _kept(robot.n), []
     for k in by_influence(robot, movable)[:JOINTS] if movable else []:
-        budget.check("the eigenvalues along a joint")
         x = np.linspace(low[k], high[k], POINTS)
         q = np.tile(middle(robot), (POINTS, 1))
         q[:, robot.model.coordinates[k].q_index] = x
@@ -50,15 +49,15 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
         mixed = len({c.revolute for c in robot.model.coordinates}) > 1
         unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
         ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
-        summary = f"Along {robot.coordinate_names[first]} the largest goes from {ends[0]} to {ends[1]}."
+        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue varies from {ends[0]} to {ends[1]}."
         title, views = "Eigenvalues of M along one joint, the others at rest", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:
             section.notes.append(
-                "Some joints turn and some slide: the eigenvalues then depend on the choice of metres and radians."
+                "The robot has revolute and prismatic joints, so the eigenvalues depend on the units of length and angle."
             )
     if len(kept) < robot.n:
-        section.notes.append(f"Of {robot.n} eigenvalues {len(kept)} are drawn, from the least to the largest.")
+        section.notes.append(f"{len(kept)} of {robot.n} eigenvalues are plotted, including the smallest and the largest.")
     section.reproduce = (
         f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\n"
         f"values = np.linalg.eigvalsh(robot.mass_matrix(robot.random(0, {SAMPLES})))\n"

@@ -1,13 +1,14 @@
-"""The equations of motion in closed form where a person can read them, else how they are built and what they cost."""
+"""The equations of motion in closed form where they are short enough to read, else their structure and operation counts."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dynamis.errors import DynamisError
-from dynamis.report.section import Block, Budget, Facts, Folded, Formula, Say, Section, Table
+from dynamis.report.section import Block, Facts, Folded, Formula, Say, Section, Table
 from dynamis.report.subject import Subject
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.derivation import document as derivation
@@ -15,33 +16,30 @@ from dynamis.symbolic.derivation.document import equation
 
 KEY, TITLE = "equations", "Equations of motion"
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "gravity")
-FEW = 9  # formulas in a row
+FEW = 9  # formulas that are shown one after the other
 WIDE = 230  # characters of LaTeX in the widest row of a matrix that fits a page
 TERMS = 24  # of an entry, expanded
 READABLE = 900  # characters of LaTeX of one entry
-EXPANDED_UP_TO = 7  # degrees of freedom for which writing out is tried
+EXPANDED_UP_TO = 7  # degrees of freedom
+EXPANDED_TERMS = 2e4  # at which an expansion is given up: a limit on its size, as limits on time vary between machines
 DERIVED_UP_TO = 3
 LINE_BREAK = r" \\[0.45em] "
-SHARE = 0.5  # of the time, for the closed form
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     n = subject.robot.n
-    form = _form(subject, budget, section)
+    form = _form(subject, section)
     if form is not None and _readable(form):
-        section.lead = (
-            "The equations of motion, exact, as a textbook prints them: "
-            "$M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q) = \\tau$."
-        )
+        section.lead = "The equations of motion in closed form: $M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q) = \\tau$."
         section.add(*_closed(form))
-        if n <= DERIVED_UP_TO and budget.left > 0.2 * budget.seconds:
-            section.add(Folded("The derivation, step by step", _derivation(form)))
+        if n <= DERIVED_UP_TO:
+            section.add(Folded("Derivation", _derivation(form)))
     else:
         section.lead = (
-            "Written out, the equations of this robot are too long to read. This is how they are built, and what they cost."
+            "The expanded equations of motion of this robot are too long to print. Shown are the structure of the inertia "
+            "matrix and the number of operations of the compiled functions."
         )
     section.add(*_structure(subject, form))
-    budget.check("counting operations")
     section.add(*_costs(subject))
     section.reproduce = (
         f"import dynamis as dy\n\ngiven = {subject.load_given}\nform = given.closed_form()\nprint(form.M, form.C, form.g)\n"
@@ -50,21 +48,21 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     )
 
 
-def _form(subject: Subject, budget: Budget, section: Section) -> ClosedForm | None:
+def _form(subject: Subject, section: Section) -> ClosedForm | None:
     if subject.robot.n > EXPANDED_UP_TO:
         return None
     try:
-        form = subject.given.closed_form(seconds=max(SHARE * budget.left, 0.1))
+        form = subject.given.closed_form(seconds=math.inf, terms=EXPANDED_TERMS)
     except DynamisError as error:
-        section.notes.append(f"No closed form: {error}.")
+        section.notes.append(f"No closed form: {str(error).rstrip('.')}.")
         return None
     if not form.expanded:
-        section.notes.append(f"The closed form stays {form.status}.")
+        section.notes.append(f"The closed form is kept {form.status}.")
     return form
 
 
 def _readable(form: ClosedForm) -> bool:
-    """Whether M can be printed: not only expanded, but short; terms are counted before any is written."""
+    """Whether M is expanded and short enough to print."""
     if not form.expanded or max(len(x) for x in form.M.flat) > TERMS:
         return False
     return max(len(x.latex()) for x in form.M.flat) <= READABLE
@@ -75,15 +73,15 @@ def _closed(form: ClosedForm) -> list[Block]:
     compact = form.compact
     blocks.append(
         Say(
-            "Coriolis matrix by Christoffel symbols, so that $\\dot M - 2C$ is skew-symmetric"
-            + (", with" if compact.names else "")
+            "Coriolis matrix from Christoffel symbols ($\\dot M - 2C$ is skew-symmetric)"
+            + (", with the abbreviations" if compact.names else "")
         )
     )
     blocks += [Formula(equation(name, x.latex())) for name, x in compact.names]
     blocks += _coriolis(compact.C)
     if any(not x.is_zero for x in form.g):
         blocks += [Say("Gravity"), *_vector("g", form.g)]
-    joint_terms = [(r"viscous friction", form.viscous), ("dry friction", form.dry), ("springs", form.spring)]
+    joint_terms = [("viscous friction", form.viscous), ("Coulomb friction", form.dry), ("springs", form.spring)]
     for name, values in joint_terms:
         if any(not x.is_zero for x in values):
             blocks += [Say(f"{name[:1].upper()}{name[1:]}"), *_vector(r"\tau_{\mathrm{" + name.split()[0] + "}}", values)]
@@ -91,12 +89,12 @@ def _closed(form: ClosedForm) -> list[Block]:
 
 
 def _coriolis(C: Any) -> list[Block]:
-    """C where it fits; entry by entry, folded, where it does not; how long it is where nobody would read it."""
+    """C where it fits the page, else entry by entry and collapsed, else its length."""
     longest = max(len(x) for x in C.flat)
     if longest > 4 * TERMS:
-        return [Say(f"Written out, its longest entry has {longest} terms: closed_form().C holds them all.")]
+        return [Say(f"The longest entry of C has {longest} terms; closed_form().C returns the full matrix.")]
     blocks = _matrix(r"C(q, \dot q)", C)
-    return blocks if len(blocks) <= FEW else [Folded(f"Its {len(blocks)} entries, one by one", blocks)]
+    return blocks if len(blocks) <= FEW else [Folded(f"The {len(blocks)} nonzero entries of C", blocks)]
 
 
 def _matrix(left: str, A: Any, *, symmetric: bool = False) -> list[Block]:
@@ -143,7 +141,7 @@ def _derivation(form: ClosedForm) -> list[Block]:
 
 
 def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
-    """Which entries of M are zero, constant, or how long."""
+    """Which entries of M are zero or constant, and the number of terms of the others."""
     robot = subject.robot
     if not 1 < robot.n <= 12:
         return []
@@ -162,7 +160,15 @@ def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
 
     header = ("", *(str(k + 1) for k in range(robot.n)))
     rows = [(name, *(entry(i, j) for j in range(robot.n))) for i, name in enumerate(robot.coordinate_names)]
-    return [Table("Structure of the inertia matrix", header, rows, "Terms are counted fully expanded.", folded=robot.n <= 3)]
+    return [
+        Table(
+            "Structure of the inertia matrix",
+            header,
+            rows,
+            "Number of terms of the fully expanded entries; varies: not expanded.",
+            folded=robot.n <= 3,
+        )
+    ]
 
 
 def _costs(subject: Subject) -> list[Block]:
@@ -184,5 +190,5 @@ def _costs(subject: Subject) -> list[Block]:
         Facts(
             [(name.replace("_", " "), f"{counts[name]['total']} operations") for name in counts if name != "coriolis_matrix"]
         ),
-        Table("Operations of the compiled functions, one state", header, rows, folded=True),
+        Table("Floating-point operations of the compiled functions, per state", header, rows, folded=True),
     ]

@@ -1,43 +1,55 @@
-"""Gravity and inertia over the two joints that change them most."""
+"""Gravity torque and inertia of each joint over the two coordinates that change them most."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.report.numbers import middle, ranges, short, text, torque_unit, unit_of
-from dynamis.report.section import Budget, Curves, Grid, HeatMap, Plot, Section
+from dynamis.report.section import Axes, Curves, Grid, HeatMap, Plot, Section
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+Values = Callable[[Array], Array]  # of configurations (..., nq): one number per coordinate (..., n)
+Unit = Callable[[Robot, int], str]
 
-KEY, TITLE = "maps", "Gravity and inertia"
+KEY, TITLE = "maps", "Gravity torque and inertia"
 CELLS = 45
 POINTS = 181
 SAMPLES = 64
-SHOWN = 4  # joints whose torque or inertia has a map
+SHOWN = 4  # coordinates whose torque or inertia has a map
+CANDIDATES = 6  # coordinates from which the axes of a map are chosen
+COARSE = 9  # points per axis, to compare pairs of axes
 NOTHING = 1e-9
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
     movable = plain_coordinates(robot)
     if not movable:
-        section.lead = "No joint of this robot has one number for its position, so there is nothing to draw maps over."
+        section.lead = "Not applicable: no joint of this robot has a single scalar position to draw a map over."
         return
+    quantities: list[tuple[str, str, Values, Unit]] = [
+        ("Gravity torque", "g", robot.gravity, torque_unit),
+        ("Joint inertia (diagonal of M)", "M", lambda q: _diagonal(robot, q), inertia_unit),
+    ]
     order = by_influence(robot, movable)
-    budget.check("the maps")
-    if len(order) == 1:
-        _along(robot, order[0], section)
+    if len(movable) == 1:
+        _along(robot, movable[0], section)
+        section.lead = f"Gravity torque and inertia as functions of {robot.coordinate_names[movable[0]]}."
     else:
-        _over(robot, order[0], order[1], section)
-    names = [robot.coordinate_names[k] for k in order[:2]]
-    section.lead = f"What the joints have to hold, and the inertia they feel, over {' and '.join(names)}." + (
-        " Of all joints these change them most; the others stand still." if robot.n > 2 else ""
-    )
+        for title, letter, values, unit in quantities:
+            _map(robot, title, letter, values, unit, movable, section)
+        section.lead = (
+            "Static gravity torque $g_k(q)$ and diagonal inertia $M_{kk}(q)$ of the joints. Each map spans the two coordinates "
+            "that change the chosen quantity most; all other coordinates are at rest. Click a map to show that configuration "
+            "in the 3-D view."
+        )
     section.reproduce = (
         f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(middle(robot), 6)}, (100, 1))\n"
         f"q[:, {robot.model.coordinates[order[0]].q_index}] = np.linspace(*{_ends(robot, order[0])}, 100)\n"
@@ -56,15 +68,15 @@ def plain_coordinates(robot: Robot) -> list[int]:
 
 
 def has_plain_coordinates(robot: Robot, section: Section, what: str) -> bool:
-    """Whether every coordinate is one; otherwise the section says that ``what`` it shows is not for this robot."""
+    """Whether every coordinate is one; otherwise the section says that ``what`` it shows does not apply."""
     if len(plain_coordinates(robot)) == robot.n:
         return True
-    section.lead = f"{what} is asked of robots on a fixed base, with one coordinate for each joint: not of this one."
+    section.lead = f"Not applicable: {what} is computed for robots with a fixed base and one coordinate per joint."
     return False
 
 
 def by_influence(robot: Robot, movable: list[int]) -> list[int]:
-    """The coordinates, those first that change gravity and inertia most, on average over random configurations."""
+    """The coordinates in decreasing order of their mean effect on gravity and inertia, over random configurations."""
     rng = np.random.default_rng(0)
     low, high = ranges(robot)
     q = robot.random(rng, SAMPLES)
@@ -76,79 +88,104 @@ def by_influence(robot: Robot, movable: list[int]) -> list[int]:
         moved[:, robot.model.coordinates[k].q_index] = rng.uniform(low[k], high[k], SAMPLES)
         change = np.abs(robot.gravity(moved) - g).mean() / scale[0] + np.abs(robot.mass_matrix(moved) - M).mean() / scale[1]
         effect[k] = float(change)
-    first = sorted(movable, key=lambda k: -effect[k])
-    # of two that are shown, the one nearer to the base comes first
-    return sorted(first[:2]) + first[2:]
+    return sorted(movable, key=lambda k: -effect[k])
+
+
+def _diagonal(robot: Robot, q: Array) -> Array:
+    return np.diagonal(robot.mass_matrix(q), axis1=-2, axis2=-1)
 
 
 def _label(robot: Robot, k: int) -> str:
     return f"{robot.coordinate_names[k]} [{unit_of(robot, k)}]"
 
 
-def _inertia_unit(robot: Robot, k: int) -> str:
+def inertia_unit(robot: Robot, k: int) -> str:
     return "kg·m²" if robot.model.coordinates[k].revolute else "kg"
 
 
-def _loaded(values: Array) -> list[int]:
-    """The entries that matter: the largest few, in the order of the joints."""
-    most = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
-    ranked = [int(k) for k in np.argsort(-most) if most[k] > 1e-3 * max(float(most.max()), NOTHING)]
-    return sorted(ranked[:SHOWN])
+def _map(robot: Robot, title: str, letter: str, values: Values, unit: Unit, movable: Sequence[int], section: Section) -> None:
+    """One figure: a view for each of the entries that vary most, over the pair of coordinates it varies most with."""
+    axes, variation = best_axes(robot, values, movable)
+    largest = float(variation.max())
+    at_rest = values(middle(robot))
+    if not largest > NOTHING * max(float(np.abs(at_rest).max()), 1.0):
+        same = [k for k in range(robot.n) if abs(at_rest[k]) > NOTHING] or [0]
+        told = ", ".join(f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:SHOWN])
+        section.notes.append(f"{title}: independent of the configuration, {told}.")
+        return
+    ranked = [int(k) for k in np.argsort(-variation, kind="stable") if variation[k] > 1e-3 * largest][:SHOWN]
+    views = [_view(robot, k, letter, values, unit(robot, k), axes[k]) for k in ranked]
+    section.add(HeatMap(title, views, "joint"))
 
 
-def _over(robot: Robot, a: int, b: int, section: Section) -> None:
+def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[list[tuple[int, int]], Array]:
+    """For each entry of ``values`` the pair of coordinates it varies most over, others at rest, and its range there (n,)."""
+    spread = {k: np.ptp(values(_line(robot, k)), axis=0) for k in movable}
+    random = values(robot.random(1, SAMPLES))
+    scale = np.maximum(np.ptp(random, axis=0), NOTHING)
+    # pairs among the coordinates that change any entry most, and among those that change each entry most
+    ranked = sorted(movable, key=lambda k: -float((spread[k] / scale).max()))
+    pairs = {tuple(sorted(pair)) for pair in combinations(ranked[:CANDIDATES], 2)}
+    for k in range(robot.n):
+        own = sorted(movable, key=lambda j: -float(spread[j][k]))[:3]
+        pairs |= {tuple(sorted(pair)) for pair in combinations(own, 2)}
+    best: list[tuple[int, int]] = [(movable[0], movable[1])] * robot.n
+    score, found = np.full(robot.n, -1.0), np.zeros(robot.n)
+    for a, b in sorted(pairs):
+        grid = values(_rectangle(robot, a, b, COARSE)).reshape(-1, robot.n)
+        variance, extent = grid.var(axis=0), np.ptp(grid, axis=0)
+        for k in range(robot.n):
+            # a later pair must be better by more than rounding
+            if variance[k] > score[k] * (1.0 + 1e-9) + NOTHING**2:
+                best[k], score[k], found[k] = (a, b), variance[k], extent[k]
+    return best, found
+
+
+def _line(robot: Robot, k: int) -> Array:
     low, high = ranges(robot)
-    x, y = (low[k] + (high[k] - low[k]) * (np.arange(CELLS) + 0.5) / CELLS for k in (a, b))
-    q = np.tile(middle(robot), (CELLS, CELLS, 1))
+    q = np.tile(middle(robot), (POINTS, 1))
+    q[:, robot.model.coordinates[k].q_index] = np.linspace(low[k], high[k], POINTS)
+    return q
+
+
+def _rectangle(robot: Robot, a: int, b: int, cells: int) -> Array:
+    """Configurations (cells, cells, nq) at the centres of cells, b along the first axis and a along the second."""
+    low, high = ranges(robot)
+    x, y = (low[k] + (high[k] - low[k]) * (np.arange(cells) + 0.5) / cells for k in (a, b))
+    q = np.tile(middle(robot), (cells, cells, 1))
     q[..., robot.model.coordinates[a].q_index] = x[None, :]
     q[..., robot.model.coordinates[b].q_index] = y[:, None]
-    g = robot.gravity(q)
-    D = np.diagonal(robot.mass_matrix(q), axis1=-2, axis2=-1)
-    ends, name = {k: (float(low[k]), float(high[k])) for k in (a, b)}, robot.coordinate_names
-    made: list[tuple[str, Array, str, Any]] = [("gravity torque", g, "g", torque_unit), ("inertia", D, "M", _inertia_unit)]
-    for what, values, letter, unit in made:
-        kept = _loaded(values)
-        if not np.ptp(values, axis=(0, 1)).max() > NOTHING * max(float(np.abs(values).max()), 1.0):
-            told = ", ".join(f"{text(float(values[0, 0, k]))} {unit(robot, k)} for {name[k]}" for k in kept)
-            section.notes.append(f"The {what} is the same everywhere: {told or 'zero'}.")
-            continue
-        views = [Grid(short(values[..., k], 4), f"{letter} of {robot.coordinate_names[k]}") for k in kept]
-        k = max(kept, key=lambda k: float(np.abs(values[..., k]).max()))
-        top = np.unravel_index(int(np.abs(values[..., k]).argmax()), values.shape[:2])
-        least, most = float(values[..., k].min()), float(values[..., k].max())
-        summary = (
-            f"{what.capitalize()} of {name[k]}: from {text(least)} to {text(most)} {unit(robot, k)}, the largest at "
-            f"{name[a]} = {text(float(x[top[1]]), 3)}, {name[b]} = {text(float(y[top[0]]), 3)}."
-        )
-        views.sort(key=lambda view: view.name != f"{letter} of {robot.coordinate_names[k]}")
-        coordinates = [robot.model.coordinates[j].q_index for j in (a, b)]
-        section.add(
-            HeatMap(
-                f"{'Gravity torque' if letter == 'g' else 'Inertia about each joint, the diagonal of M'}",
-                ends[a],
-                ends[b],
-                _label(robot, a),
-                _label(robot, b),
-                _common([unit(robot, k) for k in kept]),
-                views,
-                summary,
-                "joint",
-                joints=(int(coordinates[0] or 0), int(coordinates[1] or 0)),
-            )
-        )
+    return q
 
 
-def _common(units: list[str]) -> str:
-    return " or ".join(dict.fromkeys(units))
+def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tuple[int, int]) -> Grid:
+    (a, b), name, c = pair, robot.coordinate_names, robot.model.coordinates
+    q = _rectangle(robot, a, b, CELLS)
+    found = values(q)[..., k]
+    low, high = ranges(robot)
+    axes = Axes(
+        (float(low[a]), float(high[a])),
+        (float(low[b]), float(high[b])),
+        _label(robot, a),
+        _label(robot, b),
+        (int(c[a].q_index or 0), int(c[b].q_index or 0)),
+    )
+    top = np.unravel_index(int(np.abs(found).argmax()), found.shape)
+    place = ", ".join(f"{name[j]} = {text(float(q[top][c[j].q_index]), 3)} {unit_of(robot, j)}" for j in (a, b))
+    size = max(float(np.ptp(found)), 1e-300)
+    still = [name[j] for j, axis in ((a, 1), (b, 0)) if float(np.ptp(found, axis=axis).max()) < 1e-6 * size]
+    summary = (
+        f"{letter} of {name[k]} between {text(float(found.min()))} and {text(float(found.max()))} {unit}; "
+        f"largest magnitude at {place}." + (f" It does not depend on {still[0]}." if still else "")
+    )
+    return Grid(axes, short(found, 4), f"{letter} of {name[k]}", unit, summary)
 
 
 def _along(robot: Robot, k: int, section: Section) -> None:
     low, high = ranges(robot)
-    x = np.linspace(low[k], high[k], POINTS)
-    q = np.tile(middle(robot), (POINTS, 1))
-    q[:, robot.model.coordinates[k].q_index] = x
+    x, q = np.linspace(low[k], high[k], POINTS), _line(robot, k)
     g, M = robot.gravity(q)[:, k], robot.mass_matrix(q)[:, k, k]
-    for title, values, unit in (("Gravity torque", g, torque_unit(robot, k)), ("Inertia", M, _inertia_unit(robot, k))):
-        summary = f"{title}: from {text(float(values.min()))} to {text(float(values.max()))} {unit}."
+    for title, values, unit in (("Gravity torque", g, torque_unit(robot, k)), ("Inertia", M, inertia_unit(robot, k))):
+        summary = f"{title} between {text(float(values.min()))} and {text(float(values.max()))} {unit}."
         curve = Curves(short(x), {robot.coordinate_names[k]: short(values)})
         section.add(Plot(title, _label(robot, k), f"{title.lower()} [{unit}]", [curve], summary))

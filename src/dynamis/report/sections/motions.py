@@ -1,4 +1,4 @@
-"""Two motions of the robot: let fall, and driven along a reference by computed torque."""
+"""Two motions of the robot: a fall without actuation, and a reference trajectory under computed torque."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.errors import DynamisError
-from dynamis.report.numbers import middle, power, ranges, short, text, torque_unit
+from dynamis.report.falling import ADAPTIVE, fall, released
+from dynamis.report.numbers import middle, power, quantity, ranges, short, text, torque_unit
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Budget, Curves, Player, Plot, Section
+from dynamis.report.section import Curves, Player, Plot, Section
 from dynamis.report.sections.maps import plain_coordinates
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
@@ -21,54 +22,69 @@ from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
 
-KEY, TITLE = "motions", "Motions"
-FALL, MOVE, REST = 2.0, 2.0, 0.5  # s
-POINTS = 151
+KEY, TITLE = "motions", "Simulated motions"
+MOVE, REST = 2.0, 0.5  # s
 BANDWIDTH = 10.0  # rad/s
-OFF = 0.05  # rad or m the arm starts away from its reference
-ALIVE = 0.3  # of the largest holding torque: below it a robot let go would hardly fall
-PUSH = 0.5  # rad/s or m/s, where there is nothing to fall towards
-JOINTS = 8  # with a torque ledger
+OFF = 0.05  # rad or m: the largest initial error
+ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
+PUSH = 0.5  # rad/s or m/s, where there is no gravity
+JOINTS = 8  # whose torques are broken down
 ZERO = 1e-9
-OPTIONS: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
+COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as one
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
-    q0, v0 = start(robot)
-    fall = simulate(robot, FALL, q0, v0, seconds=0.45 * budget.seconds, **OPTIONS)
-    _show(section, "fall", "Let go" if v0 is None else "Set moving, without gravity", fall)
+    free = released(robot)
+    q0, v0 = start(free)
+    fallen = fall(free, q0, v0)
+    title = "Fall without actuation" if v0 is None else "Motion without actuation and gravity"
+    _show(section, "fall", title, fallen.motion, fallen.assumptions)
     driven = len(plain_coordinates(robot)) == robot.n
     section.lead = (
-        f"The robot let go{', and driven along a reference' if driven else ''}. "
-        "Play a motion, or drag its time; the plots follow."
+        ("The robot released from rest" if v0 is None else "The robot with an initial velocity")
+        + (", and the robot tracking a reference under computed-torque control" if driven else "")
+        + ". Play a motion or drag its time slider; the plots follow."
     )
     again = ["import numpy as np", "import dynamis as dy", "", subject.load]
-    again += [f"fall = dy.simulate(robot, {FALL}, q0={short(q0, 6)}" + ("" if v0 is None else f", v0={short(v0, 6)}") + ")"]
-    again += ["print(fall, abs(fall.energy_error).max())", "fall.plot('fall.png')"]
-    if not driven:
-        section.notes.append("A robot whose base or joints have orientations is not driven along a reference here.")
+    if free is not robot and subject.source is not None:
+        again += [f"free = dy.load({subject.source!r}, base='floating')"]
+        again += [line.replace("damped = robot.", "damped = free.") for line in fallen.again]
     else:
-        budget.check("the motion under computed torque")
-        a, b = ends(robot)
-        law = ComputedTorque.designed(joint_move(a, b, duration=MOVE), bandwidth=BANDWIDTH)
-        try:
-            motion = simulate(robot, MOVE + REST, a - OFF, controller=law.on(robot), seconds=0.9 * budget.left, **OPTIONS)
-            _show(section, "move", "Computed torque along a joint move", motion, law)
-        except DynamisError as error:
-            section.notes.append(f"The motion under computed torque was not simulated: {error}")
-        again += [
-            f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE})",
-            f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
-            f"motion = dy.simulate(robot, {MOVE + REST}, np.array({short(a, 6)}) - {OFF}, controller=law.on(robot))",
-            "print(motion, motion.ledger.total[-1])",
-        ]
-    section.notes.append("Joint limits are not walls in these motions: a joint may pass them.")
+        again += fallen.again
+    again += ["print(fall, abs(fall.energy_error).max())", "fall.plot('fall.png')"]
+    if driven:
+        again += _tracking(robot, section)
+    else:
+        section.notes.append("Computed-torque control is simulated for robots with one scalar coordinate per joint only.")
     section.reproduce = "\n".join(again)
 
 
+def _tracking(robot: Robot, section: Section) -> list[str]:
+    a, b = ends(robot)
+    off = OFF * (np.arange(robot.n) + 1.0) / robot.n
+    law = ComputedTorque.designed(joint_move(a, b, duration=MOVE), bandwidth=BANDWIDTH)
+    try:
+        motion = simulate(robot, MOVE + REST, a - off, controller=law.on(robot), **ADAPTIVE)
+    except DynamisError as error:
+        section.notes.append(f"The motion under computed torque could not be simulated: {error}")
+        return []
+    told = (
+        f"Joint-space move of {MOVE:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an initial "
+        f"error of up to {OFF:g} rad or m.",
+    )
+    _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
+    return [
+        f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE})",
+        f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
+        f"start = np.array({short(a - off, 6)})",
+        f"motion = dy.simulate(robot, {MOVE + REST}, start, controller=law.on(robot))",
+        "print(motion, motion.ledger.total[-1])",
+    ]
+
+
 def start(robot: Robot) -> tuple[Array, Array | None]:
-    """A configuration from which the robot visibly falls; without gravity a velocity besides."""
+    """A configuration from which the robot visibly falls; without gravity a velocity as well."""
     q = np.concatenate([[_pose(robot), middle(robot)], robot.random(0, 64)])
     loads = np.abs(robot.gravity(q)).max(axis=1)
     free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
@@ -84,7 +100,7 @@ def _pose(robot: Robot) -> Array:
 
 
 def ends(robot: Robot) -> tuple[Array, Array]:
-    """The pose of the picture and one a quarter of the range away, in the order of v."""
+    """The configuration of the 3-D view and one a quarter of the range away, in the order of v."""
     low, high = ranges(robot)
     at = np.array([_pose(robot)[c.q_index] for c in robot.model.coordinates])
     way = 0.25 * np.minimum(high - low, 2.0 * np.pi)
@@ -93,65 +109,88 @@ def ends(robot: Robot) -> tuple[Array, Array]:
     return at, np.clip(goal, low, high)
 
 
-def _show(section: Section, name: str, title: str, motion: Trajectory, law: ComputedTorque | None = None) -> None:
+def distinct(lines: dict[str, Array]) -> dict[str, Any]:
+    """Lines that coincide to drawing accuracy as one, named after all of them."""
+    size = max((float(np.ptp(x)) for x in lines.values()), default=0.0)
+    groups: list[tuple[list[str], Array]] = []
+    for name, x in lines.items():
+        same = next((names for names, y in groups if float(np.abs(x - y).max()) <= COINCIDE * size), None)
+        if same is None:
+            groups.append(([name], x))
+        else:
+            same.append(name)
+    made = {}
+    for names, x in groups:
+        label = names[0] if len(names) == 1 else f"{names[0]} (coincides with {_listed(names[1:])})"
+        made[label] = short(x)
+    return made
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _show(
+    section: Section, name: str, title: str, motion: Trajectory, told: tuple[str, ...], law: ComputedTorque | None = None
+) -> None:
     robot, t = motion.robot, short(motion.t)
     if len(motion) < 2:
         section.notes.append(f"{title}: {motion.status}.")
         return
     error = float(np.abs(motion.energy_error).max())
     exchanged = max(float(np.ptp(motion.kinetic_energy)), float(np.ptp(motion.potential_energy)))
-    share = f", {power(error / exchanged, 0)} of what is exchanged" if exchanged > 1e3 * error else ""
-    events = f" {len(motion.events)} events, the first: {motion.events[0]}." if motion.events else ""
-    summary = f"{motion.t[-1]:.3g} s, {motion.status}; the energy balance is kept to {text(error, 2)} J{share}.{events}"
+    share = f" ({power(error / exchanged, 0)} of the energy exchanged)" if exchanged > 1e3 * error > 0.0 else ""
+    balance = f"Energy is balanced to {quantity(error, 'J', 2)}{share}."
+    stop = next((e for e in motion.events if "hits" in e.kind), None)
+    hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
+    summary = " ".join([*told, balance]) + hit
     section.add(Player(name, title, t, short(motion.q, 6), summary, scene_of(robot)))
     order = [robot.coordinate_names[k] for k in range(robot.n)]
     turns = {c.revolute for c in robot.model.coordinates}
     unit = {frozenset({True}): "rad", frozenset({False}): "m"}.get(frozenset(turns), "rad or m")
     if law is not None:
-        wanted, _, _ = (np.asarray(x) for x in _reference(law, motion.t))
+        wanted, _, _ = (np.asarray(x) for x in law.reference.at(motion.t))
         off = motion.q - wanted
-        lines = {order[k]: short(off[:, k], 4) for k in _largest(off)}
+        lines = distinct({order[k]: off[:, k] for k in _largest(off)})
         last = float(np.abs(off[-1]).max())
         section.add(
             Plot(
-                "Distance from the reference",
+                "Tracking error",
                 "time [s]",
                 f"q − q_d [{unit}]",
                 [Curves(t, lines)],
-                f"From {OFF} at the start to {text(last, 2)} at the end.",
+                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {text(last, 2)} at the end [{unit}].",
                 player=name,
             )
         )
     elif len(plain_coordinates(robot)) == robot.n:
         index = [int(c.q_index or 0) for c in robot.model.coordinates]
-        lines = {order[k]: short(motion.q[:, index[k]], 4) for k in _largest(motion.v)}
+        lines = distinct({order[k]: motion.q[:, index[k]] for k in _largest(motion.v)})
+        fastest = int(np.abs(motion.v).max(axis=0).argmax())
+        speed = "rad/s" if robot.model.coordinates[fastest].revolute else "m/s"
         section.add(
             Plot(
-                "Positions",
+                "Joint positions",
                 "time [s]",
                 f"q [{unit}]",
                 [Curves(t, lines)],
-                f"The fastest joint reaches {text(float(np.abs(motion.v).max()), 3)} rad/s or m/s.",
+                f"Largest velocity: {text(float(np.abs(motion.v).max()), 3)} {speed} ({order[fastest]}).",
                 player=name,
             )
         )
     _ledger(section, name, motion)
     T, U, W = motion.kinetic_energy, motion.potential_energy, motion.work
-    curves = {"kinetic": T, "potential": U - U[0], "total": T + U - U[0], "work put in": T[0] + W}
+    curves = {"kinetic": T, "potential": U - U[0], "total": T + U - U[0], "initial energy + work": T[0] + W}
     section.add(
         Plot(
             "Energy balance",
             "time [s]",
             "energy [J]",
-            [Curves(t, {k: short(x) for k, x in curves.items()})],
-            f"Total energy and work put in lie on each other to {text(error, 2)} J.",
+            [Curves(t, distinct(curves))],
+            f"Total energy equals initial energy plus the work of all torques and forces, to {quantity(error, 'J', 2)}.",
             player=name,
         )
     )
-
-
-def _reference(law: ComputedTorque, t: Array) -> tuple[Any, Any, Any]:
-    return law.reference.at(t)
 
 
 def _largest(values: Array) -> list[int]:
@@ -159,29 +198,33 @@ def _largest(values: Array) -> list[int]:
     return sorted(int(k) for k in np.argsort(-most)[:JOINTS])
 
 
+TERMS = {"coriolis": "Coriolis and centrifugal", "viscous": "viscous friction", "dry": "Coulomb friction", "spring": "springs",
+         "external": "stops and contacts", "rotor": "rotor inertia"}  # fmt: skip
+
+
 def _ledger(section: Section, name: str, motion: Trajectory) -> None:
-    """Where the torque of each joint goes, term by term."""
+    """The torque of each joint, term by term."""
     robot, terms = motion.robot, motion.ledger.as_dict()
     largest = max(float(np.abs(x).max()) for x in terms.values())
-    shown = {term: x for term, x in terms.items() if np.abs(x).max() > ZERO * max(largest, 1e-300)}
+    shown = {TERMS.get(term, term): x for term, x in terms.items() if np.abs(x).max() > ZERO * max(largest, 1e-300)}
     if not shown:
         return
     heavy = np.max([np.abs(x).max(axis=0) for x in shown.values()], axis=0)
     views = []
-    # the joint most is asked of comes first
+    # the joint with the largest term comes first
     for k in (int(k) for k in np.argsort(-heavy)[:JOINTS]):
-        lines = {term: short(x[:, k], 4) for term, x in shown.items() if np.abs(x[:, k]).max() > 0.0}
-        lines |= {"torque": short(np.sum([x[:, k] for x in shown.values()], axis=0), 4)}
-        views.append(Curves(short(motion.t), lines, f"{robot.coordinate_names[k]} [{torque_unit(robot, k)}]"))
+        lines = {term: x[:, k] for term, x in shown.items() if np.abs(x[:, k]).max() > ZERO * largest}
+        lines |= {"actuator torque": np.sum([x[:, k] for x in shown.values()], axis=0)}
+        views.append(Curves(short(motion.t), distinct(lines), f"{robot.coordinate_names[k]} [{torque_unit(robot, k)}]"))
     k = int(np.argmax(heavy))
     by = max(shown, key=lambda term: float(np.abs(shown[term][:, k]).max()))
     section.add(
         Plot(
-            "Torque ledger: the torque of a joint, term by term",
+            "Terms of the joint torque",
             "time [s]",
             "torque",
             views,
-            f"Most is asked of {robot.coordinate_names[k]}: {by} up to {text(float(heavy[k]), 3)} {torque_unit(robot, k)}.",
+            f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}.",
             "joint",
             player=name,
         )

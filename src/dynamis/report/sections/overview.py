@@ -1,4 +1,4 @@
-"""The robot: what it is, to turn and to move; its joints and links."""
+"""The robot in 3-D, with its joints, friction and links in tables."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.numbers import main_frame, text, triple
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Budget, Facts, Robot3D, Section, Table
+from dynamis.report.section import Facts, Robot3D, Section, Table
 from dynamis.report.subject import Subject
 
-KEY, TITLE = "robot", "The robot"
+KEY, TITLE = "robot", "Robot"
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     robot, description = subject.robot, subject.given.description
-    section.lead = description.about or f"{robot.name}, with {robot.n} degrees of freedom."
-    budget.check("the scene")
+    section.lead = description.about or f"{robot.name}, {robot.n} degree{'s' if robot.n > 1 else ''} of freedom."
     facts = [
         ("Degrees of freedom", str(robot.n)),
         ("Moving bodies", str(sum(not b.is_rotor for _, b in robot.model.moving))),
@@ -28,10 +27,10 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     section.add(Facts(facts), Robot3D(scene_of(robot)), _joints(subject), *_drives(subject), _links(subject))
     if subject.values:
         rows = [(name, text(x), "assumed" if name in subject.assumed else "given") for name, x in subject.values.items()]
-        note = "Formulas below keep the symbols. Numbers are given with --set NAME=VALUE or values={…}; the others are assumed."
-        section.blocks.insert(2, Table("Numbers for the symbols", ("symbol", "value", "which is"), rows, note))
+        note = "Formulas keep the symbols. Set values with --set NAME=VALUE or values={…}; values not set are assumed."
+        section.blocks.insert(2, Table("Values of the symbols", ("symbol", "value", "origin"), rows, note))
     if description.source:
-        section.notes.append(f"Source of the numbers: {description.source}")
+        section.notes.append(f"Source of the parameters: {description.source}")
     section.notes += drawing_of(robot).notes
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\nprint(robot, robot.mass)\n"
@@ -47,7 +46,7 @@ def _joints(subject: Subject) -> Table:
         ends = (j.limits.lower, j.limits.upper)
         unit = "m" if j.type == "prismatic" else "rad"
         span = f"{text(ends[0], 3)} … {text(ends[1], 3)} {unit}" if np.isfinite(ends).any() else "–"
-        kind = f"{j.type}, follows {j.mimic.joint}" if j.mimic is not None else j.type
+        kind = f"{j.type}, mimics {j.mimic.joint}" if j.mimic is not None else j.type
         rows.append(
             (
                 j.name,
@@ -61,9 +60,9 @@ def _joints(subject: Subject) -> Table:
         )
     return Table(
         "Joints",
-        ("joint", "type", "from → to", "axis", "range", "speed", "effort"),
+        ("joint", "type", "parent → child", "axis", "range", "velocity limit", "effort limit"),
         rows,
-        "Speed in rad/s or m/s, effort in N·m or N; a dash where the file states none.",
+        "Velocity in rad/s or m/s, effort in N·m or N; – : not stated in the file.",
         folded=len(rows) > 12,
     )
 
@@ -71,10 +70,10 @@ def _joints(subject: Subject) -> Table:
 def _drives(subject: Subject) -> list[Table]:
     numbers = {
         "viscous": "viscous",
-        "coulomb": "dry",
+        "coulomb": "Coulomb",
         "rotor_inertia": "rotor inertia",
         "gear_ratio": "gear ratio",
-        "stiffness": "spring",
+        "stiffness": "stiffness",
     }
     usual: dict[str, Any] = {"gear_ratio": 1.0}
     joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
@@ -83,12 +82,12 @@ def _drives(subject: Subject) -> list[Table]:
         return []
     rows = [(j.name, *(text(getattr(j.drive, name)) for name in shown)) for j in joints]
     note = (
-        "SI units: friction in N·m·s/rad and N·m, inertia of the rotor itself in kg·m², springs in N·m/rad; "
-        "in N, kg and m where the joint slides."
+        "Viscous friction in N·m·s/rad, Coulomb friction in N·m, rotor inertia (before the gear) in kg·m², stiffness in "
+        "N·m/rad; for prismatic joints in N·s/m, N, kg and N/m."
     )
     return [
         Table(
-            "Friction, rotors and springs of the joints",
+            "Joint friction, rotor inertia and springs",
             ("joint", *(numbers[name] for name in shown)),
             rows,
             note,
@@ -112,6 +111,6 @@ def _links(subject: Subject) -> Table:
         "Moving bodies",
         ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg·m²]"),
         rows,
-        "Centre of mass in the body's frame, which turns with its joint; moments about the centre of mass.",
+        "Centre of mass in the body's frame, which moves with its joint; principal moments about the centre of mass.",
         folded=len(rows) > 12,
     )

@@ -1,4 +1,4 @@
-"""Where the tip can be, and how well it moves there."""
+"""The workspace of the tip, and its manipulability there."""
 
 from __future__ import annotations
 
@@ -9,47 +9,61 @@ import numpy.typing as npt
 
 from dynamis.analysis.task import in_order_of_q
 from dynamis.analysis.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
-from dynamis.report.numbers import main_frame, ranges, short, text
-from dynamis.report.section import Budget, Facts, Grid, HeatMap, Section
+from dynamis.report.configurations import encoded
+from dynamis.report.numbers import main_frame, quantity, ranges, short, text, triple
+from dynamis.report.reach import reach_of
+from dynamis.report.section import Axes, Facts, Grid, HeatMap, Section
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.subject import Subject
+from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
 KEY, TITLE = "workspace", "Workspace and manipulability"
-SAMPLES, CELLS = 40_000, 56
+SAMPLES, CELLS = 40_000, 44
+EXTENTS = (
+    ("Volume", "", "does not move"),
+    ("Length", " m", "moves along a line"),
+    ("Area", " m²", "moves in a plane"),
+    ("Volume", " m³", "moves in space"),
+)
+NO_SAMPLE = "no sampled configuration puts the tip in this cell"
 
 
-def build(subject: Subject, section: Section, budget: Budget) -> None:
+def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
-    if not has_plain_coordinates(robot, section, "Where a tip can be"):
+    if not has_plain_coordinates(robot, section, "the workspace of the tip"):
         return
     frame = main_frame(robot)
     low, high = ranges(robot)
     ends: dict[str, Any] = {"lower": low, "upper": high}
     cloud = workspace(robot, frame, samples=SAMPLES, **ends)
-    lines = cloud.summary().splitlines()
-    section.lead = f"{lines[0].strip()}." + (f" It fills {lines[1].strip()}." if len(lines) > 2 else "")
-    units = {0: "", 1: " m", 2: " m²", 3: " m³"}
+    reach = reach_of(robot, frame, cloud.q, low, high)
+    name, unit, moves = EXTENTS[cloud.dimension]
+    section.lead = (
+        f"{frame} {moves}. Its positions are computed at {SAMPLES} random configurations within the joint limits "
+        "(joints without limits: one turn, or ±1 m)."
+    )
     section.add(
         Facts(
             [
-                ("Reach from the first joint", f"{text(cloud.reach)} m"),
-                ("Nearest", f"{text(cloud.nearest)} m"),
-                ("Content", f"{text(cloud.content, 3)}{units[cloud.dimension]}"),
+                (f"Reach to {frame}", quantity(reach.largest, "m", 4)),
+                ("Smallest distance", quantity(reach.smallest, "m")),
+                (f"{name}, approximate", f"{text(cloud.content, 3)}{unit}"),
             ]
         )
     )
+    section.notes.append(
+        f"Reach is the largest distance from {reach.definition}, at {triple(reach.origin, 4)} m, to the origin of {frame}, "
+        "over all configurations within the joint limits. Data sheets often state the reach to the wrist centre instead."
+    )
     if cloud.dimension < 2:
-        section.notes.append("The tip moves on a line or not at all, so there is no map.")
+        section.notes.append(f"No map is drawn: {frame} {moves}.")
         return
-    budget.check("the maps")
     found = workspace_slice(robot, "manipulability", frame=frame, samples=SAMPLES, **ends)
-    a, b, _ = PLANES[found.plane]
-    # evenly drawn: the cloud has more at the ends of the joints' ranges, to find its edge
+    # uniform samples: the cloud has more of them at the limits of the joints, to find the boundary
     even = in_order_of_q(robot, np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n)))
-    points = robot.pose(even, frame)[:, :3, 3]
-    section.add(_density(points[:, (a, b)], found.plane, frame), slice_map(found))
+    section.add(_density(robot, even, found.plane, frame), slice_map(found))
     section.reproduce = (
         f"import dynamis as dy\nfrom dynamis.analysis.workspace import workspace_slice\n\n{subject.load}\n"
         f"cloud = dy.workspace(robot, {frame!r}, samples={SAMPLES})\nprint(cloud.summary())\n"
@@ -57,43 +71,50 @@ def build(subject: Subject, section: Section, budget: Budget) -> None:
     )
 
 
-def _density(points: Array, plane: str, frame: str) -> HeatMap:
+def _density(robot: Robot, q: Array, plane: str, frame: str) -> HeatMap:
+    a, b, normal = PLANES[plane]
+    points = robot.pose(q, frame)[:, (a, b), 3]
+    edges, cells, shape = _cells(points)
+    met = np.bincount(cells, minlength=shape[0] * shape[1])
+    values = np.where(met > 0, met, np.nan).reshape(shape)
+    used, first = np.unique(cells, return_index=True)
+    sides = zip(plane, points.min(axis=0), points.max(axis=0), strict=True)
+    spans = "; ".join(f"{c} from {text(float(x), 3)} to {text(float(y), 3)} m" for c, x, y in sides)
+    summary = f"Number of the {len(q)} random configurations per cell: {spans}."
+    view = Grid(_axes(edges, plane), short(values, 4), "", "configurations", summary, encoded(robot, q[first], used, met.size))
+    return HeatMap(f"Sample density of {frame}, viewed along {'xyz'[normal]}", [view], square=True, empty=NO_SAMPLE)
+
+
+def _cells(points: Array) -> tuple[list[Array], Array, tuple[int, int]]:
+    """The edges of square cells around points (N, 2), the cell of each point (row by row from the lowest), (rows, columns)."""
     low, high = points.min(axis=0), points.max(axis=0)
     side = max(float((high - low).max()), 1e-9) / CELLS
     counts = np.maximum(np.ceil((high - low) / side - 1e-9).astype(int), 1)
-    edges = [low[k] + side * np.arange(counts[k] + 1) for k in range(2)]
-    met, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
-    values = np.where(met > 0, met, np.nan).T
-    return HeatMap(
-        f"How often {frame} is met, seen along {'xyz'.replace(plane[0], '').replace(plane[1], '')}",
-        (float(edges[0][0]), float(edges[0][-1])),
-        (float(edges[1][0]), float(edges[1][-1])),
-        f"{plane[0]} [m]",
-        f"{plane[1]} [m]",
-        "configurations",
-        [Grid(short(values, 4))],
-        "; ".join(f"{plane[k]} from {text(float(low[k]), 3)} to {text(float(high[k]), 3)} m" for k in range(2)) + ".",
-        square=True,
-    )
+    at = np.minimum(((points - low) / side).astype(int), counts - 1)
+    return [low[k] + side * np.arange(counts[k] + 1) for k in range(2)], at[:, 1] * counts[0] + at[:, 0], (counts[1], counts[0])
+
+
+def _axes(edges: list[Array], plane: str) -> Axes:
+    spans = [(float(edge[0]), float(edge[-1])) for edge in edges]
+    return Axes(spans[0], spans[1], f"{plane[0]} [m]", f"{plane[1]} [m]")
 
 
 def slice_map(found: WorkspaceSlice) -> HeatMap:
-    """A slice of the workspace as a map: the best configuration in each cell."""
-    x, y, values = found.grid(CELLS)
+    """A slice of the workspace as a map: the best configuration of each cell."""
+    edges, cells, shape = _cells(found.points)
+    worth = np.where(np.isnan(found.values), -np.inf, found.values if found.measure.more_is_better else -found.values)
+    rising = np.argsort(worth, kind="stable")
+    best = np.full(shape[0] * shape[1], -1)
+    best[cells[rising]] = rising  # the last assignment to a cell is its best configuration
+    used = np.flatnonzero(best >= 0)
+    values = np.full(best.size, np.nan)
+    values[used] = found.values[best[used]]
     value, place, _ = found.best
     unit = found.measure.unit
-    normal = "xyz"[PLANES[found.plane][2]]
     name = found.measure.label[:1].upper() + found.measure.label[1:]
-    return HeatMap(
-        f"{name} in the plane {normal} = {text(found.level, 3)} m",
-        (float(x[0]), float(x[-1])),
-        (float(y[0]), float(y[-1])),
-        f"{found.plane[0]} [m]",
-        f"{found.plane[1]} [m]",
-        unit,
-        [Grid(short(values.T, 4))],
-        f"Best {text(value)}{' ' + unit if unit else ''} at "
-        + ", ".join(f"{found.plane[k]} = {text(float(place[k]), 3)} m" for k in range(2))
-        + ".",
-        square=True,
-    )
+    where = ", ".join(f"{found.plane[k]} = {text(float(place[k]), 3)} m" for k in range(2))
+    summary = f"Best of the sampled configurations in each cell; overall {text(value)}{' ' + unit if unit else ''} at {where}."
+    q = encoded(found.robot, found.q[best[used]], used, best.size)
+    view = Grid(_axes(edges, found.plane), short(values.reshape(shape), 4), "", unit, summary, q)
+    title = f"{name} in the plane {'xyz'[PLANES[found.plane][2]]} = {text(found.level, 3)} m"
+    return HeatMap(title, [view], square=True, empty=NO_SAMPLE)

@@ -1,0 +1,243 @@
+"""A robot that is let go: gravity alone, with joint limits, light damping and the floor.
+
+A robot on a fixed base is integrated with adaptive steps between hard stops, up to its first contact with the floor. A robot
+on a floating base rests on the floor: compliant contacts and stops, with a fixed step, so that the cost is known beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.build import with_floating_base
+from dynamis.report.contact_points import ContactPoint, contact_points
+from dynamis.report.numbers import middle, ranges, text, torque_unit, unit_of
+from dynamis.report.scene import scene_of
+from dynamis.report.staging import free_base, is_mobile
+from dynamis.robot import Robot
+from dynamis.simulation.hard_stops import HardStops
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.surroundings import Plane, contact, joint_stops
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.watching import Watch
+
+Array = npt.NDArray[Any]
+Push = Callable[[Any, Array, Array], Array]
+
+DURATION, POINTS = 2.0, 151  # s
+DECAY = 1.0  # s: the time constant with which damping alone would slow a joint of the largest inertia
+SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
+SIZE = 0.02  # radius of the contact spheres, of the reach
+METHOD, STEP = "euler", 2e-4  # s
+STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.1  # N/m, s/m, –, m/s
+LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
+STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
+ADAPTIVE: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A simulated fall, the assumptions it was made with, and the Python that simulates it again."""
+
+    motion: Trajectory
+    assumptions: tuple[str, ...]
+    again: tuple[str, ...]
+
+
+def released(robot: Robot) -> Robot:
+    """The robot on a floating base if nothing holds its base; otherwise the robot itself."""
+    if is_mobile(robot) and free_base(robot) is None:
+        return Robot(with_floating_base(robot.description))
+    return robot
+
+
+def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
+    """The motion from ``q0`` without actuation."""
+    free = any(c.q_index is None for c in robot.model.coordinates)
+    damping = light_damping(robot, q0, LIMP if free else DECAY)
+    damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
+    scene = scene_of(robot)
+    scalar = [c for c in robot.model.coordinates if c.q_index is not None]
+    limited = any(np.isfinite((c.lower, c.upper)).any() for c in scalar) and all(c.lower < c.upper for c in scalar)
+    if scene["planar"] or not np.asarray(robot.model.gravity).any():
+        touching = []
+    else:
+        touching = contact_points(robot, q0) if free else touching_points(robot, q0)
+    again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
+    told = _damping_told(robot, damping)
+    if limited:
+        stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if free else "inelastic hard stops"
+        told.append(f"Joint limits act as {stiff}.")
+    if free:
+        motion = _with_contacts(damped, q0, v0, touching, limited, scene)
+        floor = (
+            f"The floor is compliant ({STIFFNESS / 1e3:g} kN/m), with friction coefficient {FRICTION:g}." if touching else ""
+        )
+        again += _contacts_again(touching, limited, scene, q0)
+        return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
+    stops = HardStops() if limited else None
+    events = {"floor contact": Watch(_clearance(damped, touching, scene), stop=True)} if touching else None
+    motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events, **ADAPTIVE)
+    if events and motion.t[-1] < DURATION - 1e-9:
+        where = _lowest(damped, touching, scene, motion.q[-1])
+        told.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
+    given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
+    limits = ", stops=dy.simulation.HardStops()" if limited else ""
+    again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
+    return Fall(motion, tuple(told), tuple(again))
+
+
+def light_damping(robot: Robot, q: Array, decay: float) -> dict[str, float]:
+    """Viscous friction √(M_kk M_max) / ``decay`` of the joints whose model has no friction, with the inertias at ``q``.
+
+    The geometric mean: light for the joints that carry the robot, and enough for small ones, which heavy links drive.
+    """
+    model = robot.model
+    inertia = np.diag(robot.mass_matrix(q))
+    made: dict[str, float] = {}
+    for turns in (True, False):
+        own = [k for k, c in enumerate(model.coordinates) if c.q_index is not None and c.revolute is turns]
+        most = max((float(inertia[k]) for k in own), default=0.0)
+        for k in own:
+            if not float(model.viscous[k]) and not float(model.coulomb[k]):
+                joint, d = model.coordinates[k].joint, float(f"{np.sqrt(inertia[k] * most) / decay:.3g}")
+                made[joint] = min(d, made.get(joint, d))
+    return made
+
+
+def _damping_told(robot: Robot, damping: dict[str, float]) -> list[str]:
+    if not damping:
+        return ["Joint friction is that of the model."]
+    kinds: dict[str, list[float]] = {}
+    for k, c in enumerate(robot.model.coordinates):
+        if c.joint in damping and c.q_index is not None:
+            kinds.setdefault(f"{torque_unit(robot, k)}·s/{unit_of(robot, k)}", []).append(damping[c.joint])
+    spans = [text(min(x)) + (f" to {text(max(x))}" if max(x) > min(x) else "") + f" {unit}" for unit, x in kinds.items()]
+    plain = {c.joint for c in robot.model.coordinates if c.q_index is not None}
+    which = "The model has no joint friction" if plain == set(damping) else "Some joints of the model have no friction"
+    return [f"{which}; light viscous damping is added for this simulation ({' and '.join(spans)})."]
+
+
+def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
+    """One point per body that moves up and down and can get below the floor: where its links end."""
+    scene, model = scene_of(robot), robot.model
+    up, floor = np.asarray(scene["up"]), float(scene["floor"])
+    low, high = ranges(robot)
+    rng = np.random.default_rng(0)
+    q = np.tile(middle(robot), (SAMPLES, 1))
+    for k, c in enumerate(model.coordinates):
+        if c.q_index is not None:
+            q[1:, c.q_index] = rng.uniform(low[k], high[k], SAMPLES - 1)
+    free = any(c.q_index is None for c in model.coordinates)
+    found = []
+    for i, body in model.moving:
+        frames = [name for name in model.link_names if model.frames[name].body == i]
+        if body.is_rotor or not frames:
+            continue
+        frame, point = _end(robot, i, frames)
+        heights = np.array([_height(robot, x, i, frame, point, up) for x in (q0, *q)])
+        radius = float(np.clip(heights[0] - floor, 0.0, SIZE * scene["reach"]))
+        sinks = heights.min() < floor + radius or free
+        if np.ptp(heights) > 1e-6 and sinks and heights[0] >= floor - 1e-9:
+            found.append(ContactPoint(frame, point, radius))
+    return found
+
+
+def _end(robot: Robot, i: int, frames: list[str]) -> tuple[str, Array]:
+    """A body's farthest frame; of a last body whose frames are all at its joint, twice as far as its centre of mass."""
+    model = robot.model
+    far = max(frames, key=lambda name: float(np.linalg.norm(np.asarray(model.frames[name].pose.p, dtype=float))))
+    pose = model.frames[far].pose
+    last = not any((b := model.bodies[k]) is not None and not b.is_rotor for k in model.children[i])
+    inertia = model.with_locked_rotors(i)
+    if not last or np.linalg.norm(np.asarray(pose.p, dtype=float)) > 1e-6 or not float(inertia.mass):
+        return far, np.zeros(3)
+    return far, np.asarray(pose.R, dtype=float).T @ (2.0 * np.asarray(inertia.com, dtype=float))
+
+
+def _height(robot: Robot, q: Array, i: int, frame: str, point: Array, up: Array) -> float:
+    model = robot.model
+    X = model.frames[frame].pose
+    for j in model.ancestors(i):
+        body = model.bodies[j]
+        assert body is not None
+        X = body.pose(q) @ X
+    return float(up @ (np.asarray(X.R, dtype=float) @ point + np.asarray(X.p, dtype=float)))
+
+
+def _heights(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any]) -> Callable[[Array], Array]:
+    """Compiled: the clearances of all points from the floor."""
+    up, floor = np.asarray(scene["up"], dtype=float), float(scene["floor"])
+
+    def clearances(robot: Robot, q: Array) -> Array:
+        poses = [robot.pose(q, one.frame) for one in touching]
+        return np.array([
+            up @ (X[:3, :3] @ one.point + X[:3, 3]) - floor - one.radius for one, X in zip(touching, poses, strict=True)
+        ])  # fmt: skip
+
+    return robot.compile(clearances)
+
+
+def _clearance(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any]) -> Callable[[float, Array, Array], float]:
+    heights = _heights(robot, touching, scene)
+    return lambda _t, q, _v: float(np.min(heights(q)))
+
+
+def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q: Array) -> str:
+    return touching[int(np.argmin(_heights(robot, touching, scene)(q)))].frame
+
+
+def _contacts_again(touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
+    """Python that simulates the same contacts."""
+    rows = ", ".join(f"({x.frame!r}, {_rounded(x.point)}, {x.radius:.6g})" for x in touching)
+    up = np.asarray(scene["up"], dtype=float)
+    stops = f", stops=joint_stops(damped, stiffness={STOP_STIFFNESS}, damping={STOP_DAMPING})" if limited else ""
+    return [
+        "from dynamis.simulation.surroundings import Plane, contact, joint_stops",
+        f"floor = Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
+        f"law = dict(stiffness={STIFFNESS}, damping={DAMPING}, friction={FRICTION}, slip={SLIP})",
+        f"points = [{rows}]",
+        "def pushes(frame):",
+        "    spheres = [contact(damped, f, floor, point=p, radius=r, **law) for f, p, r in points if f == frame]",
+        "    total = lambda t, q, v: sum(one(t, q, v) for one in spheres)",
+        "    total.traceable = True",
+        "    return total",
+        "wrenches = {f: pushes(f) for f, _, _ in points}",
+        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method={METHOD!r}, step={STEP}, friction='smooth', "
+        f"wrenches=wrenches{stops})",
+    ]
+
+
+def _rounded(values: Array) -> list[float]:
+    return [round(float(x), 6) for x in values]
+
+
+def _with_contacts(
+    robot: Robot, q0: Array, v0: Array | None, touching: list[ContactPoint], limited: bool, scene: dict[str, Any]
+) -> Trajectory:
+    up = np.asarray(scene["up"], dtype=float)
+    plane = Plane(tuple(scene["floor"] * up), tuple(up))
+    law: dict[str, Any] = {"stiffness": STIFFNESS, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
+    spheres: dict[str, list[Push]] = {}
+    for one in touching:
+        push = contact(robot, one.frame, plane, radius=one.radius, point=one.point, **law)
+        spheres.setdefault(one.frame, []).append(push)
+    wrenches = {frame: _sum(pushes) for frame, pushes in spheres.items()}
+    stops = joint_stops(robot, stiffness=STOP_STIFFNESS, damping=STOP_DAMPING) if limited else None
+    return simulate(
+        robot, DURATION, q0, v0, method=METHOD, step=STEP, points=POINTS, stops=stops, wrenches=wrenches, friction="smooth"
+    )
+
+
+def _sum(pushes: list[Push]) -> Push:
+    """The wrench of several contacts of one frame."""
+
+    def push(t: Any, q: Array, v: Array) -> Array:
+        return np.sum([one(t, q, v) for one in pushes], axis=0)
+
+    push.traceable = True  # type: ignore[attr-defined]
+    return push

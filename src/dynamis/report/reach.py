@@ -1,0 +1,77 @@
+"""The reach of an arm: the largest and the smallest distance of a frame from the shoulder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from dynamis.analysis.task import in_order_of_q
+from dynamis.model.joints import Revolute
+from dynamis.report.numbers import middle
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+STARTS = 4  # samples from which each extreme is refined
+PARALLEL = 1e-6  # sine of the angle between two axes
+
+
+@dataclass(frozen=True)
+class Reach:
+    """``largest`` and ``smallest`` distance [m] of a frame from ``origin``, which ``definition`` defines."""
+
+    largest: float
+    smallest: float
+    origin: Array
+    definition: str
+
+
+def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> Reach:
+    """The extremes of the distance, by bounded optimisation from the best of the configurations ``q`` (N, nq)."""
+    origin, definition = shoulder(robot, frame)
+    order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
+    distance = np.linalg.norm(robot.pose(q, frame)[:, :3, 3] - origin, axis=1)
+    ranked = np.argsort(distance)
+    found = {}
+    for sign, starts in ((1.0, ranked[:STARTS]), (-1.0, ranked[-STARTS:])):
+
+        def half_square(x: Array, sign: float = sign) -> tuple[float, Array]:
+            at = in_order_of_q(robot, x[None])[0]
+            away = robot.pose(at, frame)[:3, 3] - origin
+            return sign * 0.5 * float(away @ away), sign * away @ robot.jacobian(at, frame)[:3]
+
+        bounds = list(zip(lower, upper, strict=True))
+        ends = [minimize(half_square, q[k, order], jac=True, method="L-BFGS-B", bounds=bounds).fun for k in starts]
+        found[sign] = float(np.sqrt(max(2.0 * sign * min(ends), 0.0)))
+    return Reach(found[-1.0], found[1.0], origin, definition)
+
+
+def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
+    """A point of the robot's first axis, and its definition.
+
+    Where the first two joints on the way to the frame are revolute about axes that are not parallel, it is the point of the
+    first axis nearest to the second, which is the same in every configuration; otherwise the first joint's origin.
+    """
+    model = robot.model
+    chain = [i for i in reversed(list(model.ancestors(model.frame(frame).body))) if i]
+    bodies = [model.bodies[i] for i in chain]
+    first = bodies[0]
+    assert first is not None
+    p = np.asarray(first.placement.p, dtype=float)
+    plain = p, f"the origin of {first.name}'s joint"
+    second = bodies[1] if len(bodies) > 1 else None
+    if second is None or not (isinstance(first.motion, Revolute) and isinstance(second.motion, Revolute)):
+        return plain
+    X = first.pose(middle(robot)) @ second.placement
+    a: Array = np.asarray(first.placement.R @ first.motion.axis, dtype=float)
+    b: Array = np.asarray(X.R @ second.motion.axis, dtype=float)
+    normal = np.cross(a, b)
+    if np.linalg.norm(normal) < PARALLEL:
+        return plain
+    # the foot on the first axis of the common normal of the two axes
+    along = np.cross(np.asarray(X.p, dtype=float) - p, b) @ normal / (normal @ normal)
+    return p + along * a, "the shoulder, which is the point of the first joint's axis nearest to the second joint's axis"

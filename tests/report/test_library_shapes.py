@@ -1,0 +1,133 @@
+"""The robots of the library as they are drawn: with shapes of their own that hold their masses, standing on the floor."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model.library import library_names
+from dynamis.report.contact_points import contact_points
+from dynamis.report.falling import released
+from dynamis.report.meshes import drawing
+from dynamis.report.meshes.drawing import drawing_of
+from dynamis.report.meshes.installed import installed_description
+from dynamis.report.numbers import main_frame
+from dynamis.report.scene import scene_of
+from dynamis.report.staging import body_poses, stage_of
+from dynamis.report.subject import subject_of
+
+REAL = ("baxter", "g1", "go2", "kuka_iiwa14", "panda", "puma560", "scara", "stanford", "ur5e", "xarm7")
+WITH_MESHES = ("baxter", "g1", "go2", "panda", "xarm7")
+HEAVY, NEAR = 0.05, 0.02  # of the mass of the robot; m
+
+
+@pytest.fixture
+def without_packages(monkeypatch):
+    """As where no package with the vendors' meshes is installed."""
+    monkeypatch.setattr(drawing, "corresponding_meshes", lambda *_: None)
+
+
+def skip_without_package(name):
+    if installed_description(dy.load(name).description.appearance.meshes) is None:
+        pytest.skip("pip install example-robot-data")
+
+
+def outside(point, parts):
+    """How far a point is outside the box around the shapes of a body, along the axes of its frame."""
+    low = np.min([(d.points - d.radii[:, None]).min(axis=0) for d in parts], axis=0)
+    high = np.max([(d.points + d.radii[:, None]).max(axis=0) for d in parts], axis=0)
+    return float(np.maximum(np.maximum(low - point, point - high), 0.0).max())
+
+
+def heavy_bodies(robot):
+    model = robot.model
+    bodies = [(i, model.with_locked_rotors(i)) for i, body in model.moving if not body.is_rotor]
+    return [(i, inertia) for i, inertia in bodies if float(inertia.mass) > HEAVY * float(robot.mass)]
+
+
+@pytest.mark.parametrize("name", library_names())
+def test_the_centres_of_mass_of_heavy_links_are_inside_their_shapes(name, without_packages):
+    robot = subject_of(dy.load(name), None, None).robot
+    shapes = drawing_of(robot).shapes
+    for i, inertia in heavy_bodies(robot):
+        own = [d for d in shapes if d.body == i]
+        assert own, f"{robot.model.bodies[i].name} is not drawn"
+        assert outside(np.asarray(inertia.com, dtype=float), own) < NEAR, robot.model.bodies[i].name
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_body_of_a_real_robot_has_shapes_in_its_file(name, without_packages):
+    robot = dy.load(name)
+    made_up = {d.body for d in drawing_of(robot).shapes if d.link is None}
+    massive = {i for i, body in robot.model.moving if float(body.inertia.mass) > 0.0}
+    assert made_up & massive == set()
+
+
+@pytest.mark.parametrize("name", WITH_MESHES)
+def test_installed_meshes_are_drawn_where_their_frames_are_those_of_the_robot(name):
+    skip_without_package(name)
+    found = drawing.corresponding_meshes(dy.load(name).description, dy.load(name).model)
+    assert found is not None
+    moved = dy.load(name).description
+    joint = next(j for j in moved.joints if j.type == "revolute")
+    joint.origin = joint.origin._replace(p=joint.origin.p + 0.01)
+    assert drawing.corresponding_meshes(moved, dy.Robot(moved).model) is None
+
+
+def test_meshes_of_a_package_line_up_with_the_masses():
+    skip_without_package("xarm7")
+    robot = dy.load("xarm7")
+    shapes = drawing_of(robot).shapes
+    assert {d.shape.kind for d in shapes} == {"mesh"}
+    for i, inertia in heavy_bodies(robot):
+        assert outside(np.asarray(inertia.com, dtype=float), [d for d in shapes if d.body == i]) < NEAR
+
+
+@pytest.mark.parametrize("name", ["go2", "g1"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_legged_robots_stand_with_their_feet_on_the_floor(name, base, without_packages):
+    robot = dy.load(name, base=base)
+    stage = stage_of(robot)
+    poses = body_poses(robot, np.array(stage["pose"]))
+    lowest = {}
+    for d in drawing_of(robot).shapes:
+        height = ((d.points @ poses[d.body].R.T + poses[d.body].p)[:, 2] - d.radii).min()
+        lowest[d.link] = min(lowest.get(d.link, np.inf), float(height))
+    feet = ("FL_foot", "FR_foot", "RL_foot", "RR_foot") if name == "go2" else ("left_ankle_roll_link", "right_ankle_roll_link")
+    assert stage["floor"] == pytest.approx(0.0, abs=1e-9) or base == "fixed"
+    for foot in feet:
+        assert lowest[foot] == pytest.approx(stage["floor"], abs=2e-3)
+    assert min(lowest.values()) >= stage["floor"] - 1e-5
+
+
+def test_the_frame_a_report_is_about_is_the_end_of_a_limb():
+    assert main_frame(dy.load("go2")).endswith("_foot")
+    assert main_frame(dy.load("go2", base="floating")).endswith("_foot")
+    assert main_frame(dy.load("g1")).endswith("_hand")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_robot_is_shown_above_the_floor_and_within_its_limits(name, without_packages):
+    robot = dy.load(name)
+    scene = scene_of(robot)
+    q = np.array(scene["pose"])
+    places = [c.q_index for c in robot.model.coordinates]
+    assert (q[places] >= robot.limits["lower"] - 1e-9).all()
+    assert (q[places] <= robot.limits["upper"] + 1e-9).all()
+    poses = body_poses(robot, q)
+    heights = [(poses[b].R @ p + poses[b].p)[2] - r for b, *p, r in scene["outline"]]
+    assert min(heights) >= scene["floor"] - 1e-4
+
+
+def test_a_robot_that_stands_on_its_feet_is_released_with_a_floating_base():
+    assert released(dy.load("go2")).n == 18
+    assert released(dy.load("ur5e")).n == 6
+
+
+def test_a_quadruped_touches_the_floor_with_its_legs_and_the_corners_of_its_trunk(without_packages):
+    robot = released(dy.load("go2"))
+    q = np.array(stage_of(robot)["pose"])
+    points = contact_points(robot, q)
+    assert {"FL_calf", "FR_calf", "RL_calf", "RR_calf"} <= {p.frame for p in points}
+    trunk = [p for p in points if p.frame == "base"]
+    assert min(p.point[2] - p.radius for p in trunk) == pytest.approx(-0.08, abs=0.03)
+    assert len(trunk) >= 6
