@@ -16,9 +16,8 @@ from dynamis.errors import InputError, printable
 
 HELP = """Write a report of a robot: one HTML page that opens without a network connection.
 
-    It contains an interactive 3-D view, the model check, equations, maps, workspace, motions with their torques and
-    energies, base parameters and execution times, with the Python code of each. A section that fails or exceeds the time
-    limit is listed with the reason.
+    It contains an interactive 3-D view, the model check, equations, maps, workspace, stiffness, motions with their torques and
+    energies, base parameters and execution times, with the Python code of each. A section that fails is listed with the reason.
 
     Exit status: 0 written, 1 written with sections missing, 2 the command could not run.
 
@@ -42,7 +41,13 @@ HELP = """Write a report of a robot: one HTML page that opens without a network 
 @click.option("--without", metavar="NAMES", help="All sections but these.")
 @set_option
 @floating_option
-@click.option("--seconds", type=float, default=30.0, show_default=True, help="Approximate time limit, shared by the sections.")
+@click.option(
+    "--seconds",
+    type=float,
+    default=30.0,
+    show_default=True,
+    help="Time limit for extras: further random states in the model check.",
+)
 @click.option("--pdf", is_flag=True, help="Write a PDF; needs Chromium, Chrome or Edge.")
 @click.option("--markdown", is_flag=True, help="Write Markdown: text, tables and formulas, without figures.")
 @click.option("--open", "show", is_flag=True, help="Open the report after writing it.")

@@ -9,7 +9,7 @@ const TWO_SIDED = {
   light: ["#0b3c6e", "#2b6ca8", "#8fbce2", "#f4f4f2", "#ecab9b", "#c0503c", "#7d1d10"],
   dark: ["#a9d6ff", "#4f95d8", "#2a4d70", "#1f252b", "#74392e", "#d9664f", "#ffb8a6"],
 };
-const EDGE = { left: 62, right: 92, top: 12, bottom: 46 };
+const EDGE = { left: 58, right: 84, top: 12, bottom: 46 };
 const TALLEST = 420;
 const READ = "Move the pointer over the map, or tap it, to read values.";
 const PICK = "Click or tap the map to read a value and to show the configuration in the 3-D view.";
@@ -23,7 +23,7 @@ export class HeatMap {
     this.onPick = onPick;
     this.canvas = element("canvas", { class: "map", tabindex: 0, role: "img" });
     this.told = element("output", { class: "reading" }, onPick ? PICK : READ);
-    this.key = element("p", { class: "legend" });
+    this.key = element("p", { class: "key" });
     this.caption = figure.querySelector("figcaption");
     const choice = chooser(data.choose || "view", data.views.map((view) => view.name), (k) => {
       this.chosen = k;
@@ -187,7 +187,7 @@ export class HeatMap {
     }
     if (this.view.unit) {
       g.save();
-      g.translate(left + 70, EDGE.top + h / 2);
+      g.translate(left + 62, EDGE.top + h / 2);
       g.rotate(-Math.PI / 2);
       g.textAlign = "center";
       g.fillText(this.view.unit, 0, 0);
