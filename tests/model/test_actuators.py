@@ -264,7 +264,7 @@ def test_tables_that_are_no_actuator_are_refused_where_they_stand(entry, message
     ('<actuator kind="dc_motor" constant="1"/>', "resistance"),
     ('<actuator kind="dc_motor" resistance="1" constant="0"/>', "constant of DCMotor must be positive"),
     ('<actuator kind="saturated" efort="3"/>', "did you mean 'effort'"),
-    ('<actuator kind="saturated"/><actuator kind="saturated"/>', "stands 2 times"),
+    ('<actuator kind="saturated"/><actuator kind="saturated"/>', "given 2 times"),
 ])  # fmt: skip
 def test_elements_that_are_no_actuator_are_refused_where_they_stand(element, message, tmp_path):
     robot = turning()

@@ -40,10 +40,14 @@ def _check_motor(joint: Joint, links: list[str], carrier: dict[str, Joint], repo
 
 
 def _is_beyond(link: str, joint: Joint, carrier: dict[str, Joint]) -> bool:
-    by = carrier.get(link)
-    while by is not None and by is not joint:
-        by = carrier.get(by.parent)
-    return by is joint
+    """Whether the joint moves the link; links that carry each other in a circle, which is an error of its own, end the search."""
+    seen: set[str] = set()
+    while link not in seen and (by := carrier.get(link)) is not None:
+        if by is joint:
+            return True
+        seen.add(link)
+        link = by.parent
+    return False
 
 
 def _check_actuator(joint: Joint, report: Report) -> None:

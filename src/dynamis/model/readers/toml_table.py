@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.expressions import parse_expression
+from dynamis.model.values import LARGEST, shown
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
@@ -22,8 +23,7 @@ NUMBER = 'a finite number, or an expression such as "pi/2"'
 
 def brief(value: Any) -> str:
     """A value as a message shows it: short whatever it is."""
-    text = repr(value)
-    return printable(text, 60)[1:-1]
+    return shown(value, 60)
 
 
 class Table:
