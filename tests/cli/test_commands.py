@@ -132,7 +132,7 @@ def test_a_repaired_file_checks_clean_and_keeps_mass_and_centre_of_mass(run, fil
     path, out = file(*DOUBTS), tmp_path / f"mended.{suffix}"
     result = run("check", path, "--repair", out)
     assert result.exit_code == 0
-    assert result.output.count("mended ") >= 3
+    assert result.output.count("repaired ") >= 3
     assert run("check", "--strict", out).exit_code == 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dy.ModelWarning)

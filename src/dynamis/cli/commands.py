@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,6 +35,9 @@ from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
 from dynamis.cli.writing import check_output, whole
 from dynamis.version import __version__
+
+if TYPE_CHECKING:
+    from dynamis.model.description import Description
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -121,19 +125,22 @@ def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -
 @cli.command()
 @click.argument("file")
 @click.option("--strict", is_flag=True, help="Count warnings as errors.")
+@click.option("--all", "every", is_flag=True, help="List every finding: by default many warnings of one kind are summarised.")
 @click.option("--repair", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
-              help="Write a mended copy (.urdf or .toml): nearest possible inertias, unit axes, limits in order.")  # fmt: skip
+              help="Write a repaired copy (.urdf, .toml): nearest possible inertias, unit axes, limits in order.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
-    """Look for everything wrong or doubtful in a robot file.
+def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool) -> None:
+    """List errors and doubtful values of a robot file, with their lines and how to repair them.
 
-    Exit status: 0 nothing wrong (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
+    A repaired copy of a URDF as URDF is the original document with only the repaired values replaced.
+
+    Exit status: 0 no errors (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
 
     \b
     Examples:
       dynamis check my_arm.urdf
-      dynamis check my_arm.urdf --repair mended.urdf
+      dynamis check my_arm.urdf --repair repaired.urdf
     """
     from dynamis.cli.tables import print_report
     from dynamis.model.load import read
@@ -145,23 +152,29 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         from dynamis.model.repair import repair
         from dynamis.robot import Robot
 
-        mended, changes = repair(description)
-        whole(out, Robot(mended).write)
+        repaired, changes = repair(description)
+        whole(out, Robot(repaired).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
         result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
         result["written"] = [str(out)] if out is not None and report.ok else []
         click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
-        print_report(report)
-        if out is not None and report.ok:
+        print_report(report, every=every)
+        if out is not None and description is not None and report.ok:
             for change in changes:
-                click.echo(f"  mended {change}")
-            click.echo(f"wrote {out}, {len(changes)} change(s); it holds what the model holds: controllers, materials and")
-            click.echo("other tags that the dynamics does not use stay in the original only")
+                click.echo(f"  repaired {change}")
+            click.echo(f"wrote {out}, {len(changes)} change(s)" + _kept(description, out))
     if out is not None and not report.ok:
-        click.secho(f"dynamis: {out} not written: errors are not mended, only doubtful physics is", fg="red", err=True)
+        click.secho(f"dynamis: {out} not written: --repair changes doubtful values, not errors", fg="red", err=True)
     sys.exit(1 if report.errors or (strict and report.problems) else 0)
+
+
+def _kept(description: Description, out: Path) -> str:
+    """What a copy keeps of the original beside the model."""
+    if description.document and out.suffix == ".urdf":
+        return "; everything else is as in the original"
+    return "; it contains the model only: comments, transmissions and other tags the dynamics does not use are left out"
 
 
 @cli.command()

@@ -164,9 +164,10 @@ def _print_dynamics(console: Console, summary: dict[str, Any], robot: Robot) -> 
     console.print()
 
 
-def print_report(report: Report) -> None:
+def print_report(report: Report, *, every: bool = False) -> None:
+    """The findings of a report; warnings of one kind together where there are many, unless ``every`` one is asked for."""
     console = Console(soft_wrap=True)
-    for problem in report:
+    for problem in report if every else report.summarised():
         colour = "red" if problem.severity == "error" else "yellow"
         place = safe(problem.file) + (f":{problem.line}" if problem.line else "")
         head = f"{place}: " if place else ""

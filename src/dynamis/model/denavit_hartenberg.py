@@ -42,8 +42,8 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
     ``convention`` is "standard" or "modified" (Craig). Moving links are called ``NAME_dh`` and carry their inertia,
     re-expressed in the DH frame; what a table cannot hold stays as fixed joints: the place of the first axis
-    (``dh_base``) and every link and frame of the file, under its own name and in its own place. Joint coordinates
-    keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
+    (``dh_base``) and every link and frame of the file, under its own name and in its own place, so that the tip stays the
+    tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")
@@ -196,10 +196,17 @@ def _assemble(
         result.joints.append(placed)
         rows.append(row)
         last = row.link
+    shapes = {link.name: link.shapes for link in description.links}
+    result.links[0].shapes = copy.deepcopy(root.shapes)
+    mounts = {joint.child: joint for joint in description.joints if joint.type == "fixed"}
     for frame in model.frames.values():
-        if frame.name != root.name:
-            holder = root.name if frame.body == 0 else rows[frame.body - 1].link
-            at = Pose.identity() if frame.body == 0 else frames[frame.body]
-            pose = snap_pose(at.inverse() @ X_W[frame.body] @ frame.pose)
-            result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
+        if frame.name == root.name:
+            continue
+        mount = mounts.get(frame.name)
+        if mount is not None:  # on the frame that carries it, so that frames stand in each other's order as before
+            holder, pose = mount.parent, snap_pose(mount.origin @ mount.tail)
+        else:
+            holder, pose = rows[frame.body - 1].link, snap_pose(frames[frame.body].inverse() @ X_W[frame.body] @ frame.pose)
+        result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
+        result.links[-1].shapes = copy.deepcopy(shapes[frame.name])
     return result, rows

@@ -40,7 +40,7 @@ def _check_motor(joint: Joint, links: list[str], carrier: dict[str, Joint], repo
 
 
 def _is_beyond(link: str, joint: Joint, carrier: dict[str, Joint]) -> bool:
-    """Whether the joint moves the link; links that carry each other in a circle, which is an error of its own, end the search."""
+    """Whether the joint moves the link; a circle of links, which is an error of its own, ends the search."""
     seen: set[str] = set()
     while link not in seen and (by := carrier.get(link)) is not None:
         if by is joint:

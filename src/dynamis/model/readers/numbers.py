@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from dynamis.display import counted
 from dynamis.errors import printable
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -41,14 +42,14 @@ def miscounted(key: str, words: list[str], count: int) -> str:
     """What is wrong with a list of numbers of the wrong length."""
     listed = " ".join(words)
     shown = f": {printable(listed)}" if words else ""
-    return f"{key} needs {count} number{'s' if count > 1 else ''}, got {len(words) or 'none'}{shown}"
+    return f"{key} needs {counted(count, 'number')}, got {len(words) or 'none'}{shown}"
 
 
-def advice(key: str, text: str, count: int) -> str:
+def advice(text: str, count: int) -> str:
     """How to correct text that is not ``count`` numbers: the corrected text, where it is clear what was meant.
 
-    >>> advice("value", "0,5", 1), advice("xyz", "1, 0, 0", 3), advice("lower", "90 deg", 1)
-    ('write 0.5 instead of 0,5', 'write "1 0 0" instead of "1, 0, 0"', 'write 90 instead of 90 deg, converted to SI units (rad, m, kg)')
+    >>> advice("0,5", 1), advice("1, 0, 0", 3)
+    ('write 0.5 instead of 0,5', 'write "1 0 0" instead of "1, 0, 0"')
     """
     if len(text) > 200:
         return _plain(count)
@@ -65,9 +66,10 @@ def advice(key: str, text: str, count: int) -> str:
         return f"write {unit[1]} instead of {text}, converted to SI units (rad, m, kg)"
     plain = [word for word in parts if parse_number(word) is not None]
     if len(plain) == len(parts) and len(parts) != count:
-        return f"write {count} number{'s' if count > 1 else ''}, separated by spaces"
+        return f"write {counted(count, 'number')}, separated by spaces"
     return _plain(count)
 
 
 def _plain(count: int) -> str:
-    return "write a number such as 0.5" if count == 1 else f'write {count} numbers, such as "{" ".join(["0.5"] + ["0"] * (count - 1))}"'
+    example = " ".join(["0.5", *["0"] * (count - 1)])
+    return f"write a number such as {example}" if count == 1 else f'write {count} numbers, such as "{example}"'

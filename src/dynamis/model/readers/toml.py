@@ -8,6 +8,7 @@ arithmetic expression of the names declared under ``[parameters]``, some of whic
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -78,10 +79,11 @@ class _Reader:
     def __init__(self, document: dict[str, Any], text: str, file: str, report: Report, values: Mapping[str, Any]) -> None:
         self.document, self.file, self.report, self.values = document, file, report, values
         self.names: dict[str, Any] = {}
+        self.text = text.splitlines()
         self.moving = 0
         self.lines: dict[str, list[int]] = {}
         quote = ""  # the mark that ends the multi-line text we are in
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(self.text, 1):
             header = re.match(r"""\s*\[\[?\s*["']?([A-Za-z_]+)["']?\s*\]""", line)
             if header and not quote:
                 self.lines.setdefault(header[1], []).append(number)
@@ -116,7 +118,8 @@ class _Reader:
 
     def section(self, name: str) -> Table:
         entries = self.document.get(name, {})
-        table = Table(entries if isinstance(entries, dict) else {}, f"[{name}]", self.line(name), self.names, self.report)
+        known = entries if isinstance(entries, dict) else {}
+        table = Table(known, f"[{name}]", self.line(name), self.names, self.report, self.text)
         if not isinstance(entries, dict):
             table.wrong("section", f"{name} = {brief(entries)}", f"[{name}], once", f"write [{name}]")
         if name in _KEYS:
@@ -131,7 +134,7 @@ class _Reader:
                     raise InputError(f"{self.file} declares no parameters, so {name!r} has no meaning there")
                 raise unknown_name(f"parameter of {self.file}", name, table.entries)
         for name, value in table.entries.items():
-            entry = Table({}, f"parameter {printable(name)}", table.line, self.names, self.report)
+            entry = Table({}, f"parameter {printable(name)}", table.line_of(name), self.names, self.report)
             if not PARAMETER_NAME.fullmatch(name) or name == "pi":
                 entry.wrong("parameter-name", f"the name is {printable(name)}", "letters, digits and _, not pi", "rename it")
             elif name in self.values:
@@ -151,7 +154,7 @@ class _Reader:
             known = len(self.lines.get(section, [])) == len(entries)
             for k, row in enumerate(entries):
                 line = self.line(section, k) if known else None
-                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report)))
+                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report, self.text)))
         if len(found) > MAX_ROWS:
             raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")
         return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
@@ -210,7 +213,7 @@ class _Reader:
             self.read_actuator(row, joint)
         if "limits" in row:
             limits = row.table("limits", set(vars(Limits())))
-            joint.limits = Limits(**{key: limits.real(key, 0.0) for key in limits.entries})
+            joint.limits = Limits(**{key: limits.real(key, 0.0, largest=math.inf) for key in limits.entries})
         if "mimic" in row:
             mimic = row.table("mimic", {"joint", "ratio", "offset"})
             if "joint" not in mimic:

@@ -71,7 +71,7 @@ def _drop_mimics_of_nothing(description: Description, report: Report) -> None:
         if joint.mimic is not None and joint.mimic.joint not in names and joint.type != "fixed" and joint.mimic.joint:
             report.warn("mimic-target", f"joint {printable(joint.name)}",
                         f"it mimics joint {printable(joint.mimic.joint)}, which does not exist", "a joint of this file",
-                        "correct the name in <mimic>, or remove <mimic>", "<mimic> is ignored: the joint has its own coordinate",
+                        "correct the name in <mimic>, or remove <mimic>", "<mimic> is ignored: it has its own coordinate",
                         joint.lines.get("mimic", joint.line))  # fmt: skip
             joint.mimic = None
 
@@ -287,8 +287,8 @@ class _Reader:
             if tag in ("dynamis", "actuator") or (tag in ("parent", "child") and same == "different"):
                 self.report.error("repeated-element", where, what, "once", "keep one of them", found[1].line)
             else:
-                self.report.warn("repeated-element", where, what, "once", "keep one of them", "the first is used, as in urdfdom",
-                                 found[1].line)  # fmt: skip
+                self.report.warn("repeated-element", where, what, "once", "keep one of them",
+                                 "the first is used, as in urdfdom", found[1].line)  # fmt: skip
         return found[0] if found else None
 
     def required(self, element: Element, tag: str, where: str) -> Element | None:
@@ -332,7 +332,7 @@ class _Reader:
         if values is not None:
             repair, allowed = "give the value in SI units (rad, m, kg)", f"finite numbers up to {LARGEST:g}"
         else:
-            repair = advice(key, text, count)
+            repair = advice(text, count)
             counted = all(parse_number(word) is not None for word in words) and len(words) != count and len(text) <= 200
             what += f": {miscounted(key, words, count)}" if counted else ""
         self.report.error("number", where, what, allowed, repair, self.document.line(element, key))
@@ -348,6 +348,8 @@ def _type_advice(written: str, missing: bool) -> str:
 
 def _same(one: Element, other: Element) -> bool:
     """Whether two elements say the same."""
-    return one.attributes == other.attributes and len(one.children) == len(other.children) and all(
-        a.tag == b.tag and _same(a, b) for a, b in zip(one.children, other.children, strict=True)
+    return (
+        one.attributes == other.attributes
+        and len(one.children) == len(other.children)
+        and all(a.tag == b.tag and _same(a, b) for a, b in zip(one.children, other.children, strict=True))
     )
