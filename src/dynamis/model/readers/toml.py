@@ -188,7 +188,13 @@ class _Reader:
         elif section == "poe":
             home, screw = row.pose(), row.vector("screw", 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
             said = joint.type if "type" in row else None
-            made = row.attempt("screw", lambda: joint_from_screw(home, screw, said), "(vx, vy, vz, wx, wy, wz) of unit length")
+            made = row.attempt(
+                "screw",
+                lambda: joint_from_screw(home, screw, said),
+                "(vx, vy, vz, wx, wy, wz) of unit length",
+                "correct the screw or the type",
+                "screw",
+            )
             if made is not None:
                 joint.type, joint.origin, joint.axis, joint.pitch, joint.tail = made
         else:
@@ -227,7 +233,9 @@ class _Reader:
         if not isinstance(kind, str) or kind not in ACTUATORS:
             known = str(unknown_name("actuator", kind, ACTUATORS)) if kind and isinstance(kind, str) else ""
             allowed = "actuator = { kind = …, … }, of kind " + ", ".join(ACTUATORS)
-            row.wrong("actuator", known or f"the actuator's kind is {brief(kind)}", allowed, "name the kind of actuator")
+            row.wrong(
+                "actuator", known or f"the actuator's kind is {brief(kind)}", allowed, "name the kind of actuator", "actuator"
+            )
             return
         parts = fields(ACTUATORS[kind])  # type: ignore[arg-type] # each kind is a dataclass
         table = row.table("actuator", {"kind", *(f.name for f in parts)})
@@ -236,7 +244,7 @@ class _Reader:
             table.wrong("actuator", f"the {kind} has no {', '.join(missing)}", ", ".join(f.name for f in parts), "give it")
             return
         numbers = {name: table.number(name) for name in table.entries if name != "kind"}
-        joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "what a real one can have")
+        joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "physically possible values")
 
     def read_mass(self, row: Table, link: Link) -> None:
         com = row.vector("com")
@@ -257,20 +265,20 @@ class _Reader:
         kind = entries.get("kind", "") if isinstance(entries, dict) else ""
         if not isinstance(kind, str) or kind not in SOLIDS:
             shown = brief(kind) if isinstance(entries, dict) else brief(entries)
-            row.wrong("solid", f"the solid's kind is {shown}", ", ".join(SOLIDS), "name the kind of solid")
+            row.wrong("solid", f"the solid's kind is {shown}", ", ".join(SOLIDS), "name the kind of solid", "solid")
             return None
         make = SOLIDS[kind]
         lengths = [name for name in inspect.signature(make).parameters if name not in ("mass", "density")]
         solid = row.table("solid", {"kind", "rpy", "density", *lengths})
         missing = [name for name in lengths if name not in solid]
         if missing:
-            row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length")
+            row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length", "solid")
             return None
         numbers = {name: solid.number(name) for name in (*lengths, "density") if name in solid}
         if "mass" in row:
             numbers["mass"] = row.number("mass")
         if "density" in numbers and "density" not in inspect.signature(make).parameters:
-            row.wrong("solid", f"a {kind} has no volume, so no density", "mass", "give its mass instead")
+            row.wrong("solid", f"a {kind} has no volume, so no density", "mass", "give its mass instead", "solid")
             return None
         inertia: Inertia | None = row.attempt(
             "solid", lambda: make(**{"mass": None, **numbers}), "mass, or density in the solid"

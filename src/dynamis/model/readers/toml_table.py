@@ -163,10 +163,12 @@ class Table:
         R = from_rpy(self.vector("rpy")) if "rpy" in self else IDENTITY
         return Pose(R, self.vector("xyz"))
 
-    def attempt(self, code: str, make: Any, allowed: str) -> Any:
-        """What ``make`` returns; its complaint, if it has one, becomes ours."""
+    def attempt(
+        self, code: str, make: Any, allowed: str, repair: str = "give physically possible values", key: str | None = None
+    ) -> Any:
+        """What ``make`` returns; an error it raises is reported."""
         try:
             return make()
         except DynamisError as error:
-            self.wrong(code, str(error), allowed, "give values that make one")
+            self.wrong(code, str(error), allowed, repair, key)
             return None
