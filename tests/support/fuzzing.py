@@ -69,6 +69,10 @@ class Maker:
 
     def __init__(self, seed, wild):
         self.rng, self.wild = random.Random(seed), wild
+        usual = self.rng.random() < 0.7
+        # robots of other sizes: lengths and masses by the thousand, the million and the billion
+        self.length = 1.0 if usual else self.rng.choice((1e-6, 1e-3, 1e3, 1e6))
+        self.weight = 1.0 if usual else self.rng.choice((1e-9, 1e-3, 1.0, 1e6))
 
     def odd(self):
         return self.rng.random() < self.wild
@@ -89,6 +93,16 @@ class Maker:
     def vector(self, low=-1.0, high=1.0):
         return [self.number(low, high) for _ in range(3)]
 
+    def scaled(self, scale, low=-1.0, high=1.0):
+        text = self.number(low, high)
+        return text if scale == 1.0 or text in SIZES else repr(float(text) * scale)
+
+    def place(self):
+        return [self.scaled(self.length) for _ in range(3)]
+
+    def mass(self):
+        return self.scaled(self.weight, 0.1, 5)
+
     def axis(self):
         if self.odd():
             return self.vector()
@@ -101,7 +115,7 @@ class Maker:
 
     def tensor(self):
         a, b = sorted(self.rng.uniform(0.01, 0.2) for _ in range(2))
-        moments = [repr(x) for x in (a, b, self.rng.uniform(b - a, a + b))]
+        moments = [repr(x * self.weight * self.length**2) for x in (a, b, self.rng.uniform(b - a, a + b))]
         keys = ("xx", "yy", "zz", "xy", "xz", "yz")
         return (
             dict(zip(keys, [*moments, "0", "0", "0"], strict=True))
@@ -135,16 +149,14 @@ def _urdf_origin(m):
     if m.chance(0.3):
         return ""
     rpy = f' rpy="{" ".join(m.angle() for _ in range(3))}"' if m.chance(0.6) else ""
-    return f'    <origin xyz="{" ".join(m.vector())}"{rpy}/>\n'
+    return f'    <origin xyz="{" ".join(m.place())}"{rpy}/>\n'
 
 
 def _urdf_link(m, name):
     if m.chance(0.15):
         return f'  <link name="{m.name(name)}"/>\n'
     inertia = " ".join(f'i{key}="{value}"' for key, value in m.tensor().items())
-    inertial = (
-        f'   <inertial>\n{_urdf_origin(m)}    <mass value="{m.number(0.1, 5)}"/>\n    <inertia {inertia}/>\n   </inertial>\n'
-    )
+    inertial = f'   <inertial>\n{_urdf_origin(m)}    <mass value="{m.mass()}"/>\n    <inertia {inertia}/>\n   </inertial>\n'
     inertial *= 2 if m.odd() else 1
     shape = (
         f'   <visual>\n{_urdf_origin(m)}    <geometry><box size="{" ".join(m.vector(0, 1))}"/></geometry>\n   </visual>\n'
@@ -205,7 +217,7 @@ def _list(values):
 
 
 def _toml_pose(m):
-    lines = [f"xyz = {_list(m.vector())}"] if m.chance(0.8) else []
+    lines = [f"xyz = {_list(m.place())}"] if m.chance(0.8) else []
     return lines + ([f"rpy = {_list([m.angle() for _ in range(3)])}"] if m.chance(0.6) else [])
 
 
@@ -219,7 +231,7 @@ def _toml_row(m, k, section):
     out.append(f'joint = "{m.name(f"j{k}")}"')
     if section == "poe":
         screw = (
-            [*m.vector(), *m.unit()]
+            [*m.place(), *m.unit()]
             if m.chance(0.6)
             else ["0", "0", "0", *m.axis()]
             if m.chance(0.7)
@@ -230,13 +242,11 @@ def _toml_row(m, k, section):
         out.append(f'type = "{kind}"')
     if section in ("dh", "mdh"):
         angles = [m.rng.choice((m.angle(), '"p"', '"-p"', '"pi*s"')) for _ in range(2)]
-        out += [f"a = {m.number()}", f"alpha = {angles[0]}", f"d = {m.number()}", f"theta = {angles[1]}"]
+        out += [f"a = {m.scaled(m.length)}", f"alpha = {angles[0]}", f"d = {m.scaled(m.length)}", f"theta = {angles[1]}"]
     if section == "link":
         out += [*_toml_pose(m), f"axis = {_list(m.axis())}", f"axis2 = {_list(m.unit())}"]
         out += [f"pitch = {m.number(-0.3, 0.3)}"] if m.chance(0.5) else []
-        out += (
-            [f"tail = {{ xyz = {_list(m.vector())}, rpy = {_list([m.angle() for _ in range(3)])} }}"] if m.chance(0.2) else []
-        )
+        out += [f"tail = {{ xyz = {_list(m.place())}, rpy = {_list([m.angle() for _ in range(3)])} }}"] if m.chance(0.2) else []
     out += _toml_mass(m)
     out += [
         f"{key} = {m.number(0, 1)}" for key in ("viscous", "coulomb", "stiffness", "rest", "rotor_inertia") if m.chance(0.12)
@@ -262,9 +272,9 @@ def _toml_mass(m):
             )
         )
         turn = f", rpy = {_list([m.angle() for _ in range(3)])}" if m.chance(0.3) else ""
-        return [f"solid = {{ {solid}{turn} }}", f"mass = {m.number(0.1, 5)}", f"com = {_list(m.vector())}"]
+        return [f"solid = {{ {solid}{turn} }}", f"mass = {m.mass()}", f"com = {_list(m.place())}"]
     inertia = ", ".join(f"{key} = {value}" for key, value in m.tensor().items())
-    return [f"mass = {m.number(0.1, 5)}", f"com = {_list(m.vector())}", f"inertia = {{ {inertia} }}"]
+    return [f"mass = {m.mass()}", f"com = {_list(m.place())}", f"inertia = {{ {inertia} }}"]
 
 
 def mutated(text, seed):
@@ -359,7 +369,7 @@ def _difference(one, other, tolerance=1e-7):
         return "" if one.symbolic == other.symbolic else "kind: symbols"
     if one.nq != other.nq or [c.joint for c in one.coordinates] != [c.joint for c in other.coordinates]:
         return "set of coordinates" if len(one.coordinates) != len(other.coordinates) else ""
-    q = np.concatenate([np.zeros(0), *([_at(b, k) for k, (_, b) in enumerate(one.moving) if _own(one, b)])])
+    q = np.concatenate([np.zeros(0), *([_at(one, b, k) for k, (_, b) in enumerate(one.moving) if _own(one, b)])])
     if q.shape != (one.nq,):
         return ""
     poses, weights = world_poses(one, relative_poses(one, q)), []
@@ -372,6 +382,7 @@ def _difference(one, other, tolerance=1e-7):
     heavy = max([w[2] + w[1] * reach + w[0] * reach**2 for w in weights], default=0.0)
     M, N = (crba(model, q) + np.diag(model.rotor) for model in (one, other))
     slope = max([1.0, *(float(np.abs(b.S).max()) for _, b in one.moving)]) ** 2
+    heavy += max([w[0] for w in weights], default=0.0) * any(not c.revolute for c in one.coordinates)
     if np.abs(M - N).max(initial=0.0) > tolerance * max(heavy * slope, np.abs(one.rotor).max(initial=0.0), 1e-300):
         return "mass matrix"
     pull = max(float(np.abs(one.gravity).max()), 1e-300) * max([w[1] + w[0] * reach for w in weights], default=0.0) * slope
@@ -397,10 +408,11 @@ def _first(model, body):
     return next(b for _, b in model.moving if b.q_index == body.q_index) is body
 
 
-def _at(body, k):
-    if body.motion.nq == 1:
-        return np.array([0.3 + 0.2 * k])
-    return body.motion.neutral()
+def _at(model, body, k):
+    if body.motion.nq > 1:
+        return body.motion.neutral()
+    scale = 1.0 if model.coordinates[body.dof[0]].revolute else max(float(np.abs(f.pose.p).max()) for f in model.frames.values())
+    return np.array([(0.3 + 0.2 * k) * min(scale, 1.0)])
 
 
 def search(seeds):

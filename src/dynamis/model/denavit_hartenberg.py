@@ -14,6 +14,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
 from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties, rotors_reflected
+from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model
 from dynamis.spatial.pose import Pose
@@ -64,10 +65,8 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
 def _verify(model: Model, result: Description) -> None:
     """Axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost."""
-    q = 0.1 + 0.3 * np.arange(model.nq)
     try:
-        ours, theirs = _placed(model, q), _placed(build(rotors_reflected(result)), q)
-        close = all(np.abs(a - theirs[key]).max() <= 1e-9 * max(1.0, np.abs(a).max()) for key, a in ours.items())
+        close = are_equivalent(model, build(rotors_reflected(result)), 1e-9)
     except ModelError:
         close = False
     if not close:
@@ -75,15 +74,6 @@ def _verify(model: Model, result: Description) -> None:
             f"robot {printable(model.name)} has axes that are nearly but not quite parallel: their Denavit–Hartenberg "
             "parameters cannot be held in floating point; make them parallel, or use the forms link or poe"
         )
-
-
-def _placed(model: Model, q: Array) -> dict[Any, Array]:
-    """Every frame's pose and every body's inertia in the world."""
-    X_W = [Pose.identity()]
-    for _, body in model.moving:
-        X_W.append(X_W[body.parent] @ body.pose(q))
-    poses: dict[Any, Array] = {f.name: (X_W[f.body] @ f.pose).matrix() for f in model.frames.values()}
-    return poses | {i: body.inertia.seen_from(X_W[i]).parameters for i, body in model.moving}
 
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:

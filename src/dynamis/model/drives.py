@@ -51,7 +51,7 @@ def _is_beyond(link: str, joint: Joint, carrier: dict[str, Joint]) -> bool:
 
 
 def _check_actuator(joint: Joint, report: Report) -> None:
-    where, line, actuator = f"joint {printable(joint.name)}", joint.line, joint.actuator
+    where, line, actuator = f"joint {printable(joint.name)}", joint.lines.get("actuator", joint.line), joint.actuator
     if not isinstance(actuator, Actuator):
         found = f"its actuator is a {type(actuator).__name__}"
         report.error("actuator", where, found, "a Saturated, DCMotor or Elastic", "give an actuator, or none", line)

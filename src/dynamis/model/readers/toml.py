@@ -217,6 +217,7 @@ class _Reader:
             joint.drive.motor_axis = tuple(row.vector("motor_axis").tolist())
         if "actuator" in row:
             self.read_actuator(row, joint)
+        joint.lines = {key: line for key in ("actuator", "mimic") if key in row and (line := row.line_of(key)) is not None}
         if "limits" in row:
             limits = row.table("limits", set(vars(Limits())))
             joint.limits = Limits(**{key: limits.real(key, 0.0, largest=math.inf) for key in limits.entries})

@@ -89,7 +89,7 @@ def _check_root(document: Document, file: str) -> None:
         _refuse_xacro(document, file)
 
 
-_MACRO = re.compile(r"\$\{[^}]*\}?|\$\((?:find|arg|env|optenv|eval|anon|dirname|cwd)\b[^)]*\)?")
+MACRO = re.compile(r"\$\{[^}]*\}?|\$\((?:find|arg|env|optenv|eval|anon|dirname|cwd)\b[^)]*\)?")
 
 
 def _refuse_xacro(document: Document, file: str) -> None:
@@ -102,7 +102,7 @@ def _refuse_xacro(document: Document, file: str) -> None:
             found = f"this is a xacro macro file: it contains <{printable(element.tag)[1:-1]}>"
             raise format_error(file, element.line, found, "URDF without macros", repair)
         for key, value in element.attributes.items():
-            macro = _MACRO.search(value)
+            macro = MACRO.search(value)
             if macro:
                 found = f"the xacro expression {printable(macro[0])} in <{element.tag} {key}=…> is not expanded"
                 raise format_error(file, document.line(element, key), found, "URDF without macros", repair)

@@ -10,7 +10,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
-from dynamis.model.readers.urdf import URDF_TYPES
+from dynamis.model.readers.urdf import MACRO, URDF_TYPES
 from dynamis.model.writers.urdf_edit import edit_urdf
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
@@ -45,6 +45,8 @@ def write_urdf(description: Description) -> str:
 
 
 def _text(value: str) -> str:
+    if MACRO.search(value):
+        raise ConversionError(f"the name {printable(value)} reads as a xacro expression in URDF; rename it")
     return f'"{escaped(value)}"'
 
 
