@@ -45,7 +45,7 @@ from dynamis.model.description import Description, Drive, rotors_reflected, roto
 from dynamis.model.load import load_description
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.writers.toml import write_toml
-from dynamis.model.writers.urdf import write_urdf
+from dynamis.model.writers.urdf import urdf_document
 from dynamis.scalar import Node
 from dynamis.spatial import Inertia
 from dynamis.whole_files import write_file
@@ -267,14 +267,20 @@ class Robot:
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) selects the form of a .toml file."""
+        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
+
+        A robot that was read from a URDF is written as that document with only the changed values replaced.
+        """
         target = Path(path)
         if target.suffix not in (".urdf", ".toml"):
             raise InputError(f"{printable(target.name)}: name the file .urdf or .toml")
         if target.suffix == ".urdf" and form != "link":
             raise InputError(f"form {form!r} goes with a .toml file; URDF has its own way to place links")
-        text = write_urdf(self._description) if target.suffix == ".urdf" else write_toml(self._description, form)
-        write_file(target, text.encode())
+        if target.suffix == ".urdf":
+            data = urdf_document(self._description)
+        else:
+            data = write_toml(self._description, form).encode()
+        write_file(target, data)
 
     # configurations
 

@@ -254,7 +254,7 @@ stiffness = 900
 ])  # fmt: skip
 def test_tables_that_are_no_actuator_are_refused_where_they_stand(entry, message, tmp_path):
     (tmp_path / "arm.toml").write_text(f"[[link]]\nmass = 1\ncom = [1, 0, 0]\nactuator = {entry}\n")
-    with pytest.raises(dy.ModelError, match=r"arm\.toml:1: error") as error:
+    with pytest.raises(dy.ModelError, match=r"arm\.toml:4: error") as error:
         dy.load(tmp_path / "arm.toml")
     assert message in str(error.value)
 
@@ -264,7 +264,7 @@ def test_tables_that_are_no_actuator_are_refused_where_they_stand(entry, message
     ('<actuator kind="dc_motor" constant="1"/>', "resistance"),
     ('<actuator kind="dc_motor" resistance="1" constant="0"/>', "constant of DCMotor must be positive"),
     ('<actuator kind="saturated" efort="3"/>', "did you mean 'effort'"),
-    ('<actuator kind="saturated"/><actuator kind="saturated"/>', "stands 2 times"),
+    ('<actuator kind="saturated"/><actuator kind="saturated"/>', "given 2 times"),
 ])  # fmt: skip
 def test_elements_that_are_no_actuator_are_refused_where_they_stand(element, message, tmp_path):
     robot = turning()
@@ -334,3 +334,21 @@ def test_kinds_by_their_names_in_files():
     assert {kind: made.__name__ for kind, made in ACTUATORS.items()} == {
         "saturated": "Saturated", "dc_motor": "DCMotor", "elastic": "Elastic",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml"])
+def test_a_motor_on_a_link_of_a_circle_is_refused(tmp_path, suffix):
+    path = tmp_path / f"robot.{suffix}"
+    if suffix == "urdf":
+        ring = "".join(
+            f'<joint name="{p}{c}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("ab", "ba")
+        )
+        driven = '<joint name="j" type="continuous"><parent link="base"/><child link="l"/><dynamis rotor_inertia="1" motor_link="a"/></joint>'
+        links = "".join(f'<link name="{name}"/>' for name in ("base", "l", "a", "b"))
+        path.write_text(f'<robot name="r">{links}{ring}{driven}</robot>')
+    else:
+        ring = '[[link]]\nlink = "a"\nparent = "b"\n[[link]]\nlink = "b"\nparent = "a"\n'
+        path.write_text(ring + '[[link]]\nlink = "l"\nparent = "base"\nmass = 1\nmotor_link = "a"\n')
+    assert "circle" in str(dy.check(path))
+    with pytest.raises(dy.ModelError, match="circle"):
+        dy.load(path)

@@ -6,7 +6,8 @@ from random_trees import random_inertia, random_pose
 
 import dynamis as dy
 from dynamis.model.denavit_hartenberg import to_dh
-from dynamis.model.description import Mimic
+from dynamis.model.description import Mimic, Shape
+from dynamis.model.library import library_names
 from dynamis.spatial import about_axis, from_rpy
 
 ARMS = ["ur5e", "panda", "kuka_iiwa14", "stanford", "puma560", "scara"]
@@ -156,3 +157,37 @@ def test_what_a_form_cannot_hold_is_refused_in_words_and_nothing_is_written(case
     with pytest.raises(dy.ConversionError, match=word):
         robot.write(path, "link" if form == "urdf" else form)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", library_names())
+def test_every_form_of_a_library_robot_keeps_its_tip(name, form, through):
+    robot = dy.load(name)
+    try:
+        again = through(robot, form)
+    except dy.ConversionError:
+        pytest.skip(f"{name} has no such form")
+    assert again.model.tip == robot.model.tip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_form_of_a_random_arm_keeps_its_tip_among_several_frames(seed, form, through):
+    rng = np.random.default_rng(seed)
+    d = special_arm(rng, "mixed").description
+    d.add_link("flange", "l4", origin=random_pose(rng))
+    d.add_link("tool0", "flange", origin=random_pose(rng))
+    d.add_link("camera", "l4", origin=random_pose(rng))
+    d.add_link("lens", "camera", origin=random_pose(rng))
+    robot = dy.Robot(d)
+    again = through(robot, form)
+    q = robot.random(rng)
+    assert again.model.tip == robot.model.tip == "tool0"
+    assert again.pose(q) == pytest.approx(robot.pose(q), abs=1e-9)
+
+
+def test_the_shapes_of_a_robot_survive_a_denavit_hartenberg_table(through):
+    robot = special_arm(np.random.default_rng(0), "skew")
+    d = robot.description
+    d.link("l2").shapes.append(Shape("visual", "box", (1.0, 2.0, 3.0), dy.Pose.identity()))
+    assert through(dy.Robot(d), "toml dh").description.link("l2").shapes[0].size == (1.0, 2.0, 3.0)

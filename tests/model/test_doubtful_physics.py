@@ -29,6 +29,14 @@ DOUBTS = {
     "no name": ('<robot name="arm">', "<robot>", "no-name", ["robot", "no name"]),
     "bad shape": ('<link name="tool"/>', '<link name="tool"><visual><geometry><box size="1 x 1"/></geometry></visual></link>',
                   "shape", ["link 'tool'", "left out"]),
+    "inertia without mass": ('mass value="2"', 'mass value="0"', "inertia-without-mass", ["link 'upper'", "0 kg", "used as written", "give the link its mass"]),
+    "mimic of nothing": ("<dynamics", '<mimic joint="nobody"/><dynamics', "mimic-target", ["joint 'shoulder'", "'nobody'", "own coordinate"]),
+    "axis twice": ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>', "repeated-element", ["<axis> is given 2 times", "different", "first"]),
+    "axis twice the same": ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="0 1 0"/>', "repeated-element", ["<axis> is given 2 times", "identical"]),
+    "two origins": ('<axis xyz="0 1 0"/>', '<origin/><axis xyz="0 1 0"/>', "repeated-element", ["<origin> is given 2 times", "first"]),
+    "white space before the declaration": ('<?xml', '\n \n<?xml', "blank-start", ["white space before <?xml", "skipped"]),
+    "degrees in a shape": ('<link name="tool"/>', '<link name="tool"><visual><origin rpy="0 90 0"/><geometry><box size="1 1 1"/></geometry></visual></link>',
+                           "angle-unit", ["link 'tool' visual box", "90", "used as written"]),
     "mimic of a fixed joint": ('<child link="tool"/>', '<child link="tool"/><mimic joint="elbow"/>', "mimic", ["joint 'mount'", "stays fixed"]),
 }  # fmt: skip
 
@@ -72,7 +80,7 @@ def test_a_warning_points_at_the_line_that_called_load(arm, save):
 def test_the_lines_of_the_warnings_are_those_of_the_file(arm, save, line_of):
     text = arm('xyz="0 1 0"', 'xyz="0 2 0"', 'izz="0.04"', 'izz="0.4"')
     lines = {p.code: p.line for p in dy.check(save(text))}
-    assert lines == {"inertia-triangle": line_of(text, "<inertial>"), "axis-length": line_of(text, 'name="shoulder"')}
+    assert lines == {"inertia-triangle": line_of(text, "<inertial>"), "axis-length": line_of(text, "<axis")}
 
 
 def test_every_doubt_is_reported_at_once(arm, save):
@@ -125,3 +133,46 @@ def test_a_warning_carries_no_control_characters_of_the_file(save):
     with pytest.warns(dy.ModelWarning) as caught:
         dy.load(save(text, "robot.toml"))
     assert "\x1b" not in str(caught[0].message)
+
+
+def test_a_rotational_inertia_without_mass_is_doubted_in_toml_too(two_links, save):
+    text = two_links('mass = "m"\ncom = ["l/2", 0, 0]\ninertia', "mass = 0\ninertia")
+    (problem,) = dy.check(save(text, "robot.toml")).problems
+    assert problem.code == "inertia-without-mass"
+    assert "give the link its mass" in problem.repair
+
+
+def test_a_joint_that_mimics_a_missing_joint_has_its_own_coordinate(arm, save, quiet_load, same_dynamics):
+    text = arm("<dynamics", '<mimic joint="nobody"/><dynamics')
+    same_dynamics(dy.load(save(arm(), "plain.urdf")), quiet_load(save(text)))
+
+
+def test_of_elements_given_twice_the_first_is_used(arm, save, quiet_load, same_dynamics):
+    inertial = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    text = arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>', '<mass value="1.5"/>', '<mass value="1.5"/><mass value="7"/>',
+               "    </inertial>\n  </link>", f"    </inertial>{inertial}\n  </link>")  # fmt: skip
+    same_dynamics(dy.load(save(arm(), "plain.urdf")), quiet_load(save(text)))
+
+
+def test_many_warnings_of_one_kind_are_one_with_their_number_and_the_first_names(save):
+    count = 12
+    parts = ['<link name="l0"/>']
+    for k in range(1, count + 1):
+        parts.append(
+            f'<link name="l{k}"/>\n<joint name="j{k}" type="continuous"><parent link="l{k - 1}"/><child link="l{k}"/><axis xyz="0 0 2"/></joint>'
+        )
+    path = save(f'<robot name="r">{"".join(parts)}</robot>')
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(path)
+    lengths = [str(w.message) for w in caught if "length 2" in str(w.message)]
+    assert len(lengths) == 1
+    assert "joint 'j1'" in lengths[0]
+    assert "and 11 more like it: joint 'j2' (line 3), joint 'j3' (line 4)" in lengths[0]
+    assert sum(p.code == "axis-length" for p in dy.check(path)) == count
+
+
+def test_up_to_three_warnings_of_one_kind_are_given_one_by_one(arm, save):
+    path = save(arm('xyz="0 1 0"', 'xyz="0 2 0"', 'axis xyz="1 0 0"', 'axis xyz="3 0 0"'))
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.load(path)
+    assert len(caught) == 2

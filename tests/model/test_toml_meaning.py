@@ -24,9 +24,14 @@ def test_the_parent_of_a_frame_is_the_link_above_in_the_file(save, quiet_load):
     assert parents(robot) == {"a": "base", "f": "a", "b": "a"}
 
 
-def test_the_lines_of_findings_are_those_of_the_tables(two_links, save, line_of):
+def test_the_line_of_a_finding_is_that_of_the_value(two_links, save, line_of):
     text = two_links("viscous = 0.1", "viscous = true")
-    assert dy.check(save(text, "robot.toml")).errors[0].line == text[: text.index('link = "fore"')].count("\n")
+    assert dy.check(save(text, "robot.toml")).errors[0].line == line_of(text, "viscous = true")
+
+
+def test_the_line_of_a_finding_without_a_key_is_that_of_its_table(two_links, save, line_of):
+    text = two_links("viscous = 0.1", 'type = "slider"')
+    assert dy.check(save(text, "robot.toml")).errors[0].line == line_of(text, 'link = "fore"') - 1
 
 
 def test_the_example_of_the_documentation_is_the_textbook_arm(save):

@@ -175,3 +175,28 @@ def test_the_limits_are_those_of_the_file(arm, save):
 def test_limits_without_lower_and_upper_are_zero_as_the_specification_says(arm, save):
     limits = dy.load(save(arm(' lower="-2" upper="2"', ""))).limits
     assert (limits["lower"][0], limits["upper"][0]) == (0.0, 0.0)
+
+
+def test_a_spherical_joint_is_read(arm, save):
+    robot = dy.load(save(arm('type="prismatic"', 'type="spherical"')))
+    assert robot.description.joint("elbow").type == "spherical"
+    assert robot.n == 4
+
+
+def test_the_text_of_a_document_is_read_like_its_file(arm, save, same_dynamics):
+    plain = dy.load(save(arm()))
+    for text in (arm(), "\ufeff" + arm(), arm('"1.0"', '"1.0" encoding="latin-1"', '"tool"', '"größe"')):
+        same_dynamics(plain, dy.load(text), frames=["upper", "fore"])
+    assert dy.load(arm('"tool"', '"größe"')).link_names[-1] == "größe"
+    assert str(dy.check(arm('mass value="2"', 'mass value="x"'))).startswith("URDF text:7: error")
+
+
+def test_a_document_after_white_space_has_the_lines_of_its_file(arm, save, line_of):
+    text = "\r\n \n" + arm('mass value="2"', 'mass value="x"')
+    assert dy.check(save(text)).errors[0].line == line_of(text, 'value="x"')
+
+
+def test_a_shape_turned_by_more_than_a_turn_is_used_as_written(arm, save, quiet_load):
+    shape = '<link name="tool"><visual><origin rpy="0 0 7"/><geometry><box size="1 1 1"/></geometry></visual></link>'
+    (box,) = quiet_load(save(arm('<link name="tool"/>', shape))).description.link("tool").shapes
+    assert box.origin.R[0, 0] == pytest.approx(np.cos(7.0))

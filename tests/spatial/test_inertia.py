@@ -141,3 +141,10 @@ def test_an_open_mesh_is_refused(tmp_path):
     surface.export(path)
     with pytest.raises(dy.InputError, match="watertight"):
         dy.mesh_inertia(path, mass=1.0)
+
+
+def test_a_body_without_mass_has_no_inertia_either():
+    assert Inertia.zero().is_consistent()
+    assert not Inertia(0.0, np.zeros(3), np.diag([1.0, 1.0, 1.0])).is_consistent()
+    assert not Inertia(0.0, np.array([1.0, 0.0, 0.0]), np.zeros((3, 3))).is_consistent()
+    assert Inertia(0.0, np.zeros(3), np.diag([1.0, 1.0, 1.0])).nearest_consistent().is_consistent()

@@ -103,8 +103,8 @@ class _Search:
         f = self._functions(self.terms.inertia, used)
         places = self.terms.places
         rows = constants.LargestEigenvalue(places).rows
-        # M is that of the rotors and something positive, if every body's inertia is one a body can have
-        sound = all(body.inertia.is_consistent(0.0) for _, body in self.model.moving)
+        # M is that of the rotors plus a positive semi-definite matrix, if every body's pseudo-inertia is positive semi-definite
+        sound = all(np.linalg.eigvalsh(body.inertia.pseudo_inertia)[0] >= 0.0 for _, body in self.model.moving)
         rotor = self.model.rotor.astype(float)
         mu_1 = self._extreme("μ_1", "least eigenvalue of M", constants.SmallestEigenvalue(places), f, used,
                              floor=rotor.min() if sound else -np.inf)  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -37,6 +38,9 @@ from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
 from dynamis.cli.writing import check_output, whole
 from dynamis.version import __version__
+
+if TYPE_CHECKING:
+    from dynamis.model.description import Description
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 SUBJECTS = {
@@ -140,23 +144,26 @@ def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -
 
 CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 
+    A repaired copy of a URDF as URDF is the original document with only the repaired values replaced.
+
     Exit status: 0 no errors (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
 
     \b
     Examples:
       dynamis check my_arm.urdf
-      dynamis check my_arm.urdf --repair mended.urdf
+      dynamis check my_arm.urdf --repair repaired.urdf
     """
 
 
 @cli.command(help=CHECK_HELP, short_help="Check a robot file for errors and implausible values.")
 @click.argument("file")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--all", "every", is_flag=True, help="List every finding; by default many warnings of one kind are summarised.")
 @click.option("--repair", "out", type=FILE, metavar="OUT",
               help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits.")  # fmt: skip
 @json_option
 @plain_errors
-def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
+def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool) -> None:
     from dynamis.cli.tables import print_report
     from dynamis.model.load import read
 
@@ -167,26 +174,30 @@ def check(file: str, strict: bool, out: Path | None, as_json: bool) -> None:
         from dynamis.model.repair import repair
         from dynamis.robot import Robot
 
-        mended, changes = repair(description)
-        whole(out, Robot(mended).write)
+        repaired, changes = repair(description)
+        whole(out, Robot(repaired).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
         result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
         result["written"] = [str(out)] if out is not None and report.ok else []
         print_json(result)
     else:
-        print_report(report)
-        if out is not None and report.ok:
+        print_report(report, every=every)
+        if out is not None and description is not None and report.ok:
             for change in changes:
                 echo(f"  repaired {change}", hang=4)
             print_written([out])
-            echo(
-                f"  {counted(len(changes), 'change')}. The copy contains the dynamic model only: controllers, materials and "
-                "other tags are not copied", hang=2,
-            )  # fmt: skip
+            echo(f"  {counted(len(changes), 'change')}. {_kept(description, out)}", hang=2)
     if out is not None and not report.ok:
         print_error(f"{out} not written: --repair corrects implausible values, not errors")
     sys.exit(1 if report.errors or (strict and report.problems) else 0)
+
+
+def _kept(description: Description, out: Path) -> str:
+    """What a copy keeps of the original beside the model."""
+    if description.document and out.suffix == ".urdf":
+        return "Everything else is as in the original"
+    return "The copy contains the dynamic model only: comments, transmissions and other tags are not copied"
 
 
 CONVERT_HELP = """Convert a robot to another format: URDF, Denavit–Hartenberg table, product of exponentials.

@@ -106,9 +106,9 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
     echo()
 
 
-def print_report(report: Report) -> None:
-    """Every finding of a model check, and the result."""
-    for problem in report:
+def print_report(report: Report, *, every: bool = False) -> None:
+    """The findings of a model check and the result; many warnings of one kind are summarised unless ``every``."""
+    for problem in report if every else report.summarised():
         colour = "red" if problem.severity == "error" else "yellow"
         place = clean_name(problem.file) + (f":{problem.line}" if problem.line else "")
         severity = (problem.severity, {"fg": colour, "bold": True})

@@ -14,6 +14,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
 from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties, rotors_reflected
+from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model
 from dynamis.spatial.pose import Pose
@@ -42,8 +43,8 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
     ``convention`` is "standard" or "modified" (Craig). Moving links are called ``NAME_dh`` and carry their inertia,
     re-expressed in the DH frame; what a table cannot hold stays as fixed joints: the place of the first axis
-    (``dh_base``) and every link and frame of the file, under its own name and in its own place. Joint coordinates
-    keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
+    (``dh_base``) and every link and frame of the file, under its own name and in its own place, so that the tip stays the
+    tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")
@@ -64,10 +65,8 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
 def _verify(model: Model, result: Description) -> None:
     """Axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost."""
-    q = 0.1 + 0.3 * np.arange(model.nq)
     try:
-        ours, theirs = _placed(model, q), _placed(build(rotors_reflected(result)), q)
-        close = all(np.abs(a - theirs[key]).max() <= 1e-9 * max(1.0, np.abs(a).max()) for key, a in ours.items())
+        close = are_equivalent(model, build(rotors_reflected(result)), 1e-9)
     except ModelError:
         close = False
     if not close:
@@ -75,15 +74,6 @@ def _verify(model: Model, result: Description) -> None:
             f"robot {printable(model.name)} has axes that are nearly but not quite parallel: their Denavit–Hartenberg "
             "parameters cannot be held in floating point; make them parallel, or use the forms link or poe"
         )
-
-
-def _placed(model: Model, q: Array) -> dict[Any, Array]:
-    """Every frame's pose and every body's inertia in the world."""
-    X_W = [Pose.identity()]
-    for _, body in model.moving:
-        X_W.append(X_W[body.parent] @ body.pose(q))
-    poses: dict[Any, Array] = {f.name: (X_W[f.body] @ f.pose).matrix() for f in model.frames.values()}
-    return poses | {i: body.inertia.seen_from(X_W[i]).parameters for i, body in model.moving}
 
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:
@@ -198,11 +188,17 @@ def _assemble(
         result.joints.append(placed)
         rows.append(row)
         last = row.link
+    shapes = {link.name: link.shapes for link in description.links}
+    result.links[0].shapes = copy.deepcopy(root.shapes)
+    mounts = {joint.child: joint for joint in description.joints if joint.type == "fixed"}
     for frame in model.frames.values():
-        if frame.name != root.name:
-            holder = root.name if frame.body == 0 else rows[frame.body - 1].link
-            at = Pose.identity() if frame.body == 0 else frames[frame.body]
-            pose = snap_pose(at.inverse() @ X_W[frame.body] @ frame.pose)
-            result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
-            result.links[-1].shapes = copy.deepcopy(shapes.get(frame.name, []))
+        if frame.name == root.name:
+            continue
+        mount = mounts.get(frame.name)
+        if mount is not None:  # on the frame that carries it, so that frames stand in each other's order as before
+            holder, pose = mount.parent, snap_pose(mount.origin @ mount.tail)
+        else:
+            holder, pose = rows[frame.body - 1].link, snap_pose(frames[frame.body].inverse() @ X_W[frame.body] @ frame.pose)
+        result.add_link(frame.name, holder, joint_name=fresh.name(f"{frame.name}_mount"), origin=pose)
+        result.links[-1].shapes = copy.deepcopy(shapes[frame.name])
     return result, rows

@@ -36,6 +36,7 @@ class MassProperties:
     com: Array
     tensor: Array
     line: int | None = field(default=None, repr=False)
+    lines: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # of single values: "mass"
 
     @property
     def inertia(self) -> Inertia:
@@ -180,6 +181,7 @@ class Joint:
     mimic: Mimic | None = None
     actuator: Actuator | None = None
     line: int | None = None
+    lines: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # of its parts: "axis", "limits", "mimic", …
 
     def __repr__(self) -> str:
         return short(f"<Joint {printable(self.name)}: {self.type}, from {printable(self.parent)} to {printable(self.child)}>")
@@ -205,7 +207,8 @@ class Fresh:
 class Description:
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
-    Numbers may be symbols.
+    Numbers may be symbols. ``document`` is the URDF it was read from, if it was: written as URDF again, the document is kept
+    and only the values that differ are replaced.
     """
 
     name: str = "robot"
@@ -216,6 +219,8 @@ class Description:
     source: str = ""
     file: str = ""
     appearance: Appearance = field(default_factory=Appearance)
+    line: int | None = field(default=None, repr=False, compare=False)
+    document: bytes = field(default=b"", repr=False, compare=False)
 
     def link(self, name: str) -> Link:
         return _find(self.links, name, "link")

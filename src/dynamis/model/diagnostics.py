@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dynamis.display import as_text, counted, short
 from dynamis.errors import FormatError, ModelError, ModelWarning, printable
+
+ALIKE = 3  # warnings of one kind that are given one by one
+NAMED = 4  # of those beyond, how many are named
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,14 +91,36 @@ class Report:
         if bad:
             raise kind(_several(bad), self.problems)
 
-    def emit_warnings(self, stacklevel: int = 3) -> None:
-        """Say every warning through Python's own ``warnings``."""
+    def summarised(self) -> list[Problem]:
+        """The findings, with more than three warnings of one kind as one: the first in full, the others counted and named."""
+        kinds: dict[str, list[Problem]] = {}
         for problem in self.warnings:
-            warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+            kinds.setdefault(problem.code, []).append(problem)
+        result: list[Problem] = []
+        for problem in self.problems:
+            alike = kinds[problem.code] if problem.severity == "warning" else [problem]
+            if len(alike) <= ALIKE:
+                result.append(problem)
+            elif problem is alike[0]:
+                result.append(replace(problem, found=f"{problem.found} ({_others(alike[1:])})"))
+        return result
+
+    def emit_warnings(self, stacklevel: int = 3) -> None:
+        """Issue the warnings through Python's ``warnings``, those of one kind together where there are many."""
+        for problem in self.summarised():
+            if problem.severity == "warning":
+                warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
 
     def __repr__(self) -> str:
         found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
         return f"<Report on {printable(self.source)}: {found if self.problems else 'no problems found'}>"
+
+
+def _others(problems: list[Problem]) -> str:
+    """ "and 11 more like it: joint 'a' (line 12), …"."""
+    places = [p.where + (f" (line {p.line})" if p.line else "") for p in problems[:NAMED]]
+    rest = f", … and {len(problems) - NAMED} others" if len(problems) > NAMED else ""
+    return f"and {len(problems)} more like it: {', '.join(places)}{rest}"
 
 
 def format_error(file: str, line: int | None, found: str, allowed: str, repair: str, where: str = "file") -> FormatError:

@@ -40,14 +40,18 @@ def _check_motor(joint: Joint, links: list[str], carrier: dict[str, Joint], repo
 
 
 def _is_beyond(link: str, joint: Joint, carrier: dict[str, Joint]) -> bool:
-    by = carrier.get(link)
-    while by is not None and by is not joint:
-        by = carrier.get(by.parent)
-    return by is joint
+    """Whether the joint moves the link; a circle of links, which is an error of its own, ends the search."""
+    seen: set[str] = set()
+    while link not in seen and (by := carrier.get(link)) is not None:
+        if by is joint:
+            return True
+        seen.add(link)
+        link = by.parent
+    return False
 
 
 def _check_actuator(joint: Joint, report: Report) -> None:
-    where, line, actuator = f"joint {printable(joint.name)}", joint.line, joint.actuator
+    where, line, actuator = f"joint {printable(joint.name)}", joint.lines.get("actuator", joint.line), joint.actuator
     if not isinstance(actuator, Actuator):
         found = f"its actuator is a {type(actuator).__name__}"
         report.error("actuator", where, found, "a Saturated, DCMotor or Elastic", "give an actuator, or none", line)

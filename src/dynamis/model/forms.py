@@ -23,6 +23,8 @@ from dynamis.spatial.rotation import about_axis
 
 Array = npt.NDArray[Any]
 
+PITCH_NOISE = 1e-14  # relative to the linear part of a screw, at least 1 m
+
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 X_AXIS.setflags(write=False)
 Z_AXIS.setflags(write=False)
@@ -73,10 +75,13 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     _require_unit(w, "angular part of a screw")
     pitch = np.dot(w, v)
     point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
-    plain = not isinstance(pitch, Node) and abs(pitch) < 1e-14
-    _require_type(said, ("revolute", "continuous") if plain else ("helical",))
+    # ω · v of a pure rotation is rounding noise of |v|
+    plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * max(1.0, float(np.linalg.norm(v)))
+    _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
     name = (said or "revolute") if plain else "helical"
-    return name, home @ Pose.translation(point), unit(w), 0.0 if plain else pitch, Pose.translation(-point)
+    if name == "helical":
+        return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
+    return name, home @ Pose.translation(point), unit(w), 0.0, Pose.translation(-point)
 
 
 def _some(values: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +11,21 @@ from typing import Any
 from dynamis.errors import FormatError, InputError, ModelError, printable, unknown_name
 from dynamis.model.build import SINGULAR_MASS, check_mass_matrix, examine, with_floating_base
 from dynamis.model.description import Description
-from dynamis.model.diagnostics import Report
+from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.library import library_names, library_path
 from dynamis.model.readers.toml import MAX_BYTES, read_toml
 from dynamis.model.readers.urdf import read_urdf
 
 SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".toml": "toml"}
+# formats that are refused, by what their documents contain or, for want of that, by their ending
+FOREIGN = {".xacro": "a xacro macro file", ".sdf": "an SDF model", ".mjcf": "an MJCF model"}
+CURES = {".xacro": "expand it first: xacro FILE > robot.urdf"}
+TEXT = "URDF text"  # what messages call a document given as text
+
+
+def is_document(source: object) -> bool:
+    """Whether a source is the text of an XML document instead of a path or a name."""
+    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
@@ -30,7 +40,7 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
         is_file, is_folder = path.is_file(), path.is_dir()
     except (OSError, ValueError) as error:
         raise FormatError(f"{printable(text)} is not a path that can be opened: {error.__class__.__name__}") from None
-    if path.suffix.lower() in SUFFIXES or os.sep in text:
+    if path.suffix.lower() in (*SUFFIXES, *FOREIGN) or os.sep in text:
         if not is_file:
             what = "is a folder" if is_folder else "does not exist"
             raise FormatError(f"the file {printable(text)} {what}; give a .urdf or .toml file, or a robot's name")
@@ -38,7 +48,7 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
     known = library_path(text)
     if known is None:
         if is_file:
-            raise FormatError(f"{printable(text)} has no ending Dynamis reads; name it .urdf or .toml")
+            return path, False
         raise unknown_name("robot", text, library_names())
     return known, True
 
@@ -46,27 +56,25 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
 def read(
     source: str | os.PathLike[str], *, parameters: Mapping[str, Any] | None = None, base: str = "fixed"
 ) -> tuple[Description | None, Report]:
-    """(description, findings); the description is None where the file could not be read as one at all.
+    """(description, findings) of a path, a library robot's name or the text of a URDF document.
 
-    With ``base="floating"`` the description has the free joint of its root link, and is examined with it.
+    The description is None where the file could not be read as one at all. With ``base="floating"`` it has the free joint of
+    its root link, and is examined with it.
     """
-    path, from_library = find(source)
-    report = Report(path.stem if from_library else os.fspath(source))
-    kind = SUFFIXES.get(path.suffix.lower())
-    if not kind:
-        raise FormatError(f"{printable(str(path))} has no ending Dynamis reads; name it .urdf or .toml")
+    if is_document(source):
+        report, data, kind = Report(TEXT), str(source).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), "text"
+    else:
+        path, from_library = find(source)
+        report = Report(path.stem if from_library else os.fspath(source))
+        data = _content(path)
+        kind = SUFFIXES.get(path.suffix.lower()) or _recognised(path, data)
     if parameters and kind != "toml":
         raise InputError("parameters= goes with .toml robots, whose files declare them; edit the description of a URDF")
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # the reader says what is too large; no need to hold more of it
-    except OSError as error:
-        raise FormatError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
     try:
         if kind == "toml":
             description = read_toml(data, report.source, report, parameters)
         else:
-            description = read_urdf(data, report.source, report)
+            description = read_urdf(data, report.source, report, "utf-8" if kind == "text" else None)
     except FormatError as error:
         report.problems.extend(error.problems)
         return None, report
@@ -78,15 +86,34 @@ def read(
     return description, report
 
 
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)  # the reader says what is too large; no need to hold more of it
+    except OSError as error:
+        raise FormatError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
+
+
+def _recognised(path: Path, data: bytes) -> str:
+    """The format of a file whose ending is not known: XML is read as URDF, whose reader names what it is instead."""
+    suffix = path.suffix.lower()
+    if data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+        return "urdf"
+    if suffix in FOREIGN:
+        cure = CURES.get(suffix, "save or convert it as URDF first")
+        raise format_error(str(path), None, f"this is {FOREIGN[suffix]}", "URDF or TOML", cure)
+    raise FormatError(f"{printable(str(path))} has no ending Dynamis reads; name it .urdf or .toml")
+
+
 def load_description(
     source: str | os.PathLike[str], *, strict: bool = False, parameters: Mapping[str, Any] | None = None, base: str = "fixed"
 ) -> Description:
-    """The description of a file or library robot; raises for errors, warns about what is doubtful."""
+    """The description of a file, a library robot or the text of a URDF document; raises for errors, warns about doubts."""
     description, report = read(source, parameters=parameters, base=base)
     if description is None:
         raise FormatError(str(report.problems[-1]), report.problems)
     report.raise_errors(ModelError, strict=strict)
-    if find(source)[1]:  # what is doubtful in the library's published numbers is said in its entry
+    if not is_document(source) and find(source)[1]:  # doubts about the library's published numbers are in its entries
         report.problems = [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS]
     report.emit_warnings(stacklevel=3)
     return description

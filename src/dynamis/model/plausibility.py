@@ -20,6 +20,7 @@ from dynamis.scalar import Node
 MANY_TURNS = 20.0  # rad
 FAR = 20.0  # m
 INERTIA_TOLERANCE = 1e-6
+POINT = 1e-7  # m: a body whose radii of gyration are smaller is a point mass, its tensor rounding noise
 
 
 def check_plausibility(description: Description, report: Report) -> None:
@@ -35,6 +36,20 @@ def _numbers(*values: Any) -> bool:
     return not any(isinstance(v, Node) or (isinstance(v, np.ndarray) and v.dtype == object) for v in values)
 
 
+def inertia_fault(mass: float, moments: Any, asymmetry: float, size: float) -> str:
+    """What no real body can have in a tensor about the centre of mass: "asymmetric", "negative", "triangle", or "" for nothing.
+
+    ``moments`` are its principal moments in ascending order, ``asymmetry`` and ``size`` the largest |Iᵢⱼ − Iⱼᵢ| and |Iᵢⱼ|.
+    """
+    if size <= mass * POINT**2:
+        return ""
+    if asymmetry > INERTIA_TOLERANCE * size:
+        return "asymmetric"
+    if moments[0] < -INERTIA_TOLERANCE * size:
+        return "negative"
+    return "triangle" if moments[0] + moments[1] < moments[2] * (1.0 - INERTIA_TOLERANCE) else ""
+
+
 def _check_inertias(links: list[Link], report: Report) -> None:
     weighed = [(link, m) for link in links if (m := link.mass_properties) is not None and _numbers(m.mass, m.com, m.tensor)]
     if not weighed:
@@ -47,13 +62,19 @@ def _check_inertias(links: list[Link], report: Report) -> None:
         where, line = f"link {printable(link.name)}", mass.line or link.line
         principal = f"({a:.4g}, {b:.4g}, {c:.4g})"
         repair = "give the true inertia, or run dynamis check FILE --repair OUT for the nearest possible one"
-        if uneven > INERTIA_TOLERANCE * size:
+        fault = inertia_fault(mass.mass, (a, b, c), uneven, size)
+        if mass.mass == 0.0 and size > 0.0:
+            report.warn("inertia-without-mass", where,
+                        f"the mass is 0 kg, but the inertia tensor is not 0: its principal moments are {principal} kg m²",
+                        "an inertia only where there is mass", "give the link its mass, or for a frame set the inertia to 0",
+                        "used as written", mass.lines.get("mass", line))  # fmt: skip
+        if fault == "asymmetric":
             report.warn("inertia-asymmetric", where, "the inertia tensor is not symmetric", "Iᵢⱼ = Iⱼᵢ",
                         "correct the products of inertia", "its symmetric part is used", line)  # fmt: skip
-        if a < -INERTIA_TOLERANCE * size:
+        if fault == "negative":
             report.warn("inertia-negative", where, f"the principal moments are {principal} kg m²: not positive definite",
                         "moments that are not negative", repair, "used as written", line)  # fmt: skip
-        elif a + b < c * (1.0 - INERTIA_TOLERANCE):
+        elif fault == "triangle":
             report.warn("inertia-triangle", where,
                         f"the principal moments {principal} kg m² break the triangle inequality: {a:.4g} + {b:.4g} < {c:.4g}",
                         "each moment at most the sum of the other two", repair, "used as written", line)  # fmt: skip
@@ -79,21 +100,23 @@ def _check_joint(joint: Joint, report: Report) -> None:
         length = math.hypot(*axis)
         if abs(length - 1.0) > AXIS_TOLERANCE:
             report.warn("axis-length", where, f"the {what} has length {length:.6g}", "length 1", "divide it by its length",
-                        "only its direction is used", line)  # fmt: skip
+                        "only its direction is used", joint.lines.get("axis", line))  # fmt: skip
     limits = joint.limits
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
-                    "lower ≤ upper", "exchange them", "they are exchanged", line)  # fmt: skip
+                    "lower ≤ upper", "exchange them", "they are exchanged", joint.lines.get("limits", line))  # fmt: skip
     if joint.type in ("cylindrical", "universal", "planar") and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
         report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
                     "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
     finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
     if joint.type in ("revolute", "universal") and finite and max(finite) > MANY_TURNS:
         report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",
-                    "radians", "multiply by π/180 if the file gives degrees", "used as written", line)  # fmt: skip
+                    "radians", "multiply by π/180 if the file gives degrees", "used as written",
+                    joint.lines.get("limits", line))  # fmt: skip
     if joint.type == "prismatic" and finite and max(finite) > FAR:
         report.warn("length-unit", where, f"a limit of {max(finite):g} m", "metres",
-                    "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
+                    "divide by 1000 if the file gives millimetres", "used as written",
+                    joint.lines.get("limits", line))  # fmt: skip
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         value = getattr(joint.drive, name)
         if not isinstance(value, Node) and value < 0.0:

@@ -1,20 +1,28 @@
-"""Mending what can be mended: inertias no body can have, axes, swapped limits."""
+"""Repairing what has one nearest correction: inertias no body can have, axes not of unit length, exchanged limits."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from dynamis.errors import printable
 from dynamis.model.build import unit
-from dynamis.model.description import Description, MassProperties
+from dynamis.model.description import Description, Joint, MassProperties
 from dynamis.model.joints import USES_AXIS
+from dynamis.model.plausibility import INERTIA_TOLERANCE, inertia_fault
+from dynamis.model.values import AXIS_TOLERANCE
 from dynamis.scalar import Node
+from dynamis.spatial.inertia import nearest_consistent_tensor
+
+# the codes of the findings that are gone after a repair
+REPAIRED = frozenset({"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped"})
 
 
 def repair(description: Description) -> tuple[Description, list[str]]:
-    """(a mended copy, what was changed): nearest physically consistent inertias, unit axes, limits in order.
+    """(a repaired copy, what was changed): nearest physically consistent inertias, unit axes, limits in order.
 
-    Mass and centre of mass stay; see `Inertia.nearest_consistent` for what "nearest" means.
+    Mass and centre of mass stay; see `nearest_consistent_tensor` for what "nearest" means.
     """
     result = description.copy()
     changes: list[str] = []
@@ -22,28 +30,41 @@ def repair(description: Description) -> tuple[Description, list[str]]:
         mass = link.mass_properties
         if mass is None or isinstance(mass.mass, Node) or object in (mass.tensor.dtype, mass.com.dtype):
             continue
-        inertia = mass.inertia
-        moments = np.linalg.eigvalsh(0.5 * (mass.tensor + mass.tensor.T))
-        symmetric = bool(np.allclose(mass.tensor, mass.tensor.T, rtol=1e-6, atol=0.0))
-        if symmetric and moments[0] + moments[1] >= moments[2] * (1.0 - 1e-6) and moments[0] >= -1e-6 * moments[2]:
-            continue
-        mended = inertia.nearest_consistent()
-        new = mended.tensor_about_com
-        changes.append(
-            f"link {printable(link.name)}: principal moments {_three(moments)} → {_three(np.linalg.eigvalsh(new))} kg m²"
-        )
-        link.mass_properties = MassProperties(mass.mass, mass.com, 0.5 * (new + new.T), mass.line)
+        tensor = _repaired_tensor(mass)
+        if tensor is not None:
+            before, after = (_three(np.linalg.eigvalsh(0.5 * (I + I.T))) for I in (mass.tensor, tensor))
+            changes.append(f"link {printable(link.name)}: principal moments {before} → {after} kg m²")
+            mass.tensor = tensor
     for joint in result.joints:
-        if joint.type in USES_AXIS and joint.axis.dtype != object:
-            direction = unit(joint.axis)
-            if abs(float(np.linalg.norm(joint.axis)) - 1.0) > 1e-4:
-                changes.append(f"joint {printable(joint.name)}: axis of length {np.linalg.norm(joint.axis):.6g} → 1")
-                joint.axis = direction
-        limits = joint.limits
-        if limits.lower > limits.upper:
-            limits.lower, limits.upper = limits.upper, limits.lower
-            changes.append(f"joint {printable(joint.name)}: limits exchanged to {limits.lower:g} … {limits.upper:g}")
+        _repair_joint(joint, changes)
     return result, changes
+
+
+def _repaired_tensor(mass: MassProperties) -> Any:
+    """The nearest tensor a body can have, or None for one that is possible already."""
+    I = mass.tensor
+    moments = np.linalg.eigvalsh(0.5 * (I + I.T))
+    size = np.abs(I).max()
+    if not inertia_fault(mass.mass, moments, np.abs(I - I.T).max(), size):
+        return None
+    # about the centre of mass itself: by way of the link's origin a small tensor far away would drown in rounding
+    return nearest_consistent_tensor(I, INERTIA_TOLERANCE)
+
+
+def _repair_joint(joint: Joint, changes: list[str]) -> None:
+    where = f"joint {printable(joint.name)}"
+    for name, what in (("axis", "axis"), ("axis2", "second axis")):
+        axis = getattr(joint, name) if joint.type in USES_AXIS else None
+        if axis is None or axis.dtype == object or (name == "axis2" and joint.type != "universal"):
+            continue
+        length = float(np.linalg.norm(axis))
+        if abs(length - 1.0) > AXIS_TOLERANCE:
+            changes.append(f"{where}: {what} of length {length:.6g} → 1")
+            setattr(joint, name, unit(axis))
+    limits = joint.limits
+    if limits.lower > limits.upper:
+        limits.lower, limits.upper = limits.upper, limits.lower
+        changes.append(f"{where}: limits exchanged to {limits.lower:g} … {limits.upper:g}")
 
 
 def _three(values: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from dynamis.errors import printable
@@ -9,13 +10,13 @@ from dynamis.model.description import Description, Joint
 from dynamis.model.diagnostics import Report
 from dynamis.model.drives import check_drives
 from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES
-from dynamis.model.values import check_values
+from dynamis.model.values import LARGEST, check_values
 
 
 def check_structure(description: Description, report: Report) -> None:
     """Add an error for everything that keeps the description from being one tree of rigid bodies."""
     if not description.links:
-        report.error("no-links", "robot", "there are no links", "at least one link", "add a link")
+        report.error("no-links", "robot", "there are no links", "at least one link", "add a link", description.line)
         return
     before = len(report.errors)
     _check_names(description, report)
@@ -56,7 +57,7 @@ def _check_joints(description: Description, report: Report) -> None:
             if not isinstance(name, str) or name not in links:
                 found = f"its {end} link {printable(str(name))} does not exist"
                 repair = "add the link or correct the name"
-                report.error("missing-link", where, found, "a link of this file", repair, joint.line)
+                report.error("missing-link", where, found, "a link of this file", repair, joint.lines.get(end, joint.line))
         if joint.parent == joint.child:
             report.error("self-joint", where, "it joins a link to itself", "two links", "correct parent or child", joint.line)
 
@@ -98,7 +99,7 @@ def _check_mimics(description: Description, report: Report) -> None:
     followers = [j for j in description.joints if j.mimic is not None and j.type != "fixed"]  # a fixed joint follows nobody
     for joint in followers:
         assert joint.mimic is not None
-        where, line = f"joint {printable(joint.name)}", joint.line
+        where, line = f"joint {printable(joint.name)}", joint.lines.get("mimic", joint.line)
         target = joints.get(joint.mimic.joint)
         if target is None:
             found = f"it follows joint {printable(str(joint.mimic.joint))}, which does not exist"
@@ -111,7 +112,15 @@ def _check_mimics(description: Description, report: Report) -> None:
                 report.error("mimic-type", where, found, allowed, "follow another joint, or none", line)
         if joint.mimic.ratio == 0.0:
             report.error("mimic-ratio", where, "the ratio is 0", "a number other than 0", "make the joint fixed", line)
+    before = len(report.errors)
     _check_mimic_circles(followers, joints, report)
+    if len(report.errors) == before and all(_has_numbers(joint) for joint in followers):
+        _check_mimic_products(followers, joints, report)
+
+
+def _has_numbers(joint: Joint) -> bool:
+    mimic = joint.mimic
+    return mimic is not None and all(isinstance(x, numbers.Real) for x in (mimic.ratio, mimic.offset))
 
 
 def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], report: Report) -> None:
@@ -129,3 +138,31 @@ def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], repor
             on_path.add(at.name)
             at = joints.get(at.mimic.joint)
         led.update(path)
+
+
+def _check_mimic_products(followers: list[Joint], joints: dict[str, Joint], report: Report) -> None:
+    """Along a chain of followers ratios multiply; what comes out must still be a number to compute with."""
+    known: dict[str, tuple[float, float]] = {}
+    for joint in followers:
+        chain = [joint]
+        while chain[-1].name not in known and (target := _leader(chain[-1], joints)) is not None:
+            chain.append(target)
+        for item in reversed(chain):
+            if item.name in known:
+                continue
+            mimic = item.mimic if _leader(item, joints) is not None else None
+            if mimic is None:
+                known[item.name] = (1.0, 0.0)
+                continue
+            ratio, offset = known[mimic.joint]
+            known[item.name] = (mimic.ratio * ratio, mimic.ratio * offset + mimic.offset)
+            ratio, offset = map(abs, known[item.name])
+            if not (1.0 / LARGEST <= ratio <= LARGEST and offset <= LARGEST):
+                where, line = f"joint {printable(item.name)}", item.lines.get("mimic", item.line)
+                found = f"along its chain of followed joints the ratio becomes {known[item.name][0]:g}, the offset {offset:g}"
+                allowed = f"ratios from {1.0 / LARGEST:g} to {LARGEST:g}, offsets up to {LARGEST:g}"
+                report.error("mimic-ratio", where, found, allowed, "correct the ratios or offsets of the chain", line)
+
+
+def _leader(joint: Joint, joints: dict[str, Joint]) -> Joint | None:
+    return joints.get(joint.mimic.joint) if joint.mimic is not None and joint.type != "fixed" else None

@@ -26,6 +26,15 @@ AXIS_TOLERANCE = 1e-4  # of the length of an axis: more than rounding to four di
 LARGEST = 1e50  # beyond it products of a few numbers overflow; no robot comes near
 
 
+def shown(value: Any, limit: int = 70) -> str:
+    """A value as a message shows it: on one line and short, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of more than 4,300 digits
+        return f"a {type(value).__name__} with too many digits to print"
+    return printable(text, limit)[1:-1]
+
+
 def check_values(description: Description, report: Report) -> None:
     """Put numbers into their proper form; add an error for every one that has none."""
     before = len(report)
@@ -55,9 +64,8 @@ class _Sweep:
 
     def wrong(self, owner: Any, what: str, value: Any, allowed: str) -> None:
         kind, name, line = owner
-        shown = printable(repr(value), 70)[1:-1]
         where = f"{kind} {printable(name)}" if name else kind
-        self.report.error("not-finite", where, f"{what} is {shown}", allowed, "correct the value", line)
+        self.report.error("not-finite", where, f"{what} is {shown(value)}", allowed, f"give {allowed}", line)
 
     def number(self, value: Any, owner: Any, what: str, infinite: bool = False) -> Any:
         if isinstance(value, Node) and not infinite:
@@ -66,7 +74,11 @@ class _Sweep:
             if not isinstance(value, numbers.Real) or isinstance(value, bool):
                 self.wrong(owner, what, value, "a number")
                 return 0.0
-            value = float(value)
+            try:
+                value = float(value)
+            except OverflowError:
+                self.wrong(owner, what, value, f"finite numbers up to {LARGEST:g}")
+                return 0.0
         if not (infinite and math.isinf(value)):
             self.numbers.append(value)
             self.number_owners.append((owner, what))
@@ -142,7 +154,8 @@ def _link(link: Link, sweep: _Sweep) -> None:
     mass.tensor = sweep.array(mass.tensor, (3, 3), owner, "inertia tensor")
     if not isinstance(mass.mass, Node) and mass.mass < 0.0:
         where, repair = f"link {printable(link.name)}", "give the true mass, or 0 for a frame"
-        sweep.report.error("negative-mass", where, f"the mass is {mass.mass:g} kg", "0 or more", repair, owner[2])
+        line = mass.lines.get("mass", owner[2])
+        sweep.report.error("negative-mass", where, f"the mass is {mass.mass:g} kg", "0 or more", repair, line)
 
 
 def _joint(joint: Joint, sweep: _Sweep) -> None:
@@ -213,6 +226,7 @@ def _direction(axis: Array, where: str, what: str, joint: Joint, report: Report)
     if math.hypot(*axis) < 1e-12:
         found = f"the {what} is ({axis[0]:g}, {axis[1]:g}, {axis[2]:g})"
         repair = "give the joint's direction"
-        report.error("zero-axis", where, found, "a direction that is not zero", repair, joint.line)
+        line = joint.lines.get("axis", joint.line)
+        report.error("zero-axis", where, found, "a direction that is not zero", repair, line)
         return False
     return True

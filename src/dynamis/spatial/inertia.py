@@ -29,6 +29,23 @@ def steiner(mass: Any, offset: Array) -> Array:
     return np.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
 
 
+def nearest_consistent_tensor(tensor: Array, margin: float) -> Array:
+    """The tensor about the centre of mass nearest to ``tensor`` that a real body can have.
+
+    The matrix of second moments, ½ tr(I) 1 − I, is projected in the Frobenius norm on the matrices whose eigenvalues are
+    at least ``margin`` times the largest, so that the result is strictly inside the triangle inequality. A tensor without
+    any positive second moment has the zero tensor of a point mass as its nearest.
+    """
+    size = np.abs(tensor).max()
+    if size == 0.0:
+        return np.zeros((3, 3))
+    I = 0.5 * (tensor / size + tensor.T / size)
+    values, vectors = np.linalg.eigh(0.5 * np.trace(I) * IDENTITY - I)
+    moments = (vectors * np.maximum(values, margin * max(values[-1], 0.0))) @ vectors.T
+    result = np.trace(moments) * IDENTITY - moments
+    return 0.5 * size * (result + result.T)
+
+
 def congruence(R: Array, T: Array) -> Array:
     """R T Rᵀ of a symmetric T: only one half is computed."""
     return mirrored((R @ T), R)
@@ -119,25 +136,25 @@ class Inertia:
         return np.block([[covariance, self.first_moment[:, None]], [self.first_moment[None, :], np.array([[self.mass]])]])
 
     def is_consistent(self, tolerance: float = 1e-9) -> bool:
-        """Whether some distribution of positive mass has this inertia, up to a relative tolerance."""
+        """Whether some distribution of positive mass has this inertia, up to a relative tolerance.
+
+        A body without mass has neither a first moment nor a rotational inertia.
+        """
         P = self.pseudo_inertia
         if P.dtype == object:
             raise InputError("the consistency of a symbolic inertia is not known; give its symbols values first")
+        if self.mass == 0.0:
+            return not P.any()
         return bool(np.linalg.eigvalsh(P)[0] >= -tolerance * max(np.trace(P), 1e-300))
 
     def nearest_consistent(self, margin: float = 1e-6) -> Inertia:
         """The nearest inertia a real body can have: same mass, same centre of mass, closest second moments.
 
-        The matrix of second moments about the centre of mass, ½ tr(I) 1 − I, is projected in the Frobenius norm on
-        the matrices whose eigenvalues are at least ``margin`` times the largest, so that the result is strictly
-        inside the triangle inequality.
+        See `nearest_consistent_tensor`; without mass the nearest body is none at all.
         """
-        I = self.tensor_about_com
-        I = 0.5 * (I + I.T)
-        values, vectors = np.linalg.eigh(0.5 * np.trace(I) * IDENTITY - I)
-        floor = margin * max(values[-1], 0.0)
-        moments = (vectors * np.maximum(values, floor)) @ vectors.T
-        return Inertia.about_com(self.mass, self.com, np.trace(moments) * IDENTITY - moments)
+        if self.mass == 0.0:
+            return Inertia.zero()
+        return Inertia.about_com(self.mass, self.com, nearest_consistent_tensor(self.tensor_about_com, margin))
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from dynamis.display import counted
+from dynamis.errors import printable
+
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _GAP = "[ \\t\\r\\n]"
 _LISTS = {n: re.compile(_GAP + "*" + (_GAP + "+").join([_NUMBER] * n) + _GAP + "*") for n in (1, 3, 4)}
@@ -29,3 +32,44 @@ def parse_numbers(text: str, count: int) -> list[float] | None:
         return None
     values = [float(word) for word in text.split()]
     return values if all(map(math.isfinite, values)) else None
+
+
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
+_WITH_UNIT = re.compile(rf"({_NUMBER})\s*([A-Za-z°µ²³/*^]+[A-Za-z0-9°µ²³/*^]*)")
+
+
+def miscounted(key: str, words: list[str], count: int) -> str:
+    """What is wrong with a list of numbers of the wrong length."""
+    listed = " ".join(words)
+    shown = f": {printable(listed)}" if words else ""
+    return f"{key} needs {counted(count, 'number')}, got {len(words) or 'none'}{shown}"
+
+
+def advice(text: str, count: int) -> str:
+    """How to correct text that is not ``count`` numbers: the corrected text, where it is clear what was meant.
+
+    >>> advice("0,5", 1), advice("1, 0, 0", 3)
+    ('write 0.5 instead of 0,5', 'write "1 0 0" instead of "1, 0, 0"')
+    """
+    if len(text) > 200:
+        return _plain(count)
+    quote = "" if count == 1 else '"'
+    words = text.split()
+    pointed = [word.replace(",", ".") if _DECIMAL_COMMA.fullmatch(word) else word for word in words]
+    if pointed != words and parse_numbers(" ".join(pointed), count) is not None:
+        return f"write {quote}{' '.join(pointed)}{quote} instead of {quote}{text}{quote}"
+    parts = [part for part in re.split(r"[\s,;]+", text) if part]
+    if count > 1 and parts != words and parse_numbers(" ".join(parts), count) is not None:
+        return f'write "{" ".join(parts)}" instead of "{text}"'
+    unit = _WITH_UNIT.fullmatch(text.strip())
+    if count == 1 and unit and parse_number(unit[1]) is not None:
+        return f"write {unit[1]} instead of {text}, converted to SI units (rad, m, kg)"
+    plain = [word for word in parts if parse_number(word) is not None]
+    if len(plain) == len(parts) and len(parts) != count:
+        return f"write {counted(count, 'number')}, separated by spaces"
+    return _plain(count)
+
+
+def _plain(count: int) -> str:
+    example = " ".join(["0.5", *["0"] * (count - 1)])
+    return f"write a number such as {example}" if count == 1 else f'write {count} numbers, such as "{example}"'

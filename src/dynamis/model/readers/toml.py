@@ -8,6 +8,7 @@ arithmetic expression of the names declared under ``[parameters]``, some of whic
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -92,10 +93,11 @@ class _Reader:
     def __init__(self, document: dict[str, Any], text: str, file: str, report: Report, values: Mapping[str, Any]) -> None:
         self.document, self.file, self.report, self.values = document, file, report, values
         self.names: dict[str, Any] = {}
+        self.text = text.splitlines()
         self.moving = 0
         self.lines: dict[str, list[int]] = {}
         quote = ""  # the mark that ends the multi-line text we are in
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(self.text, 1):
             header = re.match(r"""\s*\[\[?\s*["']?([A-Za-z_]+)["']?\s*\]""", line)
             if header and not quote:
                 self.lines.setdefault(header[1], []).append(number)
@@ -142,7 +144,8 @@ class _Reader:
 
     def section(self, name: str) -> Table:
         entries = self.document.get(name, {})
-        table = Table(entries if isinstance(entries, dict) else {}, f"[{name}]", self.line(name), self.names, self.report)
+        known = entries if isinstance(entries, dict) else {}
+        table = Table(known, f"[{name}]", self.line(name), self.names, self.report, self.text)
         if not isinstance(entries, dict):
             table.wrong("section", f"{name} = {brief(entries)}", f"[{name}], once", f"write [{name}]")
         if name in _KEYS:
@@ -157,7 +160,7 @@ class _Reader:
                     raise InputError(f"{self.file} declares no parameters, so {name!r} has no meaning there")
                 raise unknown_name(f"parameter of {self.file}", name, table.entries)
         for name, value in table.entries.items():
-            entry = Table({}, f"parameter {printable(name)}", table.line, self.names, self.report)
+            entry = Table({}, f"parameter {printable(name)}", table.line_of(name), self.names, self.report)
             if not PARAMETER_NAME.fullmatch(name) or name == "pi":
                 entry.wrong("parameter-name", f"the name is {printable(name)}", "letters, digits and _, not pi", "rename it")
             elif name in self.values:
@@ -177,7 +180,7 @@ class _Reader:
             known = len(self.lines.get(section, [])) == len(entries)
             for k, row in enumerate(entries):
                 line = self.line(section, k) if known else None
-                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report)))
+                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report, self.text)))
         if len(found) > MAX_ROWS:
             raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")
         return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
@@ -211,7 +214,13 @@ class _Reader:
         elif section == "poe":
             home, screw = row.pose(), row.vector("screw", 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
             said = joint.type if "type" in row else None
-            made = row.attempt("screw", lambda: joint_from_screw(home, screw, said), "(vx, vy, vz, wx, wy, wz) of unit length")
+            made = row.attempt(
+                "screw",
+                lambda: joint_from_screw(home, screw, said),
+                "(vx, vy, vz, wx, wy, wz) of unit length",
+                "correct the screw or the type",
+                "screw",
+            )
             if made is not None:
                 joint.type, joint.origin, joint.axis, joint.pitch, joint.tail = made
         else:
@@ -234,9 +243,10 @@ class _Reader:
             joint.drive.motor_axis = tuple(row.vector("motor_axis").tolist())
         if "actuator" in row:
             self.read_actuator(row, joint)
+        joint.lines = {key: line for key in ("actuator", "mimic") if key in row and (line := row.line_of(key)) is not None}
         if "limits" in row:
             limits = row.table("limits", set(vars(Limits())))
-            joint.limits = Limits(**{key: limits.real(key, 0.0) for key in limits.entries})
+            joint.limits = Limits(**{key: limits.real(key, 0.0, largest=math.inf) for key in limits.entries})
         if "mimic" in row:
             mimic = row.table("mimic", {"joint", "ratio", "offset"})
             if "joint" not in mimic:
@@ -250,7 +260,9 @@ class _Reader:
         if not isinstance(kind, str) or kind not in ACTUATORS:
             known = str(unknown_name("actuator", kind, ACTUATORS)) if kind and isinstance(kind, str) else ""
             allowed = "actuator = { kind = …, … }, of kind " + ", ".join(ACTUATORS)
-            row.wrong("actuator", known or f"the actuator's kind is {brief(kind)}", allowed, "name the kind of actuator")
+            row.wrong(
+                "actuator", known or f"the actuator's kind is {brief(kind)}", allowed, "name the kind of actuator", "actuator"
+            )
             return
         parts = fields(ACTUATORS[kind])  # type: ignore[arg-type] # each kind is a dataclass
         table = row.table("actuator", {"kind", *(f.name for f in parts)})
@@ -259,7 +271,7 @@ class _Reader:
             table.wrong("actuator", f"the {kind} has no {', '.join(missing)}", ", ".join(f.name for f in parts), "give it")
             return
         numbers = {name: table.number(name) for name in table.entries if name != "kind"}
-        joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "what a real one can have")
+        joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "physically possible values")
 
     def read_mass(self, row: Table, link: Link) -> None:
         com = row.vector("com")
@@ -280,20 +292,20 @@ class _Reader:
         kind = entries.get("kind", "") if isinstance(entries, dict) else ""
         if not isinstance(kind, str) or kind not in SOLIDS:
             shown = brief(kind) if isinstance(entries, dict) else brief(entries)
-            row.wrong("solid", f"the solid's kind is {shown}", ", ".join(SOLIDS), "name the kind of solid")
+            row.wrong("solid", f"the solid's kind is {shown}", ", ".join(SOLIDS), "name the kind of solid", "solid")
             return None
         make = SOLIDS[kind]
         lengths = [name for name in inspect.signature(make).parameters if name not in ("mass", "density")]
         solid = row.table("solid", {"kind", "rpy", "density", *lengths})
         missing = [name for name in lengths if name not in solid]
         if missing:
-            row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length")
+            row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length", "solid")
             return None
         numbers = {name: solid.number(name) for name in (*lengths, "density") if name in solid}
         if "mass" in row:
             numbers["mass"] = row.number("mass")
         if "density" in numbers and "density" not in inspect.signature(make).parameters:
-            row.wrong("solid", f"a {kind} has no volume, so no density", "mass", "give its mass instead")
+            row.wrong("solid", f"a {kind} has no volume, so no density", "mass", "give its mass instead", "solid")
             return None
         inertia: Inertia | None = row.attempt(
             "solid", lambda: make(**{"mass": None, **numbers}), "mass, or density in the solid"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy.typing as npt
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.expressions import parse_expression
+from dynamis.model.readers.numbers import advice
+from dynamis.model.values import LARGEST, shown
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
@@ -22,44 +25,65 @@ NUMBER = 'a finite number, or an expression such as "pi/2"'
 
 def brief(value: Any) -> str:
     """A value as a message shows it: short whatever it is."""
-    text = repr(value)
-    return printable(text, 60)[1:-1]
+    return shown(value, 60)
 
 
 class Table:
-    """A table of the file with the place to blame and the names its expressions may use."""
+    """A table of the file with its place and the names its expressions may use; ``text`` are the lines of the file."""
 
-    def __init__(self, entries: dict[str, Any], where: str, line: int | None, names: Mapping[str, Any], report: Report) -> None:
+    def __init__(
+        self,
+        entries: dict[str, Any],
+        where: str,
+        line: int | None,
+        names: Mapping[str, Any],
+        report: Report,
+        text: Sequence[str] = (),
+    ) -> None:
         self.entries, self.where, self.line, self.names, self.report = entries, where, line, names, report
+        self.lines = text
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
 
-    def wrong(self, code: str, found: str, allowed: str, repair: str = "correct the value") -> None:
-        self.report.error(code, self.where, found, allowed, repair, self.line)
+    def wrong(self, code: str, found: str, allowed: str, repair: str = "", key: str | None = None) -> None:
+        """Report an error; ``key`` is the entry it is in, whose line is named where it can be found."""
+        self.report.error(code, self.where, found, allowed, repair or f"write {allowed}", self.line_of(key))
+
+    def line_of(self, key: str | None) -> int | None:
+        """The line of a key of this table: the first between the table's header and the next one that begins with it."""
+        if key is None or self.line is None:
+            return self.line
+        entry = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
+        for number, line in enumerate(self.lines[self.line :], self.line + 1):
+            if line.lstrip().startswith("["):
+                break
+            if entry.match(line):
+                return number
+        return self.line
 
     def only(self, known: set[str]) -> None:
         """Complain about keys that mean nothing here."""
         for key in self.entries:
             if key not in known:
                 hint = str(unknown_name("key", key, sorted(known))) if len(self.report) < 50 else f"no key {printable(key)}"
-                self.wrong("unknown-key", hint, ", ".join(sorted(known)), "correct or remove the key")
+                self.wrong("unknown-key", hint, ", ".join(sorted(known)), "correct or remove the key", key)
 
     def text(self, key: str, default: str) -> str:
         value = self.entries.get(key, default)
         if not isinstance(value, str):
-            self.wrong("text", f"{key} = {brief(value)}", "text in quotes")
+            self.wrong("text", f"{key} = {brief(value)}", "text in quotes", key=key)
             return default
         return value
 
-    def number(self, key: str, default: Any = 0.0) -> Any:
-        return self.scalar(self.entries.get(key, default), key)
+    def number(self, key: str, default: Any = 0.0, *, largest: float = LARGEST) -> Any:
+        return self.scalar(self.entries.get(key, default), key, largest=largest)
 
-    def real(self, key: str, default: float) -> float:
+    def real(self, key: str, default: float, *, largest: float = LARGEST) -> float:
         """A number that must not be a symbol."""
-        value = self.number(key, default)
+        value = self.number(key, default, largest=largest)
         if isinstance(value, Node):
-            self.wrong("number", f"{key} is the symbol {brief(value)}", "a number here, not a symbol")
+            self.wrong("number", f"{key} is the symbol {brief(value)}", "a number here, not a symbol", "give a number", key)
             return default
         return float(value)
 
@@ -68,18 +92,30 @@ class Table:
         if value is None:
             return np.array(default if default is not None else [0.0] * count)
         if not isinstance(value, list) or len(value) != count:
-            self.wrong("numbers", f"{key} = {brief(value)}", f"a list of {count} numbers")
+            found = f"{key} = {brief(value)}"
+            if isinstance(value, list):
+                found += f": {key} needs {count} numbers, got {len(value) or 'none'}"
+            self.wrong("numbers", found, f"a list of {count} numbers", key=key)
             return np.zeros(count)
         return np.array([self.scalar(x, key) for x in value])
 
     def reals(self, key: str, count: int, default: list[float]) -> tuple[float, ...]:
         values = self.vector(key, count, default)
         if values.dtype == object:
-            self.wrong("numbers", f"{key} holds a symbol", "numbers here, not symbols")
+            self.wrong("numbers", f"{key} contains a symbol", "numbers here, not symbols", "give numbers", key)
             return tuple(default)
         return tuple(float(x) for x in values)
 
-    def scalar(self, value: Any, what: str) -> Any:
+    def scalar(self, value: Any, what: str, *, largest: float = LARGEST) -> Any:
+        """The value of an entry: a number up to ``largest``, or a node."""
+        number = self.plain_scalar(value, what)
+        if isinstance(number, float) and abs(number) > largest:
+            allowed = f"finite numbers up to {largest:g}"
+            self.wrong("number", f"{what} = {brief(value)}", allowed, "give the value in SI units (rad, m, kg)", what)
+            return 1.0
+        return number
+
+    def plain_scalar(self, value: Any, what: str) -> Any:
         if isinstance(value, Node):
             return value
         if isinstance(value, numbers.Real) and not isinstance(value, bool):
@@ -93,18 +129,19 @@ class Table:
             try:
                 return parse_expression(value, self.names, hints=len(self.report) < 50)
             except InputError as error:
-                self.wrong("expression", f"{what}: {error}", NUMBER)
+                comma = advice(value, 1)
+                self.wrong("expression", f"{what}: {error}", NUMBER, comma if " instead of " in comma else "", what)
                 return 1.0
-        self.wrong("number", f"{what} = {brief(value)}", NUMBER)
+        self.wrong("number", f"{what} = {brief(value)}", NUMBER, key=what)
         return 1.0
 
     def table(self, key: str, known: set[str]) -> Table:
         """The table under a key, empty where there is none."""
         value = self.entries.get(key, {})
         if not isinstance(value, dict):
-            self.wrong("table", f"{key} = {brief(value)}", f"{key} = {{ {', '.join(sorted(known))} }}")
+            self.wrong("table", f"{key} = {brief(value)}", f"{key} = {{ {', '.join(sorted(known))} }}", key=key)
             value = {}
-        inner = Table(value, f"{self.where} {key}", self.line, self.names, self.report)
+        inner = Table(value, f"{self.where} {key}", self.line_of(key), self.names, self.report)
         inner.only(known)
         inner.entries = {k: v for k, v in value.items() if k in known}
         return inner
@@ -113,9 +150,10 @@ class Table:
         """The list of tables under a key."""
         value = self.entries.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self.wrong("table", f"{key} = {brief(value)}", f"{key} = [{{ … }}, …]")
+            self.wrong("table", f"{key} = {brief(value)}", f"{key} = [{{ … }}, …]", key=key)
             return []
-        inner = [Table(item, f"{self.where} {key}", self.line, self.names, self.report) for item in value]
+        line = self.line_of(key) if value else None
+        inner = [Table(item, f"{self.where} {key}", line, self.names, self.report) for item in value]
         for item in inner:
             item.only(known)
         return inner
@@ -125,10 +163,12 @@ class Table:
         R = from_rpy(self.vector("rpy")) if "rpy" in self else IDENTITY
         return Pose(R, self.vector("xyz"))
 
-    def attempt(self, code: str, make: Any, allowed: str) -> Any:
-        """What ``make`` returns; its complaint, if it has one, becomes ours."""
+    def attempt(
+        self, code: str, make: Any, allowed: str, repair: str = "give physically possible values", key: str | None = None
+    ) -> Any:
+        """What ``make`` returns; an error it raises is reported."""
         try:
             return make()
         except DynamisError as error:
-            self.wrong(code, str(error), allowed)
+            self.wrong(code, str(error), allowed, repair, key)
             return None

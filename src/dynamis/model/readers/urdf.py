@@ -1,13 +1,14 @@
 """The URDF reader: strict in numbers and structure, silent about what the specification allows.
 
-Honoured: links, inertials (with the rotation of their origin), joints of every URDF type, limits, ``<dynamics>``
-(damping is viscous friction, friction is Coulomb friction), mimic, shapes. ``<dynamis>`` elements, which other tools
-skip, hold what URDF has no place for: gravity, rotors and the links they ride on, springs, actuators. Every other tag is
-skipped.
+Read: links, inertials (with the rotation of their origin), joints of every URDF type and ``spherical``, limits,
+``<dynamics>`` (damping is viscous friction, friction is Coulomb friction), mimic, shapes. ``<dynamis>`` elements, which
+other tools skip, hold what URDF has no place for: gravity, rotors and the links that carry them, springs, actuators.
+Every other tag is skipped. Of an element that may occur once the first is used, as urdfdom does.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
@@ -20,9 +21,10 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
 from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
-from dynamis.model.readers.numbers import PLAIN, parse_number, parse_numbers
-from dynamis.model.readers.xml_tree import Element, parse_xml
+from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
+from dynamis.model.readers.xml_tree import Document, Element, parse_xml
 from dynamis.model.shapes import SIZES, fault
+from dynamis.model.values import LARGEST
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
 
@@ -34,20 +36,27 @@ URDF_TYPES = {
     "planar": "planar",
     "floating": "free",
 }
+# not of the specification, but of files for simulators that know the joint
+READ_TYPES = {**URDF_TYPES, "spherical": "spherical"}
+MANY_TURNS = 6.5  # rad: a little more than a turn, which no roll, pitch or yaw needs
 
 
 URDF_SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")
 
 
-def read_urdf(data: bytes, file: str, report: Report) -> Description:
-    """The description a URDF document holds; findings go to the report."""
-    root = parse_xml(data, file)
-    _check_root(root, file, data)
-    reader = _Reader(report, {m.attributes.get("name", ""): _colour(m) for m in root.all("material")})
+def read_urdf(data: bytes, file: str, report: Report, encoding: str | None = None) -> Description:
+    """The description a URDF document holds; findings go to the report. ``encoding`` overrules the declared one."""
+    document = parse_xml(data, file, encoding)
+    root = document.root
+    _check_root(document, file)
+    if document.blanks:
+        report.warn("blank-start", "file", "there is white space before <?xml", "<?xml at the very beginning",
+                    "remove the white space: other XML parsers refuse it", "it is skipped", 1)  # fmt: skip
+    reader = _Reader(report, document, {m.attributes.get("name", ""): _colour(m) for m in root.all("material")})
     name = root.attributes.get("name", "")
     if not name:
         report.warn("no-name", "robot", "it has no name", "name=…", "name the robot", "it is called 'robot'", root.line)
-    description = Description(name or "robot", file=file)
+    description = Description(name or "robot", file=file, line=root.line, document=data if encoding is None else b"")
     for element in root.children:
         if element.tag == "link":
             description.links.append(reader.link(element))
@@ -56,33 +65,53 @@ def read_urdf(data: bytes, file: str, report: Report) -> Description:
         elif element.tag == "dynamis":
             description.gravity = reader.vector(element, "gravity", "robot", description.gravity)
             description.appearance = reader.appearance(element)
+    _drop_mimics_of_nothing(description, report)
     return description
 
 
-def _check_root(root: Element, file: str, data: bytes) -> None:
+def _drop_mimics_of_nothing(description: Description, report: Report) -> None:
+    """Files of parts, such as a hand without its arm, mimic joints they do not contain: such a joint moves on its own."""
+    names = {joint.name for joint in description.joints}
+    for joint in description.joints:
+        if joint.mimic is not None and joint.mimic.joint not in names and joint.type != "fixed" and joint.mimic.joint:
+            report.warn("mimic-target", f"joint {printable(joint.name)}",
+                        f"it mimics joint {printable(joint.mimic.joint)}, which does not exist", "a joint of this file",
+                        "correct the name in <mimic>, or remove <mimic>", "<mimic> is ignored: it has its own coordinate",
+                        joint.lines.get("mimic", joint.line))  # fmt: skip
+            joint.mimic = None
+
+
+def _check_root(document: Document, file: str) -> None:
+    root = document.root
     for tag, name in (("mujoco", "an MJCF"), ("sdf", "an SDF")):
         if root.tag == tag:
             raise format_error(file, root.line, f"this is {name} model", "URDF", "save or convert it as URDF first")
     if root.tag != "robot":
         found = f"the root element is {printable(root.tag)}"
         raise format_error(file, root.line, found, "<robot>", "give a URDF document")
-    # the bytes tell quickly that there is no xacro; where they may not, the tree does (a comment does not count)
-    if (b"\0" in data or any(mark in data for mark in (b"<xacro:", b"${", b"$("))) and _uses_xacro(root):
-        repair = "expand it first: xacro FILE > robot.urdf"
-        raise format_error(file, root.line, "this is a xacro macro file", "URDF without macros", repair)
+    # the bytes tell quickly that there is no xacro; the tree tells whether it is in a comment
+    if any(mark in document.data for mark in (b"<xacro:", b"${", b"$(")):
+        _refuse_xacro(document, file)
 
 
-_MACRO = re.compile(r"\$\{|\$\((find|arg|env|optenv|eval|anon|dirname|cwd)\b")
+MACRO = re.compile(r"\$\{[^}]*\}?|\$\((?:find|arg|env|optenv|eval|anon|dirname|cwd)\b[^)]*\)?")
 
 
-def _uses_xacro(root: Element) -> bool:
-    stack = [root]
+def _refuse_xacro(document: Document, file: str) -> None:
+    """Raise for the first macro or unexpanded expression of a document."""
+    repair = "expand it first: xacro FILE > robot.urdf"
+    stack = [document.root]
     while stack:
         element = stack.pop()
-        if element.tag.startswith("xacro:") or any(_MACRO.search(value) for value in element.attributes.values()):
-            return True
-        stack.extend(element.children)
-    return False
+        if element.tag.startswith("xacro:"):
+            found = f"this is a xacro macro file: it contains <{printable(element.tag)[1:-1]}>"
+            raise format_error(file, element.line, found, "URDF without macros", repair)
+        for key, value in element.attributes.items():
+            macro = MACRO.search(value)
+            if macro:
+                found = f"the xacro expression {printable(macro[0])} in <{element.tag} {key}=…> is not expanded"
+                raise format_error(file, document.line(element, key), found, "URDF without macros", repair)
+        stack.extend(reversed(element.children))
 
 
 def _colour(material: Element) -> tuple[float, ...] | None:
@@ -108,8 +137,10 @@ def _exact(element: Element, near: Shape) -> Shape:
 class _Reader:
     """``materials`` are the colours that shapes may name."""
 
-    def __init__(self, report: Report, materials: Mapping[str, tuple[float, ...] | None] = MappingProxyType({})) -> None:
-        self.report, self.materials = report, materials
+    def __init__(
+        self, report: Report, document: Document, materials: Mapping[str, tuple[float, ...] | None] = MappingProxyType({})
+    ) -> None:
+        self.report, self.document, self.materials = report, document, materials
 
     def link(self, element: Element) -> Link:
         link = Link(element.attributes.get("name", ""), line=element.line)
@@ -132,26 +163,33 @@ class _Reader:
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         if origin.R is not IDENTITY:
             tensor = origin.R @ tensor @ origin.R.T
-        return MassProperties(m, origin.p, tensor, element.line)
+        lines = {"mass": self.document.line(mass, "value")} if mass is not None else {}
+        return MassProperties(m, origin.p, tensor, element.line, lines)
 
     def joint(self, element: Element) -> Joint:
         name, written = element.attributes.get("name", ""), element.attributes.get("type", "")
         where = f"joint {printable(name)}"
-        if written not in URDF_TYPES:
-            allowed, repair = ", ".join(URDF_TYPES), "correct the type"
-            self.report.error("joint-type", where, f"the type is {printable(written)}", allowed, repair, element.line)
+        if written not in READ_TYPES:
+            missing = "type" not in element.attributes
+            found = "it has no type=…" if missing else f"the type is {printable(written)}"
+            line = self.document.line(element, "type")
+            self.report.error("joint-type", where, found, ", ".join(READ_TYPES), _type_advice(written, missing), line)
         ends = {}
+        lines = {}
         for end in ("parent", "child"):
             e = self.required(element, end, where)
             ends[end] = e.attributes.get("link", "") if e is not None else ""
+            if e is not None:
+                lines[end] = self.document.line(e, "link")
             if e is not None and "link" not in e.attributes:
                 self.missing(e, "link", where)
-        joint = Joint(name, URDF_TYPES.get(written, "fixed"), ends["parent"], ends["child"], line=element.line)
+        joint = Joint(name, READ_TYPES.get(written, "fixed"), ends["parent"], ends["child"], line=element.line, lines=lines)
         joint.origin = self.origin(element, where)
         axis = self.only(element, "axis", where)
         joint.axis = np.array([1.0, 0.0, 0.0])
         if axis is not None:
             joint.axis = self.vector(axis, "xyz", where, None)
+            lines["axis"] = self.document.line(axis, "xyz")
         more = self.only(element, "dynamis", where)
         unlimited = more.attributes.get("unlimited", "").split() if more is not None else []
         self.limits(element, joint, where, unlimited)
@@ -169,6 +207,7 @@ class _Reader:
             self.actuator(more, joint, where)
         mimic = self.only(element, "mimic", where)
         if mimic is not None:
+            lines["mimic"] = self.document.line(mimic, "joint")
             if "joint" not in mimic.attributes:
                 self.missing(mimic, "joint", where)
             ratio, offset = self.number(mimic, "multiplier", where, 1.0), self.number(mimic, "offset", where, 0.0)
@@ -193,7 +232,8 @@ class _Reader:
         try:
             joint.actuator = ACTUATORS[kind](**given)
         except InputError as error:
-            self.report.error("actuator", where, str(error), "what a real one can have", "correct the value", element.line)
+            allowed, repair = "physically possible values", "give a physically possible value"
+            self.report.error("actuator", where, str(error), allowed, repair, element.line)
 
     def limits(self, element: Element, joint: Joint, where: str, unlimited: list[str]) -> None:
         limit = self.only(element, "limit", where)
@@ -203,8 +243,9 @@ class _Reader:
                 self.report.warn("no-limits", where, f"a {joint.type} joint without <limit>", allowed,
                                  "give its limits, or make it continuous", "it has no limits", element.line)  # fmt: skip
             return
+        joint.lines["limits"] = self.document.line(limit, "lower")
         defaults = {"lower": 0.0, "upper": 0.0, "velocity": np.inf, "effort": np.inf}
-        found = {key: self.number(limit, key, where, value) for key, value in defaults.items()}
+        found = {key: self.number(limit, key, where, value, largest=np.inf) for key, value in defaults.items()}
         # what our writer could not leave out for other readers' sake
         found |= {key: -np.inf if key == "lower" else np.inf for key in unlimited if key in found}
         if joint.type not in ("revolute", "prismatic"):
@@ -219,8 +260,8 @@ class _Reader:
 
     def shape(self, element: Element, role: str, link: Link, where: str) -> None:
         """Shapes never enter the dynamics, so a bad one is left out with a warning instead of refused."""
-        quiet = Report()
-        reader = _Reader(quiet)
+        quiet = Report(self.report.source)
+        reader = _Reader(quiet, self.document)
         geometry = next(iter(element.all("geometry")), None)
         kinds = [c for c in geometry.children if c.tag in URDF_SHAPES] if geometry else []
         if not kinds:
@@ -240,11 +281,12 @@ class _Reader:
         rgba = None
         for material in element.all("material"):
             rgba = _colour(material) or self.materials.get(material.attributes.get("name", ""))
-        if quiet.problems:
-            found = f"a {role} {e.tag}: {quiet.problems[0].found}"
-            self.report.warn("shape", where, found, quiet.problems[0].allowed, quiet.problems[0].repair,
-                             "the shape is left out; the dynamics does not need it", e.line)  # fmt: skip
+        if quiet.errors:
+            wrong = quiet.errors[0]
+            self.report.warn("shape", where, f"a {role} {e.tag}: {wrong.found}", wrong.allowed, wrong.repair,
+                             "the shape is left out; the dynamics does not need it", wrong.line)  # fmt: skip
             return
+        self.report.problems += [replace(problem, where=f"{where} {role} {e.tag}") for problem in quiet.problems]
         mesh = e.attributes.get("filename", "") if e.tag == "mesh" else ""
         made = Shape(role, e.tag, tuple(float(x) for x in size), origin, mesh, rgba)
         link.shapes.append(_exact(element, made))
@@ -255,16 +297,23 @@ class _Reader:
             return Pose.identity()
         p = self.vector(e, "xyz", where, np.zeros(3))
         rpy = self.numbers(e, "rpy", 3, where, (0.0, 0.0, 0.0))
-        if max(map(abs, rpy)) > 6.5:
+        if max(map(abs, rpy)) > MANY_TURNS:
             self.report.warn("angle-unit", where, f"rpy is ({rpy[0]:g}, {rpy[1]:g}, {rpy[2]:g}): more than a turn", "radians",
-                             "multiply by π/180 if the file gives degrees", "used as written", e.line)  # fmt: skip
+                             "multiply by π/180 if the file gives degrees", "used as written",
+                             self.document.line(e, "rpy"))  # fmt: skip
         return Pose(from_rpy(rpy) if any(rpy) else IDENTITY, p)
 
     def only(self, element: Element, tag: str, where: str) -> Element | None:
         found = element.all(tag)
         if len(found) > 1:
-            what = f"<{tag}> stands {len(found)} times"
-            self.report.error("repeated-element", where, what, "once", "keep one of them", found[1].line)
+            same = "identical" if all(_same(found[0], other) for other in found[1:]) else "different"
+            what = f"<{tag}> is given {len(found)} times, with {same} content"
+            # which tree is meant by two parents cannot be known; in our own elements nothing has to be guessed
+            if tag in ("dynamis", "actuator") or (tag in ("parent", "child") and same == "different"):
+                self.report.error("repeated-element", where, what, "once", "keep one of them", found[1].line)
+            else:
+                self.report.warn("repeated-element", where, what, "once", "keep one of them",
+                                 "the first is used, as in urdfdom", found[1].line)  # fmt: skip
         return found[0] if found else None
 
     def required(self, element: Element, tag: str, where: str) -> Element | None:
@@ -281,10 +330,14 @@ class _Reader:
     def vector(self, element: Element, key: str, where: str, default: Any) -> Any:
         return np.array(self.numbers(element, key, 3, where, default))
 
-    def number(self, element: Element, key: str, where: str, default: float | None = None) -> float:
+    def number(
+        self, element: Element, key: str, where: str, default: float | None = None, *, largest: float = LARGEST
+    ) -> float:
         text = element.attributes.get(key)
-        value = parse_number(text) if text is not None else default
-        if value is None:
+        if text is None and default is not None:
+            return default
+        value = parse_number(text) if text is not None else None
+        if value is None or abs(value) > largest:
             return float(self.numbers(element, key, 1, where, None)[0])  # the long way says what is wrong
         return value
 
@@ -296,9 +349,32 @@ class _Reader:
                 return [0.0] * count
             return default
         values = parse_numbers(text, count)
-        if values is None:
-            what = f"<{element.tag} {key}={printable(text)}>"
-            allowed = PLAIN if count == 1 else f"{count} {PLAIN}"
-            self.report.error("number", where, what, allowed, "correct the value", element.line)
-            return [0.0] * (count - 1) + [1.0]  # goes on with something harmless, so that every problem is found
-        return values
+        if values is not None and max(map(abs, values)) <= LARGEST:
+            return values
+        what = f"<{element.tag} {key}={printable(text)}>"
+        allowed = PLAIN if count == 1 else f"{count} {PLAIN}"
+        words = text.split()
+        if values is not None:
+            repair, allowed = "give the value in SI units (rad, m, kg)", f"finite numbers up to {LARGEST:g}"
+        else:
+            repair = advice(text, count)
+            counted = all(parse_number(word) is not None for word in words) and len(words) != count and len(text) <= 200
+            what += f": {miscounted(key, words, count)}" if counted else ""
+        self.report.error("number", where, what, allowed, repair, self.document.line(element, key))
+        return [0.0] * (count - 1) + [1.0]  # goes on with something harmless, so that every problem is found
+
+
+def _type_advice(written: str, missing: bool) -> str:
+    if missing:
+        return 'give the joint a type, such as type="revolute"'
+    near = difflib.get_close_matches(written.strip().lower(), READ_TYPES, n=1, cutoff=0.6)
+    return f'write type="{near[0]}"' if near else "give one of these types"
+
+
+def _same(one: Element, other: Element) -> bool:
+    """Whether two elements say the same."""
+    return (
+        one.attributes == other.attributes
+        and len(one.children) == len(other.children)
+        and all(a.tag == b.tag and _same(a, b) for a, b in zip(one.children, other.children, strict=True))
+    )

@@ -9,10 +9,15 @@ import numpy as np
 
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.actuators import is_there
+from dynamis.model.build import build
 from dynamis.model.denavit_hartenberg import to_dh
 from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Drive, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.diagnostics import Report
+from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import screw_of
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
+from dynamis.model.readers.toml import read_toml
+from dynamis.model.structure import check_structure
 from dynamis.scalar import Node, topological
 from dynamis.scalar.node import show
 from dynamis.spatial.pose import Pose
@@ -27,6 +32,7 @@ def write_toml(description: Description, form: str = "link") -> str:
     """
     if form not in ("link", "dh", "mdh", "poe"):
         raise InputError(f"form {form!r} is not known; choose link, dh, mdh or poe")
+    original = description
     if form in ("dh", "mdh"):
         description, rows = to_dh(description, "standard" if form == "dh" else "modified")
         table = {row.link: row for row in rows}
@@ -59,7 +65,24 @@ def write_toml(description: Description, form: str = "link") -> str:
             if not joint.tail.is_identity():
                 out.append("tail = { " + ", ".join(_pose(joint.tail)) + " }")
         out += [*_physics(joint), *_mass(link)]
-    return "\n".join([*out, ""])
+    text = "\n".join([*out, ""])
+    if form != "link":
+        _prove(original, text, form)
+    return text
+
+
+def _prove(description: Description, text: str, form: str) -> None:
+    """Raise unless the text, read again, is the same robot: tables and screws are computed, and rounding may spoil them."""
+    report, model = Report(), build(description, checked=True)
+    if model.symbolic:
+        return
+    again = read_toml(text.encode(), "", report)
+    check_structure(again, report)
+    if not report.ok or not are_equivalent(model, build(again, checked=True), 1e-9):
+        raise ConversionError(
+            f"robot {printable(description.name)} cannot be written in the form {form}: computed in floating point, its "
+            "numbers differ too much in size for the table to give the same robot; use the form link"
+        )
 
 
 def _appearance(appearance: Appearance) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +10,21 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
-from dynamis.model.readers.urdf import URDF_SHAPES, URDF_TYPES
+from dynamis.model.readers.urdf import MACRO, URDF_SHAPES, URDF_TYPES
+from dynamis.model.writers.urdf_edit import edit_urdf
+from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
 
 LARGE = 1e9
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _NAMES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
+
+
+def urdf_document(description: Description) -> bytes:
+    """The robot as a URDF file: the document it was read from with the changed values, or a new one if that is not enough."""
+    edited = edit_urdf(description) if description.document else None
+    return edited if edited is not None else write_urdf(description).encode()
 
 
 def write_urdf(description: Description) -> str:
@@ -55,16 +60,15 @@ def _robot(description: Description) -> list[str]:
 
 
 def _text(value: str) -> str:
-    if _FORBIDDEN.search(value):
-        raise ConversionError(f"the name {printable(value)} has a character XML cannot hold; rename it")
-    return '"' + "".join(_ESCAPES.get(character, character) for character in value) + '"'
+    if MACRO.search(value):
+        raise ConversionError(f"the name {printable(value)} reads as a xacro expression in URDF; rename it")
+    return f'"{escaped(value)}"'
 
 
 def _number(value: Any, what: str) -> str:
     if isinstance(value, Node):
         raise ConversionError(f"{what} is the symbol {value}: URDF holds numbers only; give the parameters values first")
-    text = repr(float(value))
-    return text[:-2] if text.endswith(".0") else text
+    return number_text(value)
 
 
 def _numbers(values: Any, what: str) -> str:

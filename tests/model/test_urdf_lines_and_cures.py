@@ -1,0 +1,122 @@
+"""What a refusal of a URDF says: the line of the value, what is wrong with it, and the value to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+import dynamis as dy
+
+
+def only_error(path):
+    (problem,) = dy.check(path).errors
+    return problem
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_the_line_of_a_refusal_is_that_of_the_value_in_a_tag_of_several_lines(arm, save, ending):
+    text = arm('<inertia ixx="0.02" ixy="0.001" ixz="0"', '<inertia\n  ixx="0.02"\n  ixy="x>1"\n  ixz="0"')
+    line = text.splitlines().index('  ixy="x>1"') + 1
+    assert only_error(save(text.replace("\n", ending))).line == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "piece"),
+    [
+        ('<axis xyz="0 1 0"/>', '<axis\n xyz="0 0 0"/>', 'xyz="0 0 0"'),
+        ('<mass value="2"/>', '<mass\n value="-2"/>', 'value="-2"'),
+        ('<parent link="base"/>', '<parent\n link="bsae"/>', 'link="bsae"'),
+        ('<origin xyz="0.4 0 0"/>', '<origin\n xyz="0.4 0 0"\n rpy="0 0"/>', 'rpy="0 0"'),
+        ('name="elbow" type="prismatic"', 'name="elbow"\n type="slider"', 'type="slider"'),
+    ],
+)
+def test_what_is_found_after_reading_has_the_line_of_its_value_too(arm, save, line_of, old, new, piece):
+    text = arm(old, new)
+    assert dy.check(save(text)).errors[0].line == line_of(text, piece)
+
+
+def test_the_line_of_a_value_does_not_depend_on_the_encoding(arm, save, line_of):
+    text = arm('<mass value="2"/>', '<mass\n value="two"/>', '"tool"', '"größe"')
+    line = line_of(text, 'value="two"')
+    assert only_error(save(text.encode("utf-16"))).line == line
+    assert only_error(save(text.replace('"1.0"', '"1.0" encoding="latin-1"').encode("latin-1"))).line == line
+
+
+@pytest.mark.parametrize("macro", ["$(optenv SIDE left)", "${prefix}", "$(arg p)"])
+def test_a_leftover_xacro_expression_is_reported_where_it_is(arm, refused, line_of, macro):
+    text = arm('<link name="tool"/>', f'<link\n   name="{macro}"/>')
+    message = str(refused(text))
+    assert f":{line_of(text, macro)}: " in message
+    assert macro in message
+    assert "xacro FILE > robot.urdf" in message
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "word"),
+    [
+        (".xacro", '<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', "xacro FILE > robot.urdf"),
+        (".sdf", '<sdf version="1.6"><model name="m"/></sdf>', "this is an SDF model"),
+        (".mjcf", '<mujoco model="x"><worldbody/></mujoco>', "this is an MJCF model"),
+        (".world", '<sdf version="1.6"><model name="m"/></sdf>', "this is an SDF model"),
+        (".mjcf", "binary", "this is an MJCF model"),
+        (".xacro", "", "this is a xacro macro file"),
+    ],
+)
+def test_a_file_of_another_format_is_named_by_its_content_or_its_ending(save, suffix, text, word):
+    with pytest.raises(dy.FormatError) as caught:
+        dy.load(save(text, f"robot{suffix}"))
+    assert word in str(caught.value)
+    assert "name it .urdf" not in str(caught.value)
+
+
+def test_a_urdf_of_any_ending_is_read(arm, save):
+    assert dy.load(save(arm(), "robot.txt")).n == 2
+    assert dy.load(save(arm(), "robot.urdf.xacro")).n == 2
+
+
+def test_a_file_without_any_robot_has_a_line(save):
+    assert only_error(save('<?xml version="1.0"?>\n\n<robot name="r">\n</robot>')).line == 3
+    assert only_error(save("")).line == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('mass value="2"', 'mass value="0,5"', ["write 0.5 instead of 0,5"]),
+        ('xyz="0 1 0"', 'xyz="0,5 1 0"', ['write "0.5 1 0" instead of "0,5 1 0"']),
+        ('xyz="0 1 0"', 'xyz="0, 1, 0"', ['write "0 1 0" instead of "0, 1, 0"']),
+        ('xyz="0 1 0"', 'xyz="0;1;0"', ['write "0 1 0" instead of "0;1;0"']),
+        ('xyz="0 1 0"', 'xyz="0 1"', ["xyz needs 3 numbers, got 2: '0 1'"]),
+        ('xyz="0 1 0"', 'xyz=""', ["xyz needs 3 numbers, got none"]),
+        ('mass value="2"', 'mass value="2 3"', ["value needs 1 number, got 2: '2 3'"]),
+        ('lower="-2"', 'lower="-114 deg"', ["write -114 instead of -114 deg", "SI units"]),
+        ('type="prismatic"', 'type="Prismatic"', ['write type="prismatic"']),
+        (' type="prismatic"', "", ["joint 'elbow': it has no type=…;"]),
+        ('mass value="2"', 'mass value="1e60"', ["up to 1e+50"]),
+    ],
+)
+def test_the_cure_is_the_corrected_value(arm, refused, old, new, words):
+    message = str(refused(arm(old, new)))
+    for word in words:
+        assert word in message
+    assert "correct the value" not in message
+
+
+def test_text_before_the_declaration_is_named(arm, refused):
+    message = str(refused("Here is the robot:\n" + arm()))
+    assert "text before <?xml: 'Here is the robot:'" in message
+
+
+def test_a_nul_byte_is_named_with_its_line(arm, refused, line_of):
+    message = str(refused(arm('"tool"', '"to\0l"')))
+    assert "is NUL" in message
+    line = line_of(arm(), 'name="tool"')
+    assert f":{line}: " in message
+
+
+def test_utf_16_without_a_mark_is_named(arm, save):
+    assert "byte order mark" in str(dy.check(save(arm('"1.0"', '"1.0" encoding="UTF-8"').encode("utf-16-le"))))
+
+
+def test_toml_cures_are_the_corrected_values(two_links, refused):
+    assert "write 0.1 instead of 0,1" in str(refused(two_links("viscous = 0.1", 'viscous = "0,1"'), "robot.toml"))
+    assert "xyz needs 3 numbers, got 2" in str(refused(two_links('xyz = ["l", 0, 0]', 'xyz = ["l", 0]'), "robot.toml"))
