@@ -85,7 +85,27 @@ def test_several_answers_are_checked_together(tmp_path):
 def test_no_answer_says_how_to_give_one():
     result = run("check-answer", "planar_2r")
     assert result.exit_code == 2
-    assert "say what the answer is, such as --mass-matrix FILE" in result.output
+    assert "name the quantity and the file with the answer, such as --mass-matrix answer.tex" in result.output
+
+
+def test_a_right_part_of_an_answer_ends_well_and_says_what_was_not_given():
+    result = run("check-answer", "planar_2r", "--gravity", "-", text="g_2 = m_2 g l_2 c_12")
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1] == "gravity: correct as far as given; not given: g_1"
+
+
+@pytest.mark.parametrize("option", ["--gravity", "--gravity_vector", "--Gravity-Vector", "--g"])
+def test_options_have_common_names(option):
+    assert run("check-answer", "planar_2r", option, "-", text="g_2 = m_2 g l_2 c_12").exit_code == 0
+
+
+def test_hints_do_not_tell_the_solution():
+    result = run("check-answer", "planar_2r", "--gravity", "-", "--hint", text="g_2 = m_2 g l_2 c_2")
+    assert result.exit_code == 1
+    assert "Hint: an angle: look at c2" in result.output
+    assert "c12" not in result.output
+    facts = run("check-answer", "planar_2r", "--gravity", "-", "--hint", "--json", text="g_2 = m_2 g l_2 c_2").output
+    assert "c12" not in facts
 
 
 def test_an_unreadable_answer_names_file_line_and_cure(tmp_path):
