@@ -47,7 +47,7 @@ def test_derivation_is_written(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(("form", "sign"), [("latex", r"\begin{document}"), ("markdown", "# The dynamic model"),
-                                            ("html", "<math"), ("notebook", '"nbformat": 4')])  # fmt: skip
+                                            ("html", 'class="math display"'), ("notebook", '"nbformat": 4')])  # fmt: skip
 def test_derivation_is_printed(form, sign):
     assert sign in run("derive", "cartesian_2p", "--as", form).output
 
