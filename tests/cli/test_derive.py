@@ -126,3 +126,19 @@ def test_a_quantity_of_one_link_takes_its_number():
 def test_help_shows_examples():
     for command in ("derive", "check-answer"):
         assert "Examples:" in run(command, "-h").output
+
+
+def test_long_equations_are_printed_to_a_terminal_only_after_a_question(monkeypatch):
+    monkeypatch.setattr("dynamis.cli.derive.on_terminal", lambda: True)
+    asked = run("derive", "ur5e", text="n\n")
+    assert asked.exit_code != 0
+    assert "kB of text; -o FILE.html writes them as a typeset page" in asked.output
+    assert len(asked.output) < 500
+    assert len(run("derive", "ur5e", text="y\n").output) > 20_000
+    assert "kB" not in run("derive", "planar_2r").output
+
+
+def test_info_of_symbolic_robots_is_simplified():
+    shown = run("info", "planar_2r").output
+    assert "(l_1, 0, 0)" in shown
+    assert "(-d_c3, 0, 0)" in run("info", "planar_prp").output

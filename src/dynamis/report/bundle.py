@@ -38,8 +38,8 @@ def import_map(components: Iterable[str]) -> str:
 
 def style(components: Iterable[str]) -> str:
     """The style sheets for these components; the page's own comes last."""
-    styles = {"katex": typesetting.katex_style, "uplot": lambda: _read("vendor/uplot/uplot.min.css")}
-    used = [sheet() for name, sheet in styles.items() if any(name in NEEDS[component] for component in components)]
+    styles = {"katex": typesetting.katex_style(), "uplot": _read("vendor/uplot/uplot.min.css")}
+    used = [sheet for name, sheet in styles.items() if any(name in NEEDS[component] for component in components)]
     return "\n".join([*used, _read("page/style.css")])
 
 

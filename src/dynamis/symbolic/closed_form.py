@@ -213,7 +213,7 @@ class ClosedForm:
         C = self.C
         if self._slopes is None:
             return (self.M_dot - 2 * C).view(Formulas)
-        return Formulas.of((summed([C[j, i], -C[i, j]]) for i, j in np.ndindex(self.n, self.n)), (self.n, self.n))
+        return Formulas.of((summed([C.item(j, i), -C.item(i, j)]) for i, j in np.ndindex(self.n, self.n)), (self.n, self.n))
 
     @cached_property
     def S(self) -> Formulas:
