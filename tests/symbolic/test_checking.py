@@ -330,3 +330,9 @@ def test_an_answer_of_another_shape_says_which_is_needed(robot, text):
 def test_a_lone_bracketed_symbol_is_no_coriolis_matrix():
     form = dy.load("motor_with_load").closed_form()
     assert not form.check_answer("coriolis", r"\begin{bmatrix}\right I \end{bmatrix}").correct
+
+
+@pytest.mark.parametrize("text", [r"\begin{bmatrix} • \quad \end{bmatrix}", "M = [*, *; *, *]", "[[*]]"])
+def test_a_matrix_whose_entries_are_all_left_open_is_no_answer(arm, text):
+    with pytest.raises(dy.DynamisError, match="no answer in this text"):
+        arm.check_answer("mass-matrix", text)

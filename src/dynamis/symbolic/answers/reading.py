@@ -219,7 +219,8 @@ class _Reading:
         last = grids[-1]
         if last is None or last.shape == (1, 1):
             scalar = [v.rows[0][0].value if isinstance(v, Grid) else v for v in values]
-            self.add((letter, ()), chain.at, chain.end, [x for x in scalar if x is not None])
+            if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
+                self.add((letter, ()), chain.at, chain.end, known)
             return
         others = [_entries_of(g) for g in grids[:-1] if g is not None]
         for index, (value, at, end) in _entries_of(last).items():
