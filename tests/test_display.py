@@ -265,3 +265,27 @@ def test_the_closed_form_of_statics_shows_its_formulas():
     shown = STATICS.static_formulas(dy.load("planar_2r"))
     assert repr(shown) == "<StaticFormulas of 2 joints, directions x, y>"
     assert shown._repr_latex_().startswith("$$")
+
+
+def test_ledgers_show_joint_names_and_no_rounding_errors():
+    robot = dy.load("ur5e")
+    ledger = robot.torque_ledger(np.full(6, 0.3), np.zeros(6), np.ones(6))
+    _, *rows = parsed(ledger)
+    assert [row[0] for row in rows] == list(robot.coordinate_names)
+    shown = [cell for row in rows for cell in row[1:]]
+    assert not any("e-1" in cell.replace("−", "-") for cell in shown)
+    assert all(len(cell) <= 10 for cell in shown)
+
+
+def test_christoffel_symbols_show_as_equations_of_those_that_are_not_zero():
+    shown = dy.load("planar_2r").closed_form().christoffel._repr_latex_()
+    assert r"c_{112} = c_{121} = c_{122} &= -m_2 a_1 l_2 s_2" in shown
+    assert "c_{222}" not in shown
+    assert "c_{ijk} = 0" in dy.load("motor_with_load").closed_form().christoffel._repr_latex_()
+
+
+def test_an_explanation_prints_as_it_is_laid_out():
+    told = dy.load("planar_2r_melchiorri").explain("gravity")
+    assert repr(told) == str(told)
+    assert "\n" in repr(told)
+    assert "".join(ElementTree.fromstring(told._repr_html_()).itertext()) == str(told)

@@ -17,6 +17,7 @@ LAYERS = [
     "whole_files",
     "drawing",
     "display",
+    "typesetting",
     "scalar",
     "spatial",
     "model",

@@ -15,6 +15,7 @@ import numpy as np
 
 MOST_ROWS = 40
 LINE = 200  # characters that a repr has at most
+LEDGER_ROUNDING = 1e-12  # of the largest torque: smaller ones are rounding errors of double precision
 FEW = 12  # entries of an array that are written out
 LEFT, RIGHT = (f"text-align: {side}; padding: 2px 10px; white-space: nowrap" for side in ("left", "right"))
 
@@ -216,7 +217,11 @@ def ledger_card(ledger: Any) -> str:
         name: np.abs(x).max(axis=tuple(range(x.ndim - 1)), initial=0.0) if many and plain else x for name, x in terms.items()
     }
     told = [f"the largest of {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
-    rows = [(str(k + 1), *(x[..., k] if plain else str(x[..., k]) for x in shown.values())) for k in range(total.shape[-1])]
+    if plain:  # what is rounding beside the largest term is zero
+        largest = max((float(np.abs(x).max(initial=0.0)) for x in shown.values()), default=0.0)
+        shown = {name: np.where(np.abs(x) < LEDGER_ROUNDING * largest, 0.0, x) for name, x in shown.items()}
+    joints = ledger.joints or tuple(str(k + 1) for k in range(total.shape[-1]))
+    rows = [(joint, *(float(x[..., k]) if plain else str(x[..., k]) for x in shown.values())) for k, joint in enumerate(joints)]
     return card("torques, term by term", told, ("joint", *shown), rows if plain or not many else [])
 
 

@@ -10,6 +10,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.schedule import schedule
 from dynamis.compiler.written_out import write_out
+from dynamis.display import as_text
 
 _KINDS = {
     "fused multiply-adds": ("fma", "fms", "fnma"),
@@ -19,6 +20,17 @@ _KINDS = {
     "sines and cosines": ("sin", "cos"),
     "changes of sign": ("neg",),
 }
+
+
+class Explanation(str):
+    """A text of several lines, shown as it is laid out."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    _repr_html_ = as_text
 
 
 def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int]], plain: Code) -> str:

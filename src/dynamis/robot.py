@@ -37,7 +37,7 @@ from dynamis.compiler.lowering import trace
 from dynamis.display import robot_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.evaluation import COMPILED_UP_TO, Evaluator
-from dynamis.explanation import explain
+from dynamis.explanation import Explanation, explain
 from dynamis.inputs import moving_base
 from dynamis.model.actuators import Actuator
 from dynamis.model.build import build
@@ -441,7 +441,7 @@ class Robot:
         frames, extra = self._wrench_inputs(wrenches, axes)
         rows = self._evaluator.evaluate(("ledger", tuple(f.name for f in frames), axes), f,
                               q=(q, self.nq), v=(v, self.n), a=(a, self.n), **extra)  # fmt: skip
-        return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2])))
+        return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2]))).named(self.coordinate_names)
 
     def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> TorqueDerivatives:
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
@@ -663,7 +663,7 @@ class Robot:
             ways = list(recursion) if not self.model.coupled else ways
         else:
             plain = trace(getattr(self, name), arguments)
-        return explain(name, kernel, printable(self.name), ways, plain)
+        return Explanation(explain(name, kernel, printable(self.name), ways, plain))
 
     def cost(self, name: str) -> dict[str, int]:
         """Operation counts of a compiled method such as "forward_dynamics", per operation and in total.

@@ -47,7 +47,7 @@ def test_derivation_is_written(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(("form", "sign"), [("latex", r"\begin{document}"), ("markdown", "# The dynamic model"),
-                                            ("html", "<math"), ("notebook", '"nbformat": 4')])  # fmt: skip
+                                            ("html", 'class="math display"'), ("notebook", '"nbformat": 4')])  # fmt: skip
 def test_derivation_is_printed(form, sign):
     assert sign in run("derive", "cartesian_2p", "--as", form).output
 
@@ -85,7 +85,27 @@ def test_several_answers_are_checked_together(tmp_path):
 def test_no_answer_says_how_to_give_one():
     result = run("check-answer", "planar_2r")
     assert result.exit_code == 2
-    assert "say what the answer is, such as --mass-matrix FILE" in result.output
+    assert "name the quantity and the file with the answer, such as --mass-matrix answer.tex" in result.output
+
+
+def test_a_right_part_of_an_answer_ends_well_and_says_what_was_not_given():
+    result = run("check-answer", "planar_2r", "--gravity", "-", text="g_2 = m_2 g l_2 c_12")
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1] == "gravity: correct as far as given; not given: g_1"
+
+
+@pytest.mark.parametrize("option", ["--gravity", "--gravity_vector", "--Gravity-Vector", "--g"])
+def test_options_have_common_names(option):
+    assert run("check-answer", "planar_2r", option, "-", text="g_2 = m_2 g l_2 c_12").exit_code == 0
+
+
+def test_hints_do_not_tell_the_solution():
+    result = run("check-answer", "planar_2r", "--gravity", "-", "--hint", text="g_2 = m_2 g l_2 c_2")
+    assert result.exit_code == 1
+    assert "Hint: an angle: look at c2" in result.output
+    assert "c12" not in result.output
+    facts = run("check-answer", "planar_2r", "--gravity", "-", "--hint", "--json", text="g_2 = m_2 g l_2 c_2").output
+    assert "c12" not in facts
 
 
 def test_an_unreadable_answer_names_file_line_and_cure(tmp_path):
@@ -106,3 +126,19 @@ def test_a_quantity_of_one_link_takes_its_number():
 def test_help_shows_examples():
     for command in ("derive", "check-answer"):
         assert "Examples:" in run(command, "-h").output
+
+
+def test_long_equations_are_printed_to_a_terminal_only_after_a_question(monkeypatch):
+    monkeypatch.setattr("dynamis.cli.derive.on_terminal", lambda: True)
+    asked = run("derive", "ur5e", text="n\n")
+    assert asked.exit_code != 0
+    assert "kB of text; -o FILE.html writes them as a typeset page" in asked.output
+    assert len(asked.output) < 500
+    assert len(run("derive", "ur5e", text="y\n").output) > 20_000
+    assert "kB" not in run("derive", "planar_2r").output
+
+
+def test_info_of_symbolic_robots_is_simplified():
+    shown = run("info", "planar_2r").output
+    assert "(l_1, 0, 0)" in shown
+    assert "(-d_c3, 0, 0)" in run("info", "planar_prp").output

@@ -125,7 +125,8 @@ def test_poses_move_twists_and_wrenches_so_that_power_stays():
 
 
 def test_a_mesh_box_weighs_like_a_box():
-    trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+    import trimesh
+
     surface = trimesh.creation.box((1.0, 0.6, 0.4))
     assert relative_error(dy.mesh_inertia(surface, mass=2.0).tensor, solids.box(1.0, 0.6, 0.4, mass=2.0).tensor) < 1e-12
     surface.apply_translation((1.0, 2.0, 3.0))
@@ -134,7 +135,8 @@ def test_a_mesh_box_weighs_like_a_box():
 
 
 def test_an_open_mesh_is_refused(tmp_path):
-    trimesh = pytest.importorskip("trimesh", reason="pip install 'dynamis[mesh]'")
+    import trimesh
+
     surface = trimesh.creation.box((1.0, 1.0, 1.0))
     surface.update_faces(np.arange(len(surface.faces)) > 1)
     path = tmp_path / "open.stl"

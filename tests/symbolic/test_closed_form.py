@@ -432,3 +432,14 @@ def test_other_letters_are_the_same_closed_form_whatever_was_spent_before():
     assert other.expanded
     assert r"\vartheta" in other.latex()
     assert other.M == form.M
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "scara", "stanford"])
+def test_no_rounding_residue_is_left_in_any_term(name):
+    form = dy.load(name).closed_form()
+    for formulas in (form.M, form.C, form.g, form.christoffel, form.h, form.M_dot, form.N):
+        sizes = [[abs(int(c.p) / int(c.q)) for c in x.numerator.coeffs()] for x in formulas.flat]
+        largest = max((s for entry in sizes for s in entry), default=0.0)
+        assert all(s > 1e-15 * largest for entry in sizes for s in entry)
+        assert "e-1" not in str(formulas)
+    assert (form.N + form.N.T).is_zero

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -79,13 +80,20 @@ class TorqueLedger:
     rotor: Array
     external: Array
     spring: Array
+    joints: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)  # names of the coordinates, for display
+
+    def named(self, joints: Iterable[str]) -> TorqueLedger:
+        """The same ledger, shown with the names of its coordinates."""
+        copy = replace(self)
+        object.__setattr__(copy, "joints", tuple(joints))
+        return copy
 
     @property
     def total(self) -> Array:
         return np.sum(list(self.as_dict().values()), axis=0)
 
     def as_dict(self) -> dict[str, Array]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "joints"}
 
     def __repr__(self) -> str:
         if np.asarray(self.inertia).dtype == object:

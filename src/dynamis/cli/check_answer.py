@@ -16,22 +16,33 @@ from dynamis.errors import InputError, printable
 
 # the quantities of the whole robot, then those of one link (--link)
 QUANTITIES = {
-    "mass-matrix": "the inertia matrix", "gravity": "the gravity vector", "coriolis": "the Coriolis matrix",
-    "christoffel": "Christoffel symbols c_ijk", "velocity-coefficients": "h_ijk before symmetrisation",
-    "regressor": "Y, for the parameters by inspection", "parameters": "the parameters by inspection",
-    "equations": "the torques", "kinetic-energy": "T", "potential-energy": "U", "coriolis-power": "q̇ᵀ C q̇",
-    "last-acceleration": "q̈_n from τ_n and the accelerations before it",
-    "kinetic-energy-of-link": "T_i", "potential-energy-of-link": "U_i", "jacobian-of-link": "J_P of the centre of mass",
-    "force": "f_i of Newton–Euler", "moment": "μ_i of Newton–Euler",
-    "articulated-inertia": "M̂_i", "projected-inertia": "M̄_i", "bias-wrench": "b̂_i",
+    "mass-matrix": "Inertia matrix M(q)", "coriolis": "Coriolis matrix C(q, q̇)", "coriolis-vector": "Vector C(q, q̇) q̇",
+    "gravity": "Gravity vector g(q)", "equations": "Equations of motion, or the torques τ",
+    "kinetic-energy": "Kinetic energy T", "potential-energy": "Potential energy U, up to a constant",
+    "christoffel": "Christoffel symbols c_ijk", "velocity-coefficients": "Coefficients h_ijk, before symmetrisation",
+    "regressor": "Regressor Y of the parameters found by inspection", "parameters": "Parameters π found by inspection",
+    "coriolis-power": "Power q̇ᵀ C q̇", "last-acceleration": "Acceleration q̈_n from τ_n and the accelerations before",
+    "kinetic-energy-of-link": "Kinetic energy T_i", "potential-energy-of-link": "Potential energy U_i, up to a constant,",
+    "jacobian-of-link": "Jacobian J_P of the centre of mass", "force": "Force f_i of Newton–Euler",
+    "moment": "Moment μ_i of Newton–Euler", "articulated-inertia": "Articulated-body inertia M̂_i",
+    "projected-inertia": "Articulated-body inertia M̄_i seen through the joint", "bias-wrench": "Bias wrench b̂_i",
 }  # fmt: skip
 
 
 def _options(command: Any) -> Any:
-    for name, about in reversed(QUANTITIES.items()):
-        option = click.option(f"--{name}", type=click.File("r", encoding="utf-8"), metavar="FILE", help=f"{about}.")
-        command = option(command)
+    of_link = list(QUANTITIES).index("kinetic-energy-of-link")
+    for k, (name, about) in reversed(list(enumerate(QUANTITIES.items()))):
+        text = f"{about}{' of one link' if k >= of_link else ''}."
+        command = click.option(f"--{name}", type=click.File("r", encoding="utf-8"), metavar="FILE", help=text)(command)
     return command
+
+
+def _option_name(token: str) -> str:
+    """--mass_matrix, --inertia-matrix and --M as --mass-matrix."""
+    from dynamis.symbolic.checking import canonical
+
+    name = canonical(token)
+    return name if name in QUANTITIES else token
 
 
 def _text(file: TextIO) -> str:
@@ -41,26 +52,32 @@ def _text(file: TextIO) -> str:
         raise InputError(f"{printable(file.name)} is no text in UTF-8: give LaTeX or plain formulas") from None
 
 
-@click.command("check-answer")
+@click.command("check-answer", context_settings={"token_normalize_func": _option_name})
 @click.argument("robot")
 @_options
-@click.option("--link", type=int, help="The number of the link, for quantities of one link.")
-@click.option("--letters", help="Whose letters: dynamis, rocco, deluca, melchiorri, tzafestas. Found out if not said.")
+@click.option("--link", type=int, help="Number of the link, from 1, for quantities of one link.")
+@click.option("--letters", help="Notation of the answer: dynamis, rocco, deluca, melchiorri, tzafestas.  [default: detected]")
 @click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, show_default=True,
-              help="How far decimals may be off, as part of the largest.")  # fmt: skip
+              help="Largest error of a coefficient, relative to the largest coefficient.")  # fmt: skip
+@click.option("--hint", is_flag=True, help="Print the probable cause of each error, but not the solution.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
-def check_answer(robot: str, link: int | None, letters: str | None, tolerance: float, as_json: bool, **files: Any) -> None:
-    """Check an answer, in LaTeX or plain formulas, against the closed form.
+def check_answer(
+    robot: str, link: int | None, letters: str | None, tolerance: float, hint: bool, as_json: bool, **files: Any
+) -> None:
+    """Check an answer to an exercise against the exact equations of motion.
 
-    Any algebraic form of the right answer is right. For what is wrong: the difference, numbers at which it shows, and the
-    usual cause. FILE may be - for standard input.
+    FILE holds the answer in LaTeX or as plain formulas; - reads standard input. Any algebraic form of the correct answer is
+    accepted, and so is a part of it: what was not given is listed. For each wrong entry the command prints the probable
+    cause, the correct formula, the difference and a numerical counterexample; with --hint only the cause. Common names of
+    quantities work as options too: --inertia-matrix, --mass_matrix, --torque.
 
-    Exit status: 0 all is right, 1 something is wrong, 2 the command could not run.
+    Exit status: 0 everything given is correct, 1 something is wrong, 2 the command could not run.
 
     \b
     Examples:
       dynamis check-answer planar_2r --mass-matrix answer.tex
+      dynamis check-answer planar_2r --mass-matrix answer.tex --hint
       echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | dynamis check-answer planar_2r --gravity -
       dynamis check-answer planar_2r --kinetic-energy-of-link energy.tex --link 2
     """
@@ -69,20 +86,27 @@ def check_answer(robot: str, link: int | None, letters: str | None, tolerance: f
 
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
     if not given:
-        raise InputError("say what the answer is, such as --mass-matrix FILE; dynamis check-answer -h lists the choices")
+        raise InputError(
+            "name the quantity and the file with the answer, such as --mass-matrix answer.tex; "
+            "dynamis check-answer -h lists all quantities"
+        )
     verdicts = {}
     with waiting("deriving"):
         form = load(robot).closed_form(letters)
         for name, file in given.items():
-            verdicts[name] = check(form, name, _text(file), body=link, notation=letters, file=file.name, tolerance=tolerance)
+            verdict = check(form, name, _text(file), body=link, notation=letters, file=file.name, tolerance=tolerance)
+            verdicts[name] = verdict.without_solution() if hint else verdict
     right = all(verdict.correct for verdict in verdicts.values())
     if as_json:
-        facts = {name: {**dataclasses.asdict(verdict), "correct": verdict.correct} for name, verdict in verdicts.items()}
+        facts = {
+            name: {**dataclasses.asdict(verdict), "correct": verdict.correct, "complete": verdict.complete}
+            for name, verdict in verdicts.items()
+        }
         click.echo(json.dumps({"robot": robot, "correct": right, "answers": facts}, indent=2, ensure_ascii=False))
         sys.exit(0 if right else 1)
     for verdict in verdicts.values():
         for finding in verdict.findings:
-            click.secho(str(finding), fg="green" if finding.right else "red")
-        for line in verdict.report().splitlines()[sum(str(f).count("\n") + 1 for f in verdict.findings) :]:
+            click.secho(finding.text(hint=hint), fg="green" if finding.right else "red")
+        for line in verdict.conclusion(hint=hint):
             click.secho(line, bold=line.startswith(verdict.quantity))
     sys.exit(0 if right else 1)

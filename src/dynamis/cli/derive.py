@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -13,28 +14,48 @@ from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.writing import check_output, whole
 
+LONG = 20_000  # characters that a terminal shows only after a question
 FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
+
+
+def on_terminal() -> bool:
+    """Whether a person reads the output and can answer a question."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 @click.command()
 @click.argument("robot")
-@click.option("--letters", default="dynamis", show_default=True, help="dynamis, rocco, deluca, melchiorri or tzafestas.")
+@click.option(
+    "--letters", default="dynamis", show_default=True, help="Notation: dynamis, rocco, deluca, melchiorri or tzafestas."
+)
 @click.option("-o", "--out", "--output", "output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the derivation: .tex, .md, .html (offline, MathML) or .ipynb.")  # fmt: skip
+              help="Write the derivation to a .html (needs no network), .tex, .md or .ipynb file.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["equations", *FORMATS]), default="equations", show_default=True,
-              help="What to print when no file is given.")  # fmt: skip
-@click.option("--seconds", type=NOT_NEGATIVE, default=60.0, show_default=True, help="Give up expanding after this time.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
+              help="What to print to standard output when no -o is given.")  # fmt: skip
+@click.option(
+    "--seconds",
+    type=NOT_NEGATIVE,
+    default=60.0,
+    show_default=True,
+    help="Time limit for expanding the equations; larger robots are printed with named parts.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter that is a symbol; repeatable."
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def derive(
     robot: str, letters: str, output: Path | None, form: str, seconds: float, settings: tuple[str, ...], as_json: bool
 ) -> None:
-    """Derive the equations of motion in closed form, step by step.
+    """Derive the equations of motion in closed form.
+
+    Without -o the equations are printed as text. With -o the whole derivation is written, step by step: frames, Jacobians,
+    energies, inertia matrix, Christoffel symbols, equations of motion, parameters, and the recursive algorithms.
 
     \b
     Examples:
       dynamis derive planar_2r
+      dynamis derive planar_2r --set m_1=2 --set g=9.81
       dynamis derive planar_2r --letters rocco -o planar.html
       dynamis derive scara --as markdown
     """
@@ -65,6 +86,10 @@ def derive(
     elif output is not None:
         click.echo(f"wrote {output}")
     elif form == "equations":
+        size = sum(map(len, equations))
+        if size > LONG and on_terminal():
+            click.echo(f"The equations are {size / 1000:.0f} kB of text; -o FILE.html writes them as a typeset page.", err=True)
+            click.confirm("Print them anyway?", abort=True, err=True)
         for equation in equations:
             click.echo(f"{equation}\n")
         if not closed.expanded:

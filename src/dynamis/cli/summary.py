@@ -13,7 +13,9 @@ from dynamis.scalar import Node
 def plain(value: Any) -> Any:
     """Numbers stay numbers, symbols become text, infinities None."""
     if isinstance(value, Node):
-        return str(value)
+        from dynamis.symbolic.simplified import simplified
+
+        return simplified(value)
     if isinstance(value, np.ndarray):
         return [plain(x) for x in value]
     number = float(value)

@@ -10,16 +10,16 @@ import functools
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import quote
+
+from dynamis import typesetting
 
 HERE = Path(__file__).parent
 VENDOR = {
     "three": "three/three.module.min.js",
     "three/OrbitControls": "three/OrbitControls.min.js",
     "uplot": "uplot/uplot.esm.min.js",
-    "katex": "katex/katex.esm.min.js",
 }
-STYLES = {"katex": "katex/katex.inline.min.css", "uplot": "uplot/uplot.min.css"}
+LIBRARIES = (*VENDOR, "katex")
 # what a component of the page needs of the page's own modules and of the libraries
 NEEDS = {
     "robot": ("sliders", "player", "dock", "view3d", "robot_parts", "kinematics", "elements", "three", "three/OrbitControls"),
@@ -27,21 +27,20 @@ NEEDS = {
     "heatmap": ("heatmap", "elements"),
     "math": ("equation", "katex"),
 }
-# all that would end or alter a data: address is written as %XX; quotation marks are the business of JSON
-PLAIN = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 def import_map(components: Iterable[str]) -> str:
     """The import map for these components, as JSON that can stand in a script element."""
     names = sorted({"elements", "navigation", "theme", *(name for component in components for name in NEEDS[component])})
-    imports = {name if name in VENDOR else f"dynamis/{name}": _address(name) for name in names}
+    imports = {name if name in LIBRARIES else f"dynamis/{name}": _address(name) for name in names}
     return json_for_page({"imports": imports})
 
 
 def style(components: Iterable[str]) -> str:
     """The style sheets for these components; the page's own comes last."""
-    libraries = [x for x in STYLES if any(x in NEEDS[component] for component in components)]
-    return "\n".join([*(_read(f"vendor/{STYLES[x]}") for x in libraries), _read("page/style.css")])
+    styles = {"katex": typesetting.katex_style(), "uplot": _read("vendor/uplot/uplot.min.css")}
+    used = [sheet for name, sheet in styles.items() if any(name in NEEDS[component] for component in components)]
+    return "\n".join([*used, _read("page/style.css")])
 
 
 def main_module() -> str:
@@ -56,8 +55,9 @@ def json_for_page(value: object) -> str:
 
 @functools.cache
 def _address(name: str) -> str:
-    text = _read(f"vendor/{VENDOR[name]}" if name in VENDOR else f"page/{name}.js")
-    return "data:text/javascript;charset=utf-8," + quote(text, safe=PLAIN)
+    if name == "katex":
+        return typesetting.module_address(typesetting.katex_module())
+    return typesetting.module_address(_read(f"vendor/{VENDOR[name]}" if name in VENDOR else f"page/{name}.js"))
 
 
 @functools.cache

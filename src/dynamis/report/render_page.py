@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynamis.report import bundle
 from dynamis.report.section import Block, Facts, Folded, Formula, Grid, HeatMap, Player, Plot, Robot3D, Say, Section, Table
+from dynamis.typesetting import POLICY
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|rigid")
 LONG = 40  # characters of a cell beyond which it may wrap
-# nothing is fetched, whatever names from a file contain; the page's own modules are data: addresses
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
-    "base-uri 'none'; form-action 'none'"
-)
 
 
 def render(contents: Contents) -> str:

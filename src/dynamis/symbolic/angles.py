@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -18,6 +18,7 @@ from dynamis.scalar import Node, topological
 Array = npt.NDArray[Any]
 PARALLEL = 1e-12
 MOST_TURNS = 12  # the largest multiple of an angle whose sine is multiplied out: beyond, digits cancel
+MOST_MULTIPLE = 64  # the same of a joint's angle, whose sine the equations have in any case
 MULTIPLIED_OUT = 64  # terms
 
 
@@ -102,26 +103,53 @@ def as_fraction(x: Any) -> Fraction:
 def angles_for(forms: Sequence[LinearForm], given: Sequence[Angle] = ()) -> list[Angle]:
     """The given angles, and those that all these sums need besides: each unit, or the fraction of it that they share.
 
-    Multiples of one unit that have no simple fraction in common, such as x and 1.2345 x, are angles of their own: no
-    polynomial of a degree that occurs relates their sines.
+    Given angles are divided where a sum has a fraction of them, so that sin(q/2)² can be compared with cos(q). Multiples of
+    one unit that have no simple fraction in common, such as x and 1.2345 x, are angles of their own: no polynomial of a
+    degree that occurs relates their sines.
     """
     groups: dict[int, tuple[Node, list[list[Fraction]]]] = {}
-    known = {id(a.unit) for a in given}
+    found = _divided(given, forms)
+    known = {id(a.unit): a.denominator for a in found}
     for form in forms:
         for unit, ratio in form.terms:
-            if id(unit) not in known:
+            if id(unit) not in known or not _counts(ratio, known[id(unit)]):
                 _join(groups.setdefault(id(unit), (unit, []))[1], abs(ratio))
-    found = list(given)
     for unit, ratios in groups.values():
         for group in ratios:
             below = lcm(*(r.denominator for r in group))
-            if max(group) * below <= MOST_TURNS:
+            if max(group) * below <= MOST_TURNS and id(unit) not in known:
                 found.append(Angle(unit, below))
             else:
                 part = _shared(group)
                 scaled: Any = float(part) * unit
                 found.append(Angle(scaled, scaled=(unit, part)))
     return found
+
+
+def needs_division(forms: Sequence[LinearForm], angles: Sequence[Angle]) -> bool:
+    """Whether a sum has a multiple of an angle's unit that these angles cannot count, such as a half."""
+    known = {id(a.unit): a.denominator for a in angles}
+    return any(id(u) in known and not _counts(ratio, known[id(u)]) for form in forms for u, ratio in form.terms)
+
+
+def _divided(given: Sequence[Angle], forms: Sequence[LinearForm]) -> list[Angle]:
+    """The given angles, those of a parallel run divided by the common denominator of the ratios in which they occur."""
+    runs: list[int] = []
+    for k, angle in enumerate(given):
+        runs.append(k if angle.base is None else runs[angle.base])
+    run_of = {id(a.unit): run for a, run in zip(given, runs, strict=True)}
+    below = [a.denominator for a in given]
+    for form in forms:
+        for unit, ratio in form.terms:
+            run = run_of.get(id(unit))
+            if run is not None and _counts(ratio, common := lcm(below[run], ratio.denominator)):
+                below[run] = common
+    return [replace(a, denominator=below[run]) for a, run in zip(given, runs, strict=True)]
+
+
+def _counts(ratio: Fraction, denominator: int) -> bool:
+    """Whether a multiple of a unit is a small whole number of angles unit/denominator."""
+    return (ratio * denominator).denominator == 1 and abs(ratio * denominator) <= MOST_MULTIPLE and denominator <= MOST_TURNS
 
 
 def _join(groups: list[list[Fraction]], ratio: Fraction) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.ring import Polynomial, Ring
 
-NOISE = 1e-14  # of the largest coefficient beside the same symbols
+# relative to the largest coefficient beside the same symbols, or of the terms that were added: a few hundred roundings of
+# 1e-16, far below any number that someone measured
+NOISE = 1e-14
 WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, rather than computed
 
 
@@ -26,6 +28,28 @@ def without_rounding_noise(value: Expression) -> Expression:
     largest = _largest(ring, terms)
     kept = {e: c for e, c in terms.items() if not _is_noise(ring, e, c, largest)}
     return value if len(kept) == len(terms) else Expression(value.algebra, ring.context.from_dict(kept), value.denominator)
+
+
+def summed(parts: Sequence[Expression]) -> Expression:
+    """The sum of expressions, without terms that cancel except for rounding errors.
+
+    Coefficients computed from decimals, such as masses times squared lengths, are known to about 1e-16 of their size. Where
+    those of one term add up to less than NOISE of the largest of them, the term is zero.
+    """
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    if not total.expanded or any(x.denominator is not None for x in parts):
+        return total
+    if all(int(c.q) <= WRITTEN for c in total.numerator.coeffs()):
+        return total
+    sizes: dict[Exponents, float] = {}
+    for part in parts:
+        for exponents, c in part.numerator.to_dict().items():
+            sizes[exponents] = max(sizes.get(exponents, 0.0), _size(c))
+    terms = total.numerator.to_dict()
+    kept = {e: c for e, c in terms.items() if _size(c) > NOISE * sizes[e]}
+    return total if len(kept) == len(terms) else Expression(total.algebra, total.algebra.ring.context.from_dict(kept))
 
 
 def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:

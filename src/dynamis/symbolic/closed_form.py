@@ -22,7 +22,7 @@ from dynamis.symbolic.actuator_equations import ActuatorEquations, actuator_equa
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget, BudgetSpent
-from dynamis.symbolic.cleaning import without_rounding_noise
+from dynamis.symbolic.cleaning import summed, without_rounding_noise
 from dynamis.symbolic.compact import Compact, with_named_factors
 from dynamis.symbolic.equations import Equation, Equations, StateSpace, state_space
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
@@ -174,7 +174,7 @@ class ClosedForm:
         held: dict[tuple[int, int, int], Expression] = {}
         for i, j, k in np.ndindex(self.n, self.n, self.n):
             if j <= k:
-                held[i, j, k] = (self._slope(i, j, k) + self._slope(i, k, j) - self._slope(j, k, i)) * 0.5
+                held[i, j, k] = summed([self._slope(i, j, k), self._slope(i, k, j), -self._slope(j, k, i)]) * 0.5
         return Formulas.of((held[i, min(j, k), max(j, k)] for i, j, k in np.ndindex(*(self.n,) * 3)), (self.n,) * 3)
 
     @cached_property
@@ -183,7 +183,7 @@ class ClosedForm:
         if self._slopes is None:
             slopes = scalar_jacobian(self._nodes["M"], list(self.q))
             return self._graphs(slopes - 0.5 * np.moveaxis(slopes, 2, 0))
-        values = (self._slope(i, j, k) - self._slope(j, k, i) * 0.5 for i, j, k in np.ndindex(*(self.n,) * 3))
+        values = (summed([self._slope(i, j, k), self._slope(j, k, i) * -0.5]) for i, j, k in np.ndindex(*(self.n,) * 3))
         return Formulas.of(values, (self.n,) * 3)
 
     @cached_property
@@ -195,11 +195,10 @@ class ClosedForm:
 
     @cached_property
     def M_dot(self) -> Formulas:
-        """Ṁ = Σ_k ∂M/∂q_k q̇_k."""
+        """Ṁ = Σ_k ∂M/∂q_k q̇_k = C + Cᵀ."""
         if self._slopes is None:
             return self._graphs(coriolis.mass_matrix_dot(self.model, self.q, self.v))
-        slopes = Formulas.of((self._slope(i, j, k) for i, j, k in np.ndindex(*(self.n,) * 3)), (self.n,) * 3)
-        return self._along_v(slopes)
+        return (self.C + self.C.T).view(Formulas)
 
     def _along_v(self, tensor: Formulas) -> Formulas:
         rates = [self._symbol(v) for v in self.v]
@@ -210,8 +209,11 @@ class ClosedForm:
 
     @cached_property
     def N(self) -> Formulas:
-        """N = Ṁ − 2C, skew-symmetric."""
-        return (self.M_dot - 2 * self.C).view(Formulas)
+        """N = Ṁ − 2C = Cᵀ − C, skew-symmetric."""
+        C = self.C
+        if self._slopes is None:
+            return (self.M_dot - 2 * C).view(Formulas)
+        return Formulas.of((summed([C.item(j, i), -C.item(i, j)]) for i, j in np.ndindex(self.n, self.n)), (self.n, self.n))
 
     @cached_property
     def S(self) -> Formulas:

@@ -21,6 +21,7 @@ from dynamis.symbolic.ring import Atom, Polynomial, Ring
 from dynamis.symbolic.sympy_form import SympyForm
 
 Array = npt.NDArray[Any]
+MOST_ENTRIES = 40  # different values of Christoffel symbols that a notebook shows
 
 
 class Algebra:
@@ -329,5 +330,28 @@ class Formulas(np.ndarray[Any, Any]):
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        return f"$${self.latex()}$$" if self.ndim <= 2 else ""
+    def _repr_latex_(self) -> str | None:
+        if self.ndim <= 2:
+            return f"$${self.latex()}$$"
+        if self.ndim > 3 or not all(x.expanded for x in self.flat):
+            return None
+        return f"$${self._entries_latex()}$$"
+
+    def _entries_latex(self) -> str:
+        """The entries of Christoffel symbols that are not zero, one line for each value: c_{112} = c_{121} = …."""
+        groups: list[tuple[Any, list[str]]] = []
+        for index, x in np.ndenumerate(np.asarray(self)):
+            if x.is_zero:
+                continue
+            name = "c_{" + ("," if max(self.shape) > 9 else "").join(str(k + 1) for k in index) + "}"
+            same = next((names for value, names in groups if value == x), None)
+            if same is None:
+                groups.append((x, [name]))
+            else:
+                same.append(name)
+        if not groups:
+            return r"c_{ijk} = 0 \text{ for all } i, j, k"
+        lines = [" = ".join(names) + " &= " + x.latex() for x, names in groups[:MOST_ENTRIES]]
+        if len(groups) > MOST_ENTRIES:
+            lines.append(rf"&\text{{and {len(groups) - MOST_ENTRIES} more values}}")
+        return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"

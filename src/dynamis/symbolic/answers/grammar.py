@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dynamis.errors import FormatError, printable
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.model.readers.numbers import parse_number
-from dynamis.symbolic.answers.latex import CLOSING
+from dynamis.symbolic.answers.latex import CLOSING, SYMMETRIC
 from dynamis.symbolic.answers.layout import MAX_DEPTH
 from dynamis.symbolic.answers.names import FUNCTION_OF, Names, address_of
 from dynamis.symbolic.answers.tables import GAPS, list_cells, matrix_cells
@@ -40,7 +40,10 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
             found.append(Token("name", "T", token.at, token.end))
         elif token.kind == "word":
             key = spell(token.units)
-            if _stands_alone(tokens, k - 1) and _is_entry(key, names, letter):
+            if key.casefold() in SYMMETRIC and _fills_cell(tokens, k - 1) and not names.is_known(key):
+                found.append(Token("sign", "*", token.at, token.end))
+                k += k < len(tokens) and tokens[k].kind == "stop"
+            elif _stands_alone(tokens, k - 1) and _is_entry(key, names, letter):
                 found.append(Token("name", "=" + key, token.at, token.end))
             else:
                 found += names.split(token)
@@ -69,6 +72,13 @@ def _stands_alone(tokens: Sequence[Token], k: int) -> bool:
         before = tokens[k - 2]
     after = tokens[k + 1] if k + 1 < len(tokens) else None
     return all(t is not None and (t.kind in _BESIDE_CELL or t.text in "[]") for t in (before, after))
+
+
+def _fills_cell(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a word, with or without a full stop, is all there is in a cell of a matrix."""
+    after = k + 2 if k + 1 < len(tokens) and tokens[k + 1].kind == "stop" else k + 1
+    beside = [*tokens[max(0, k - 1) : k], *tokens[after : after + 1]]
+    return len(beside) == 2 and all(t.kind in _BESIDE_CELL or t.text in "[]" for t in beside)
 
 
 def _after_arguments(tokens: Sequence[Token], k: int, key: str, names: Names) -> int:

@@ -48,15 +48,21 @@ BREAK = _set("Rightarrow implies Longrightarrow iff Leftrightarrow rightarrow to
 STEP = _set("partial sum int iint iiint oint prod nabla dots ldots cdots vdots ddots lim forall infty |")
 
 SIGN_COMMAND = {
-    "cdot": "*", "times": "*", "ast": "*", "star": "*", "div": "/", "equiv": "=", "triangleq": "=", "coloneqq": "=",
-    "doteq": "=",
+    "cdot": "*", "times": "*", "ast": "*", "star": "*", "bullet": "*", "div": "/", "equiv": "=", "triangleq": "=",
+    "coloneqq": "=", "doteq": "=",
 }  # fmt: skip
 SIGN = {
-    "+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "∗": "*", "·": "*", "⋅": "*", "×": "*", "/": "/", "÷": "/", "^": "^",
-    "=": "=", "≡": "=",
+    "+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "∗": "*", "•": "*", "·": "*", "⋅": "*", "×": "*", "/": "/", "÷": "/",
+    "^": "^", "=": "=", "≡": "=",
 }  # fmt: skip
 LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
-POWER = {"²": "2", "³": "3", "⁴": "4"}
+POWER = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+SUBSCRIPT = {
+    **{c: str(k) for k, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    **dict(zip("ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", "aeoxhklmnpstijruv", strict=True)),
+}
+# what stands below the diagonal of a symmetric matrix in place of an entry
+SYMMETRIC = frozenset({"sym", "symm", "sym.", "symm.", "symmetric", "symmetrical", "sim.", "simm.", "*", "."})
 FRACTION = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
 BAR = _set("vert lvert rvert mid")
 BRACKET_COMMAND = {

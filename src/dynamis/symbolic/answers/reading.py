@@ -16,7 +16,7 @@ from dynamis.symbolic.answers.layout import statements
 from dynamis.symbolic.answers.names import Address, Names, address_of, is_same
 from dynamis.symbolic.answers.source import Source
 from dynamis.symbolic.answers.tokens import tokens_of
-from dynamis.symbolic.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in
+from dynamis.symbolic.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
 from dynamis.symbolic.answers.vocabulary import Vocabulary
 
 
@@ -166,10 +166,13 @@ class _Reading:
 
     def refuse_doubt(self) -> None:
         """A cosine written C_{12} cannot be told from an entry C_{12} that the text defines as something else."""
-        for name in (name for rule in self.rules for tree in rule.trees for name in names_in(tree)):
+        every = [(name, tree) for rule in self.rules for tree in rule.trees for name in names_in(tree)]
+        for name, tree in every:
             arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
             if arc is None or defining is None or self.vocabulary.quantity(name.key) is not None:
                 continue
+            if len(defining[1].address[1]) == 1 and not any(name is lone for lone in whole_terms(tree)):
+                continue  # c_1 = m_2 l_2 c_2 …: a factor is a cosine, as no entry of a vector is multiplied
             if not is_same(arc, self.values[id(defining[0])][-1]):
                 line, _ = self.source.place(defining[1].at)
                 found = f"{printable(name.key)} can be {arc} or the entry defined in line {line}"
@@ -216,7 +219,8 @@ class _Reading:
         last = grids[-1]
         if last is None or last.shape == (1, 1):
             scalar = [v.rows[0][0].value if isinstance(v, Grid) else v for v in values]
-            self.add((letter, ()), chain.at, chain.end, [x for x in scalar if x is not None])
+            if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
+                self.add((letter, ()), chain.at, chain.end, known)
             return
         others = [_entries_of(g) for g in grids[:-1] if g is not None]
         for index, (value, at, end) in _entries_of(last).items():

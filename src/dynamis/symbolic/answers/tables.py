@@ -32,7 +32,7 @@ def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows
     start = at
     for k in [*cuts, end]:
         # rows of a matrix within the cell stay; one of its own that did not cut it goes
-        rows[-1].append([t for j, t in enumerate(tokens[start:k], start) if t.kind not in GAPS and j not in own])
+        rows[-1].append(_cell([t for j, t in enumerate(tokens[start:k], start) if j not in own]))
         start = k + 1
         if k < end and tokens[k].kind == "row":
             rows.append([])
@@ -54,7 +54,7 @@ def list_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, 
         kind = "end" if k == end else "comma" if parts_cells(tokens[k]) and tokens[k].kind == "soft" else tokens[k].kind
         if kind not in ("comma", "semicolon", "newline", "end"):
             continue
-        cell = [t for t in tokens[start:k] if t.kind not in GAPS]
+        cell = _cell(tokens[start:k])
         if kind == "newline" and (not cell or _goes_on(cell[-1]) or _next_goes_on(tokens, k, end)):
             continue
         start = k + 1
@@ -66,6 +66,12 @@ def list_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, 
         rows.pop()
     _refuse_empty(rows, tokens, at, source)
     return rows, end + 1
+
+
+def _cell(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a cell; one that only says \\text{sym.} is left open, as * is."""
+    cell = [t for t in tokens if t.kind not in GAPS or t.text == "symmetric"]  # which may belong to a list within
+    return [Token("sign", "*", cell[0].at, cell[0].end)] if [t.text for t in cell] == ["symmetric"] else cell
 
 
 def parts_cells(token: Token) -> bool:

@@ -175,7 +175,7 @@ class _Lexer:
         elif name in latex.STEP:
             bounds = _BOUNDS.match(self.text, self.at + length)
             self.add("step", name, length + (len(bounds[0]) if bounds else 0))
-        elif name in latex.REMARK:
+        elif name in latex.REMARK or self.says_symmetric(name, length):
             self.remark(length)
         elif name in latex.SPACE:
             self.at += length
@@ -219,6 +219,11 @@ class _Lexer:
             self.formulas = max(0, self.formulas + (1 if which == "begin" else -1))
         self.add(which, name, length)
 
+    def says_symmetric(self, name: str, length: int) -> bool:
+        """\\mathrm{sym.}, in place of an entry."""
+        argument = _BRACED.match(self.text, self.at + length) if name in latex.STYLE else None
+        return argument is not None and argument[1].strip().casefold() in latex.SYMMETRIC
+
     def remark(self, length: int) -> None:
         argument = _BRACED.match(self.text, self.at + length)
         text = argument[1].strip() if argument else ""
@@ -227,7 +232,7 @@ class _Lexer:
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
             self.at += whole
         else:
-            self.add("soft", "text", whole)
+            self.add("soft", "symmetric" if text.casefold() in latex.SYMMETRIC else "text", whole)
 
 
 def is_digit(text: str) -> bool:

@@ -115,6 +115,15 @@ def names_in(tree: Tree) -> Iterator[Name]:
                 stack += [cell for row in part.rows for cell in row]
 
 
+def whole_terms(tree: Tree) -> Iterator[Name]:
+    """The names that are terms of a sum by themselves, or all there is."""
+    for term in [term for _, term in tree.terms] if isinstance(tree, Sum) else [tree]:
+        if isinstance(term, Name):
+            yield term
+        elif isinstance(term, Sum) and len(term.terms) == 1:
+            yield from whole_terms(term)
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The values of trees, where names stand for what ``lookup`` says."""

@@ -11,7 +11,16 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dynamis.symbolic.answers.latex import ACCENT_COMMAND, ACCENT_MARK, GREEK_COMMAND, GREEK_LETTER, PRIME, REMARK, STYLE
+from dynamis.symbolic.answers.latex import (
+    ACCENT_COMMAND,
+    ACCENT_MARK,
+    GREEK_COMMAND,
+    GREEK_LETTER,
+    PRIME,
+    REMARK,
+    STYLE,
+    SUBSCRIPT,
+)
 from dynamis.symbolic.answers.source import Source
 
 DIGITS = "0123456789"
@@ -56,7 +65,7 @@ _BARE = str.maketrans("", "", "'~¯ˆ")
 
 
 def is_letter(c: str) -> bool:
-    return c.isalpha()
+    return c.isalpha() and c not in SUBSCRIPT
 
 
 def read_word(source: Source, at: int) -> Word | None:
@@ -134,6 +143,9 @@ class _Reader:
             elif c == "~" and units and self.text[at + 1 : at + 2] in ("_", *DIGITS):  # I~_1; elsewhere ~ is a space
                 units.append(Unit("~", at, True))
                 at += 1
+            elif c and c in SUBSCRIPT and units:
+                units.append(Unit(SUBSCRIPT[c], at, True))
+                at, joined = at + 1, False
             elif indexed:
                 break
             elif is_letter(c) and (more or joined):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,16 @@ from dynamis.errors import FormatError, InputError
 from dynamis.scalar import Node
 from dynamis.symbolic.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.symbolic.checking.comparison import Comparison
-from dynamis.symbolic.checking.quantities import Quantity, names, quantity
+from dynamis.symbolic.checking.fitting import fitted
+from dynamis.symbolic.checking.quantities import Quantity, canonical, names, quantity
 from dynamis.symbolic.checking.verdict import Finding, Verdict
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
-__all__ = ["Finding", "Quantity", "Verdict", "check_answer", "names"]
+DIGITS_OF_ROUNDED = 4  # a decimal with fewer significant digits, such as 9.81, is meant as it stands
+__all__ = ["Finding", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
 
 def check_answer(
@@ -30,19 +33,30 @@ def check_answer(
     file: str = "answer",
     tolerance: float = 0.0,
 ) -> Verdict:
-    """What a text in LaTeX or plain formulas says of a quantity, such as "mass-matrix", "coriolis" or "gravity".
+    """Compare a text in LaTeX or plain formulas with a quantity, such as "mass-matrix", "coriolis" or "gravity".
 
-    Any algebraic form of the right answer is right. ``notation`` says in whose letters it is written; without it, the
-    robot's own are tried first, then those of each course. ``parameters`` gives meaning to names that are not the
-    robot's. With ``tolerance``, coefficients may be off by so much of the largest one: for answers in decimals.
+    Any algebraic form of the right answer is right, and so is a right part of it: the verdict lists what was not given.
+    ``notation`` is the notation the answer is written in; without it, the robot's own is tried first, then that of each
+    course. ``parameters`` gives meaning to names that are not the robot's. With ``tolerance``, coefficients may differ by
+    this fraction of the largest one. Without it, decimals of four digits or more count as rounded to their last digit, and
+    the verdict says so.
     """
     asked = quantity(form, name, body) if isinstance(name, str) else name
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}
+    if known and form.n == 1:
+        known["tau"] = form.tau[0]
     answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
-    entries = _asked_entries(answer, asked)
-    comparison = Comparison(form, asked, entries, used, tolerance)
-    return comparison.verdict()
+    entries = fitted(_asked_entries(answer, asked), asked, file)
+    return Comparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
+
+
+def _rounding(text: str) -> float:
+    """How far the decimals of a text may be from what they were rounded from, relative to their size; 0 where all are short."""
+    written = re.findall(r"(?<![0-9.])[0-9]*\.[0-9]+", text)
+    digits = [len(number.replace(".", "").lstrip("0")) for number in written]
+    rounded = [k for k in digits if k >= DIGITS_OF_ROUNDED]
+    return 10.0 ** (1 - min(rounded)) if rounded else 0.0
 
 
 def _read(
@@ -85,6 +99,12 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     groups = [answer.of(letter) for letter in answer.letters]
     if len(groups) == 1:
         return groups[0]
+    # the only entry of a robot with one joint may be written as a scalar: M = I
+    for letter in asked.letters:
+        if letter in answer.definitions:
+            return answer.of(letter)
+    if not groups and len(answer.definitions) == 1:
+        return answer.of(next(iter(answer.definitions)))
     raise _nothing(answer, asked)
 
 

@@ -2,50 +2,249 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
+from typing import NamedTuple
 
 from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
 Write = Callable[[Terms], str]
+EXCHANGES_UP_TO = 300  # terms of an entry in which exchanged symbols are looked for
+ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
-def cause(ring: Ring, roles: dict[int, Role], right: Terms, given: Terms, write: Write) -> str:
-    """One sentence for what was probably done."""
-    if given and given == {m: -c for m, c in right.items()}:
-        return "the sign of the whole: every term has the other sign"
-    lost = {m: c for m, c in right.items() if given.get(m, Fraction(0)) != c}
-    found = {m: c for m, c in given.items() if right.get(m, Fraction(0)) != c}
-    reasons = []
-    for m in [m for m in lost if m in found]:
-        reasons.append(_coefficient(right[m], given[m], write({m: right[m]}), write({m: given[m]})))
-        del lost[m], found[m]
-    while lost and found:
-        # the pair of terms that have most in common
-        m, x = max(
-            ((m, x) for m in lost for x in found), key=lambda pair: _likeness(pair[0], pair[1], lost[pair[0]], found[pair[1]])
+class Cause(NamedTuple):
+    """What was probably done: with the correct terms, and as a hint that does not give them away."""
+
+    text: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One entry whose terms differ from the right ones.
+
+    ``index`` is that of the entry, ``inertial`` whether it belongs to the inertia matrix or a kinetic energy, ``rate``
+    writes the rate of a joint by its number.
+    """
+
+    ring: Ring
+    roles: Mapping[int, Role]
+    right: Terms
+    given: Terms
+    write: Write
+    index: tuple[int, ...] = ()
+    inertial: bool = False
+    rate: Callable[[int], str] = "q_{}'".format
+
+    @property
+    def factor(self) -> Fraction | None:
+        """k where the entry is k times the right one, and nothing else differs."""
+        if not self.given or self.given.keys() != self.right.keys():
+            return None
+        ratios = {self.given[m] / self.right[m] for m in self.right}
+        return ratios.pop() if len(ratios) == 1 else None
+
+    @property
+    def lost(self) -> Terms:
+        """Terms of the right entry that the answer does not have, or has with another coefficient."""
+        return {m: c for m, c in self.right.items() if self.given.get(m, Fraction(0)) != c}
+
+    @property
+    def found(self) -> Terms:
+        """Terms of the answer that the right entry does not have, or has with another coefficient."""
+        return {m: c for m, c in self.given.items() if self.right.get(m, Fraction(0)) != c}
+
+    def cause(self) -> Cause:
+        """One sentence for what was probably done."""
+        k = self.factor
+        if k is not None and (len(self.right) > 1 or k == -1 or self.inertial):
+            return whole_factor(k)
+        for recognise in (self._relative_rate, self._steiner, self._exchange):
+            if (cause := recognise()) is not None:
+                return cause
+        reasons = list(dict.fromkeys(self._term_by_term()))
+        return Cause("; ".join(r.text for r in reasons), "; ".join(dict.fromkeys(r.hint for r in reasons)))
+
+    # slips that concern the entry as a whole
+
+    def _relative_rate(self) -> Cause | None:
+        """I_2 is only beside q̇_2: the angular velocity of link 2 was taken relative to link 1."""
+        if not self.inertial or self.found or not self.lost:
+            return None
+        links = {self._number(m, "inertia") for m in self.lost}
+        if len(links) != 1 or (link := links.pop()) < 2 or not all(self._is_of_earlier_joint(m, link) for m in self.lost):
+            return None
+        rates = " + ".join(self.rate(k) for k in range(1, link + 1))
+        said = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"
+        return Cause(
+            f"{said}: {self.write(self.lost)} is missing", f"the angular velocity of link {link} is not {self.rate(link)}"
         )
-        reason = _substitution(ring, roles, m, x, write)
-        if reason is None:
-            break
-        if (lost[m] > 0) != (found[x] > 0):
-            reason += ", and its sign"
-        reasons.append(reason)
-        del lost[m], found[x]
-    if lost:
-        reasons.append(("missing: " if len(lost) == 1 else "missing terms: ") + write(lost))
-    if found:
-        reasons.append("too much: " + write(found))
-    return "; ".join(dict.fromkeys(reasons))
+
+    def _is_of_earlier_joint(self, m: Monomial, link: int) -> bool:
+        rates = [role.number for k, _ in m if (role := self._role(k)) is not None and role.kind == "velocity"]
+        if rates:
+            return min(rates) < link
+        return bool(self.index) and min(self.index) + 1 < link
+
+    def _steiner(self) -> Cause | None:
+        """All of m_2 (lengths)² is missing while I_2 is there: the moment of inertia was not moved to the joint's axis."""
+        if not self.inertial or self.found or not self.lost:
+            return None
+        links = sorted({self._number(m, "mass") for m in self.lost})
+        moments = {self._number(m, "inertia") for m in self.given}
+        for link in links:
+            same = [m for m in self.right if self._number(m, "mass") == link]
+            if not link or link not in moments or any(m in self.given or self._length_degree(m) != 2 for m in same):
+                return None
+        which = " and ".join(map(str, links))
+        said = f"the parallel-axis (Steiner) term of link {which}"
+        missing = f"{said} is missing: {self.write(self.lost)}"
+        return Cause(missing, f"{said} is missing: the moment of inertia is about the centre of mass")
+
+    def _exchange(self) -> Cause | None:
+        """One symbol in place of another, or two exchanged, in all the terms that differ."""
+        lost = self.lost
+        if len(lost) < 2 or not self.found or len(self.right) > EXCHANGES_UP_TO:
+            return None
+        used = sorted({k for m in self.right for k, _ in m if self.ring.atoms[k].kind == "symbol"})
+        come = sorted({k for m in self.given for k, _ in m if self.ring.atoms[k].kind == "symbol"})
+        for x in used:
+            for y in come:
+                if x != y and self._alike(x, y) and _renamed(self.right, {x: y}) == self.given:
+                    wrong, good = self._name(y), self._name(x)
+                    kind = "an index" if self._differ_in_number(*(self.ring.atoms[k] for k in (x, y))) else "a symbol"
+                    where = self.write({m: c for m, c in self.right.items() if any(k == x for k, _ in m)})
+                    return Cause(f"{kind}: {wrong} should be {good} in {where}", f"{kind}: look at {wrong}")
+        for x, y in permutations(used, 2):
+            if x < y and self._alike(x, y) and _renamed(self.right, {x: y, y: x}) == self.given:
+                both = f"exchanged symbols: {self._name(x)} and {self._name(y)}"
+                return Cause(both, both)
+        return None
+
+    def _alike(self, x: int, y: int) -> bool:
+        """Whether two symbols are of the same kind: two lengths, two masses, two rates."""
+        kinds = [role.kind if (role := self._role(k)) is not None else "length" for k in (x, y)]
+        return kinds[0] == kinds[1]
+
+    # slips of single terms
+
+    def _term_by_term(self) -> Iterator[Cause]:
+        lost, found = self.lost, self.found
+        for m in [m for m in lost if m in found]:
+            yield _coefficient(lost.pop(m), found.pop(m), lambda c, m=m: self.write({m: c}))  # type: ignore[misc]
+        while lost and found:
+            # the pair of terms that have most in common
+            m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
+            reason = self._substitution(m, x)
+            if reason is None:
+                break
+            if (lost[m] > 0) != (found[x] > 0):
+                reason = Cause(reason.text + ", and its sign", reason.hint + ", and its sign")
+            yield reason
+            del lost[m], found[x]
+        if lost:
+            one = len(lost) == 1
+            said = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
+            yield Cause(said, "a term is missing" if one else f"{len(lost)} terms are missing")
+        if found:
+            yield Cause("too much: " + self.write(found), "too much: " + self.write(found))
+
+    def _substitution(self, m: Monomial, x: Monomial) -> Cause | None:
+        """What was put in place of what, where the rest of two terms agrees."""
+        a, b = dict(m), dict(x)
+        gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
+        come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}
+        if sum(gone.values()) > 3 or sum(come.values()) > 3:
+            return None
+        correct, wrong = self.write({m: ONE}), self.write({x: ONE})
+        if not come:
+            return self._missing_factor(gone, a, b, correct, wrong)
+        if not gone:
+            if all(k in a for k in come):
+                powers = [self._product({k: e[k] for k in come}) for e in (b, a)]
+                return Cause(f"a power: {powers[0]} should be {powers[1]} in {correct}", f"a power is wrong in {wrong}")
+            extra = self._product(come)
+            return Cause(f"a factor too many: {extra} beside {correct}", f"a factor too many in {wrong}")
+        return self._replaced(gone, come, correct, wrong)
+
+    def _missing_factor(self, gone: dict[int, int], a: dict[int, int], b: dict[int, int], correct: str, wrong: str) -> Cause:
+        atoms = self.ring.atoms
+        if all(_is_trig(atoms[k]) for k in gone):
+            kind = "cosine" if all(atoms[k].kind == "cosine" for k in gone) else "sine"
+            return Cause(f"a missing {kind}: {self._product(gone)} in {correct}", f"a {kind} is missing in {wrong}")
+        if all(k in b for k in gone):
+            return Cause(f"a power: {self._product({k: a[k] for k in gone})} in {correct}", f"a power is wrong in {wrong}")
+        return Cause(f"a missing factor: {self._product(gone)} in {correct}", f"a factor is missing in {wrong}")
+
+    def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
+        bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
+        kind = "a symbol"
+        if all(map(_is_trig, bad + good)):
+            same_angle = len(bad) == len(good) == 1 and (bad[0].start, bad[0].end) == (good[0].start, good[0].end)
+            kind = "sine and cosine exchanged" if same_angle else "an angle"
+        elif len(bad) == len(good) == 1 and self._differ_in_number(bad[0], good[0]):
+            kind = "an index"
+        stands = self._product(come)
+        return Cause(f"{kind}: {stands} should be {self._product(gone)} in {correct}", f"{kind}: look at {stands} in {wrong}")
+
+    def _differ_in_number(self, a: Atom, b: Atom) -> bool:
+        """Whether two symbols are of one kind and differ in their number."""
+        role, other = self.roles.get(id(a.node)), self.roles.get(id(b.node))
+        if role is not None and other is not None:
+            return role.kind == other.kind
+        names = [str(atom.node).rstrip("0123456789") for atom in (a, b)]
+        return names[0] == names[1]
+
+    # what the factors of a term are
+
+    def _role(self, k: int) -> Role | None:
+        return self.roles.get(id(self.ring.atoms[k].node))
+
+    def _number(self, m: Monomial, kind: str) -> int:
+        """The link of the mass or the moment of inertia in a term; 0 where it has none."""
+        return next((role.number for k, _ in m if (role := self._role(k)) is not None and role.kind == kind), 0)
+
+    def _length_degree(self, m: Monomial) -> int:
+        roles = ((e, self._role(k)) for k, e in m if self.ring.atoms[k].kind == "symbol")
+        return sum(e for e, role in roles if role is None or role.kind in ("length", "position"))
+
+    def _name(self, k: int) -> str:
+        return self._product({k: 1})
+
+    def _product(self, part: dict[int, int]) -> str:
+        return self.write({tuple(sorted(part.items())): ONE})
 
 
-def _coefficient(right: Fraction, given: Fraction, correct: str, wrong: str) -> str:
+def whole_factor(k: Fraction, entries: int = 1) -> Cause:
+    """The whole is k times the right one: a sign, a forgotten ½, another number."""
+    if k == -1:
+        said = f"the sign of the whole: every {'term' if entries == 1 else 'wrong entry'} has the other sign"
+        return Cause(said, said)
+    said = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
+    said = f"{said} {times(k)} the correct value"
+    if k in (2, HALF):
+        said += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
+    return Cause(said, said)
+
+
+def times(k: Fraction) -> str:
+    """Twice, half, or so many times."""
+    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
+
+
+def _coefficient(right: Fraction, given: Fraction, write: Callable[[Fraction], str]) -> Cause:
+    wrong, correct = write(given), write(right)
     if given == -right:
-        return f"the sign of a product: {wrong} should be {correct}"
-    if given == 2 * right or 2 * given == right:
-        return f"a factor 2: {wrong} should be {correct}"
-    return f"a coefficient: {wrong} should be {correct}"
+        kind = "the sign of a product"
+    elif given == 2 * right or 2 * given == right:
+        kind = "a factor 2"
+    else:
+        kind = "a coefficient"
+    return Cause(f"{kind}: {wrong} should be {correct}", f"{kind} in {wrong}")
 
 
 def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, int, bool]:
@@ -54,48 +253,17 @@ def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, 
     return shared - abs(sum(a.values()) - sum(b.values())), shared, abs(c) == abs(d)
 
 
-def _substitution(ring: Ring, roles: dict[int, Role], m: Monomial, x: Monomial, write: Write) -> str | None:
-    """What was put in place of what, where the rest of two terms agrees."""
-    a, b = dict(m), dict(x)
-    gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
-    come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}
-    if sum(gone.values()) > 3 or sum(come.values()) > 3:
-        return None
-    one = Fraction(1)
-
-    def name(part: dict[int, int]) -> str:
-        return write({tuple(sorted(part.items())): one})
-
-    correct = write({m: one})
-    if not come:
-        if all(_is_trig(ring.atoms[k]) for k in gone):
-            kind = "cosine" if all(ring.atoms[k].kind == "cosine" for k in gone) else "sine"
-            return f"a missing {kind}: {name(gone)} in {correct}"
-        if all(k in b for k in gone):
-            return f"a power: {name({k: a[k] for k in gone})} in {correct}"
-        return f"a missing factor: {name(gone)} in {correct}"
-    if not gone:
-        if all(k in a for k in come):
-            return f"a power: {name({k: b[k] for k in come})} should be {name({k: a[k] for k in come})} in {correct}"
-        return f"a factor too many: {name(come)} beside {correct}"
-    wrong, good = [ring.atoms[k] for k in come], [ring.atoms[k] for k in gone]
-    if all(map(_is_trig, wrong + good)):
-        if len(wrong) == len(good) == 1 and (wrong[0].start, wrong[0].end) == (good[0].start, good[0].end):
-            return f"sine and cosine exchanged: {name(come)} should be {name(gone)} in {correct}"
-        return f"an angle: {name(come)} should be {name(gone)} in {correct}"
-    if len(wrong) == len(good) == 1 and _kin(roles, wrong[0], good[0]):
-        return f"an index: {name(come)} should be {name(gone)} in {correct}"
-    return f"a symbol: {name(come)} should be {name(gone)} in {correct}"
+def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
+    """The terms with symbols replaced by others."""
+    found: dict[Monomial, Fraction] = {}
+    for m, c in terms.items():
+        powers: dict[int, int] = {}
+        for k, e in m:
+            powers[names.get(k, k)] = powers.get(names.get(k, k), 0) + e
+        key = tuple(sorted(powers.items()))
+        found[key] = found.get(key, Fraction(0)) + c
+    return {m: c for m, c in found.items() if c}
 
 
 def _is_trig(atom: Atom) -> bool:
     return atom.kind in ("sine", "cosine")
-
-
-def _kin(roles: dict[int, Role], a: Atom, b: Atom) -> bool:
-    """Whether two symbols are of one kind and differ in their number."""
-    role, other = roles.get(id(a.node)), roles.get(id(b.node))
-    if role is not None and other is not None:
-        return role.kind == other.kind
-    names = [str(atom.node).rstrip("0123456789") for atom in (a, b)]
-    return names[0] == names[1]

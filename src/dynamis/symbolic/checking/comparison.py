@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import flint
@@ -12,14 +15,17 @@ import numpy as np
 from dynamis.errors import InputError
 from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
+from dynamis.symbolic.angles import linear_form, needs_division
 from dynamis.symbolic.answers import Located
 from dynamis.symbolic.arrangement import Terms, terms_of
-from dynamis.symbolic.checking.causes import cause
+from dynamis.symbolic.checking.causes import Cause, Slip, times, whole_factor
+from dynamis.symbolic.checking.fitting import described, shape_of
+from dynamis.symbolic.checking.mistakes import mistaken_for
 from dynamis.symbolic.checking.quantities import Quantity
 from dynamis.symbolic.checking.verdict import Finding, Verdict
 from dynamis.symbolic.dressing import dressed
 from dynamis.symbolic.expression import Algebra, Expression
-from dynamis.symbolic.notation import Notation
+from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
 
 if TYPE_CHECKING:
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
 
 
 HIGHEST_DEGREE = 64
+ANOTHER_DATUM = "up to a constant (another datum)"
+TO_THE_DIGITS = "to the digits given"
+EXAMPLES_TRIED = 20
 
 
 class Comparison:
@@ -39,86 +48,164 @@ class Comparison:
         given: Mapping[tuple[int, ...], Located],
         notation: Notation,
         tolerance: float,
+        rounding: float = 0.0,
     ) -> None:
-        self.form, self.asked, self.given, self.tolerance = form, asked, given, tolerance
+        self.form, self.asked, self.given, self.tolerance, self.rounding = form, asked, given, tolerance, rounding
+        self.letters = form.algebra.letters.with_notation(notation)
         self.right: dict[tuple[int, ...], Any] = {index: x.node() for index, x in asked.entries.items()}
-        answers = [node for entry in given.values() for node in (entry.node, *entry.also)]
-        symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
-        ring = Ring.of([*self.right.values(), *answers, *self._others()], form.algebra.ring.angles, symbols)
-        _refuse_high_degrees(answers)
-        self.algebra = Algebra(ring, form.algebra.letters.with_notation(notation))
-        self.ring = ring
+        nodes = {index: [entry.node, *entry.also] for index, entry in given.items()}
+        _refuse_high_degrees([node for group in nodes.values() for node in group])
+        # entries with fractions of joint angles get a ring of their own, so that the others are written in whole angles
+        self.divided = {index for index, group in nodes.items() if index in self.right and self._has_fractions(group)}
+        self.plain = [node for index, group in nodes.items() if index not in self.divided for node in group]
 
-    def _others(self) -> list[Any]:
-        """Quantities an answer may be taken for."""
-        return [self.form.kinetic_energy.node()] if () in self.asked.entries else []
+    def _has_fractions(self, nodes: list[Any]) -> bool:
+        forms = [linear_form(n.args[0]) for n in topological(nodes) if n.op in ("sin", "cos")]
+        return needs_division(forms, self.form.algebra.ring.angles)
+
+    @cached_property
+    def _common(self) -> EntryComparison:
+        return EntryComparison(self, [*self.right.values(), *self.plain])
+
+    def correct(self, index: tuple[int, ...]) -> Expression:
+        """The right entry, in whole angles."""
+        return Expression(self._common.algebra, *self._common.ring.value(self.right[index]))
 
     def verdict(self) -> Verdict:
         """All entries compared."""
         findings = [self._finding(index, entry) for index, entry in sorted(self.given.items())]
         known = set(self.given)
         if self.asked.symmetric:
-            known |= {(j, i) for i, j in self.given}
+            known |= {index[::-1] for index in self.given}
         absent = [i for i in self.right if i not in known and not self.asked.entries[i].is_zero]
         if self.asked.symmetric:
             absent = [(i, j) for i, j in absent if i <= j]
+        findings, remark = self._together(findings)
         return Verdict(
             self.asked.name,
             tuple(findings),
-            tuple(self._name(index) for index in absent),
-            self._remark(findings),
-            self.algebra.letters.notation.name,
+            tuple(self.name(index) for index in absent),
+            remark.text,
+            self.letters.notation.name,
+            remark.hint,
         )
 
     def _finding(self, index: tuple[int, ...], entry: Located) -> Finding:
-        name = self._name(index)
         if index not in self.right:
-            shape = " × ".join(str(k + 1) for k in max(self.right)) or "a single expression"
-            return Finding(name, entry.line, False, "–", "–", "–", f"there is no such entry: the {self.asked.name} is {shape}")
-        for node in (entry.node, *entry.also):
-            if not self._same(self.right[index], node):
-                return self._wrong(name, index, entry, node)
-        return Finding(name, entry.line, True)
+            said = f"there is no such entry: the {self.asked.name} is {described(shape_of(self.right))}"
+            return Finding(self.name(index), entry.line, False, cause=said, hint=said)
+        right, nodes = self.right[index], [entry.node, *entry.also]
+        comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
+        note = difference = ""
+        for node in nodes:
+            if comparison.same(right, node, self.tolerance):
+                continue
+            if self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
+                note = TO_THE_DIGITS
+            elif self.asked.has_datum and (difference := comparison.constant_shift(right, node)):
+                note = ANOTHER_DATUM
+            else:
+                return comparison.wrong(index, entry.line, node)
+        return Finding(self.name(index), entry.line, True, difference=difference, note=note)
 
-    def _same(self, right: Any, given: Any) -> bool:
-        difference, correct = self._difference(right, given), self._polynomial(right)
-        if not self.tolerance:
+    def _together(self, findings: list[Finding]) -> tuple[list[Finding], Cause]:
+        """What is said once of all entries: a common factor, or another factorisation of C."""
+        wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
+        factors = {self._factor(index) for index in wrong}
+        if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
+            said = f"{times(k)} the correct value"
+            return [f if f.right else replace(f, cause=said, hint=said) for f in findings], whole_factor(k, len(wrong))
+        return findings, self._other_factorisation(findings)
+
+    def _factor(self, index: tuple[int, ...]) -> Fraction | None:
+        if index not in self.right or index in self.divided:
+            return None
+        return self._common.slip(index, self.given[index].node).factor
+
+    def name(self, index: tuple[int, ...]) -> str:
+        """M_12."""
+        letter = self.asked.letters[0] if self.asked.name != "mass-matrix" else self.letters.notation.entry
+        comma = "," if any(k > 8 for k in index) else ""
+        return letter + ("_" + comma.join(str(k + 1) for k in index) if index else "")
+
+    def _other_factorisation(self, findings: list[Finding]) -> Cause:
+        """For a Coriolis matrix: other factorisations than Christoffel's give the same torques."""
+        n = self.form.n
+        entries = [(i, j) for i in range(n) for j in range(n)]
+        if self.asked.name != "coriolis" or all(f.right for f in findings) or set(self.given) != set(entries):
+            return Cause("", "")
+        for i in range(n):
+            torque = sum(((self.given[i, j].node - self.right[i, j]) * self.form.v[j] for j in range(n)), 0.0)
+            numerator, _ = Ring.of([torque], self.form.algebra.ring.angles).value(torque)
+            if not numerator.is_zero():
+                return Cause("", "")
+        said = (
+            "C q̇ is right: this is another factorisation than the one by Christoffel symbols, so that the rate of "
+            f"{self.letters.notation.inertia} minus 2C is not skew-symmetric."
+        )
+        return Cause(said, said)
+
+
+class EntryComparison:
+    """Expressions in one ring: whether they are equal, by what they differ, and why."""
+
+    def __init__(self, whole: Comparison, nodes: list[Any]) -> None:
+        form = whole.form
+        symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
+        self.whole, self.form = whole, form
+        self.ring = Ring.of(nodes, form.algebra.ring.angles, symbols)
+        self.algebra = Algebra(self.ring, whole.letters)
+
+    def same(self, right: Any, given: Any, tolerance: float) -> bool:
+        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one."""
+        correct, answer = self._over_common_denominator(right, given)
+        difference = self.ring.reduced(answer - correct)
+        if not tolerance:
             return bool(difference.is_zero())
-        size = max((abs(float(c.p) / float(c.q)) for c in correct.coeffs()), default=0.0)
-        return all(abs(float(c.p) / float(c.q)) <= self.tolerance * size for c in difference.coeffs())
+        size = max((abs(_fraction(c)) for c in correct.coeffs()), default=Fraction(0))
+        return all(abs(_fraction(c)) <= Fraction(tolerance) * size for c in difference.coeffs())
 
-    def _polynomial(self, node: Any) -> Polynomial:
-        return self.ring.value(node)[0]
+    def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
+        (p, q), (r, s) = self.ring.value(right), self.ring.value(given)
+        return self.ring.reduced(p if s is None else p * s), self.ring.reduced(r if q is None else r * q)
 
     def _difference(self, right: Any, given: Any) -> Polynomial:
         """given − right as a polynomial; of quotients, brought to a common denominator."""
-        (p, q), (r, s) = self.ring.value(right), self.ring.value(given)
-        p, r = (p if s is None else p * s), (r if q is None else r * q)
+        p, r = self._over_common_denominator(right, given)
         return self.ring.reduced(r - p)
 
-    def _wrong(self, name: str, index: tuple[int, ...], entry: Located, node: Any) -> Finding:
-        right = self.right[index]
-        (p, q), (r, s) = self.ring.value(right), self.ring.value(node)
-        p, r = self.ring.reduced(p if s is None else p * s), self.ring.reduced(r if q is None else r * q)
-        difference = Expression(self.algebra, self.ring.reduced(r - p))
+    def constant_shift(self, right: Any, given: Any) -> str:
+        """given − right in words where it does not depend on the state; nothing where it does."""
+        form = self.form
+        shift = Expression(self.algebra, *self.ring.value(given)) - Expression(self.algebra, *self.ring.value(right))
+        state = [*form.q, *form.v, *form.a, *form.tau, *form.w]
+        depends = any(not shift.diff(x).is_zero for x in state)
+        return "" if depends else str(shift)
+
+    def wrong(self, index: tuple[int, ...], line: int, node: Any) -> Finding:
+        """What is wrong with an entry."""
+        whole, right = self.whole, self.whole.right[index]
+        difference = Expression(self.algebra, self._difference(right, node))
+        cause = mistaken_for(self.form, whole.asked, index, node) or self.slip(index, node).cause()
+        correct = str(whole.correct(index))
         return Finding(
-            name,
-            entry.line,
-            False,
-            str(Expression(self.algebra, *self.ring.value(right))),
-            str(difference),
-            self._example(right, node),
-            self._mistaken(node)
-            or cause(self.ring, dict(self.algebra.letters.roles), self._terms(p), self._terms(r), self._write),
+            whole.name(index), line, False, correct, str(difference), self._example(right, node), cause.text, cause.hint
         )
 
-    def _mistaken(self, node: Any) -> str:
-        """Whether the answer is another quantity, which says more than its terms."""
-        for other in self._others():
-            if self._difference(other, node).is_zero():
-                M = self.algebra.letters.notation.inertia
-                return f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: what belongs here has the rate of {M}"
-        return ""
+    def slip(self, index: tuple[int, ...], node: Any) -> Slip:
+        """The terms of the right entry and of the given one."""
+        asked, letters = self.whole.asked, self.whole.letters
+        p, r = self._over_common_denominator(self.whole.right[index], node)
+        return Slip(
+            self.ring,
+            dict(letters.roles),
+            self._terms(p),
+            self._terms(r),
+            self._write,
+            index,
+            asked.inertial,
+            lambda k: plain_text(letters.variable("velocity", k)),
+        )
 
     def _terms(self, p: Polynomial) -> Terms:
         return terms_of(dressed(self.ring, p))
@@ -137,42 +224,24 @@ class Comparison:
     def _example(self, right: Any, given: Any) -> str:
         """Numbers at which the two differ."""
         rng = np.random.default_rng(7)
-        symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None]
-        for _ in range(20):
+        used = {id(n) for n in topological([right, given]) if n.op == "symbol"}
+        symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) in used]
+        for _ in range(EXAMPLES_TRIED):
             values = {s: float(Fraction(int(k), 10)) for s, k in zip(symbols, rng.integers(3, 29, len(symbols)), strict=True)}
-            a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
-            if abs(a - b) > 1e-9 * max(1.0, abs(a), abs(b)):
+            with np.errstate(all="ignore"):
+                a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
+            if math.isfinite(b) and abs(a - b) > 1e-9 * max(1.0, abs(a), abs(b)):
                 break
-        used = [s for s in symbols if self._depends(right, s) or self._depends(given, s)]
-        said = ", ".join(f"{self._symbol(s)} = {values[s]:g}" for s in used)
-        return f"at {said}: {b:.6g}, not {a:.6g}"
-
-    def _depends(self, node: Any, s: Any) -> bool:
-        return any(n is s for n in topological([node]))
+        said = ", ".join(f"{self._symbol(s)} = {values[s]:g}" for s in symbols)
+        return f"{f'at {said}: ' if said else ''}your formula gives {b:.6g}, the correct value is {a:.6g}"
 
     def _symbol(self, s: Any) -> str:
         atom = next(a for a in self.ring.atoms if a.node is s)
         return self.algebra.letters.text(self.ring, atom)
 
-    def _name(self, index: tuple[int, ...]) -> str:
-        letter = self.asked.letters[0] if self.asked.name != "mass-matrix" else self.algebra.letters.notation.entry
-        comma = "," if any(k > 8 for k in index) else ""
-        return letter + ("_" + comma.join(str(k + 1) for k in index) if index else "")
 
-    def _remark(self, findings: list[Finding]) -> str:
-        """For a Coriolis matrix: other factorisations than Christoffel's give the same torques."""
-        n = self.form.n
-        if self.asked.name != "coriolis" or all(f.right for f in findings) or len(self.given) != n * n:
-            return ""
-        for i in range(n):
-            torque = sum(((self.given[i, j].node - self.right[i, j]) * self.form.v[j] for j in range(n)), 0.0)
-            numerator, _ = Ring.of([torque], self.form.algebra.ring.angles).value(torque)
-            if not numerator.is_zero():
-                return ""
-        return (
-            "C q̇ is right: this is another factorisation than the one by Christoffel symbols, so that the rate of "
-            f"{self.algebra.letters.notation.inertia} minus 2C is not skew-symmetric."
-        )
+def _fraction(c: Any) -> Fraction:
+    return Fraction(int(c.p), int(c.q))
 
 
 def _refuse_high_degrees(answers: list[Any]) -> None:

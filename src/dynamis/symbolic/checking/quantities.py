@@ -29,9 +29,20 @@ class Quantity:
     symmetric: bool = False
     number: int | None = None
 
+    @property
+    def has_datum(self) -> bool:
+        """Whether the quantity is defined up to a constant only."""
+        return self.name.startswith("potential-energy")
+
+    @property
+    def inertial(self) -> bool:
+        """Whether it is made of masses and moments of inertia times lengths and rates squared."""
+        return self.name == "mass-matrix" or self.name.startswith("kinetic-energy")
+
 
 def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
-    """A quantity by its name; those of one link take its number ``body``, from 1."""
+    """A quantity by its name or a common one (`canonical`); those of one link take its number ``body``, from 1."""
+    given, name = name, canonical(name)
     if name in _OF_ROBOT:
         letters, make, symmetric = _OF_ROBOT[name]
         return Quantity(name, letters, _entries(make(form)), symmetric)
@@ -40,7 +51,21 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
             raise InputError(f"{name} is that of one link: say which, from 1 to {len(form.model.moving)}")
         letters, of_body, symmetric = _OF_BODY[name]
         return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
-    raise unknown_name("quantity", name, names())
+    raise unknown_name("quantity", given, names())
+
+
+def canonical(name: str) -> str:
+    """The name of a quantity in this module's spelling; unknown names are returned in that spelling too.
+
+    Hyphens, underscores, spaces and case do not matter, except for single letters, and common names are known:
+
+    >>> [canonical(name) for name in ("mass_matrix", "Inertia Matrix", "B", "C", "c", "kinetic_energy", "torque")]
+    ['mass-matrix', 'mass-matrix', 'mass-matrix', 'coriolis', 'coriolis-vector', 'kinetic-energy', 'equations']
+    """
+    if name in _LETTERS:
+        return _LETTERS[name]
+    spelled = "-".join(name.replace("_", " ").replace("-", " ").casefold().split())
+    return _COMMON_NAMES.get(spelled, spelled)
 
 
 def names() -> list[str]:
@@ -84,9 +109,31 @@ def _newton_euler(form: ClosedForm, letter: str, body: int) -> Formulas:
     return form._formulas(newton_euler_quantities(form)[body - 1][letter])
 
 
+_LETTERS = {
+    **dict.fromkeys(("M", "B", "D", "H"), "mass-matrix"), "C": "coriolis", "c": "coriolis-vector",
+    **dict.fromkeys(("g", "G"), "gravity"), **dict.fromkeys(("T", "K"), "kinetic-energy"),
+    **dict.fromkeys(("U", "V", "P"), "potential-energy"), **dict.fromkeys(("tau", "τ", "u"), "equations"),
+    "Y": "regressor", **dict.fromkeys(("pi", "π"), "parameters"),
+}  # fmt: skip
+_COMMON_NAMES = {
+    **dict.fromkeys(("inertia-matrix", "mass", "inertia", "generalized-inertia-matrix"), "mass-matrix"),
+    **dict.fromkeys(("coriolis-matrix", "coriolis-and-centrifugal-matrix", "centrifugal-matrix"), "coriolis"),
+    **dict.fromkeys(
+        ("coriolis-torque", "coriolis-torques", "coriolis-term", "coriolis-terms", "centrifugal", "velocity-product",
+         "coriolis-and-centrifugal", "coriolis-and-centrifugal-vector", "coriolis-centrifugal-vector"), "coriolis-vector"),
+    **dict.fromkeys(("gravity-vector", "gravity-torque", "gravity-torques", "gravity-term", "gravity-terms"), "gravity"),
+    **dict.fromkeys(("christoffel-symbols", "christoffel-symbol"), "christoffel"),
+    **dict.fromkeys(
+        ("torque", "torques", "equation", "equations-of-motion", "eom", "dynamics", "dynamic-model", "inverse-dynamics"),
+        "equations"),
+    **dict.fromkeys(("kinetic", "total-kinetic-energy"), "kinetic-energy"),
+    **dict.fromkeys(("potential", "total-potential-energy"), "potential-energy"),
+    **dict.fromkeys(("regressor-matrix",), "regressor"),
+}  # fmt: skip
 _OF_ROBOT: dict[str, tuple[tuple[str, ...], Callable[[Any], Any], bool]] = {
     "mass-matrix": (("M", "B", "D", "b", "H"), lambda f: f.M, True),
     "coriolis": (("C", "c"), lambda f: f.C, False),
+    "coriolis-vector": (("c", "C q'", "h", "n", "b", "V", "v"), lambda f: f.coriolis_vector, False),
     "christoffel": (("c", "h"), lambda f: f.christoffel, False),
     "velocity-coefficients": (("h", "c"), lambda f: f.h, False),
     "gravity": (("g", "G"), lambda f: f.g, False),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dynamis.display import as_text, short
 
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """One entry: whether it is right, and if not what is right, the difference, a counterexample and the probable cause."""
+    """One entry: whether it is right, and if not what is right, the difference, a counterexample and the probable cause.
+
+    ``hint`` names the cause without the correct formula. ``note`` says in which sense an entry is right, such as a potential
+    energy with another datum.
+    """
 
     entry: str
     line: int
@@ -18,13 +22,26 @@ class Finding:
     difference: str = ""
     example: str = ""
     cause: str = ""
+    hint: str = ""
+    note: str = ""
 
-    def __str__(self) -> str:
+    def text(self, *, hint: bool = False) -> str:
+        """The finding in words; with ``hint``, the probable cause without the correct formula and its values."""
         if self.right:
-            return f"{self.entry}: right"
-        lines = [f"{self.entry} (line {self.line}): wrong. {self.cause[:1].upper() + self.cause[1:]}"]
-        lines += [f"    correct:    {self.correct}", f"    difference: {self.difference}", f"    for example {self.example}"]
+            return f"{self.entry}: right" + (f" {self.note}" if self.note else "")
+        head = f"{self.entry} (line {self.line}): wrong."
+        if hint:
+            return f"{head} Hint: {self.hint}"
+        lines = [f"{head} {_sentence(self.cause)}".rstrip()]
+        if self.correct:
+            lines += [
+                f"    correct:    {self.correct}",
+                f"    difference: {self.difference}",
+                f"    example:    {self.example}",
+            ]
         return "\n".join(lines)
+
+    __str__ = text
 
     def __repr__(self) -> str:
         return short(f"<Finding {self.entry}: {'right' if self.right else f'wrong, line {self.line}'}>")
@@ -34,37 +51,61 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """``correct`` only if every entry of the answer is; ``remark`` says what holds for the answer as a whole."""
+    """The findings on one answer.
+
+    ``correct`` says that every entry given is right; ``complete`` that none is absent. ``remark`` is what holds for the
+    answer as a whole, ``hint`` the same without the correct formula.
+    """
 
     quantity: str
     findings: tuple[Finding, ...]
     absent: tuple[str, ...] = ()
     remark: str = ""
     letters: str = ""
+    hint: str = ""
 
     @property
     def correct(self) -> bool:
-        return all(f.right for f in self.findings) and not self.absent
+        return bool(self.findings) and not self.wrong
+
+    @property
+    def complete(self) -> bool:
+        return not self.absent
 
     @property
     def wrong(self) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if not f.right)
 
-    def report(self) -> str:
-        """The verdict in words."""
-        lines = [str(f) for f in self.findings]
-        if self.absent:
-            lines.append("not given: " + ", ".join(self.absent))
-        if self.remark:
-            lines.append(self.remark)
+    @property
+    def summary(self) -> str:
+        """One sentence: correct, or how many entries are."""
         given = len(self.findings)
-        count = f"{given - len(self.wrong)} of {given} entries are right"
-        lines.append(f"{self.quantity}: " + ("correct" if self.correct else count))
-        return "\n".join(lines)
+        if not self.correct:
+            return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
+        said = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
+        return said if self.complete else f"{said} as far as given; not given: {', '.join(self.absent)}"
+
+    def report(self, *, hint: bool = False) -> str:
+        """The verdict in words; with ``hint``, causes without the solution."""
+        return "\n".join([*(f.text(hint=hint) for f in self.findings), *self.conclusion(hint=hint)])
+
+    def conclusion(self, *, hint: bool = False) -> list[str]:
+        """The lines below the entries: what was not given, the remark, and the summary."""
+        absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
+        remark = self.hint if hint else self.remark
+        return [*absent, *([remark] if remark else []), f"{self.quantity}: {self.summary}"]
+
+    def without_solution(self) -> Verdict:
+        """The verdict with hints in place of causes, and without correct formulas, differences and examples."""
+        kept = (replace(f, correct="", difference="", example="", cause=f.hint) for f in self.findings)
+        return replace(self, findings=tuple(kept), remark=self.hint)
 
     __str__ = report
     _repr_html_ = as_text
 
     def __repr__(self) -> str:
-        count = f"{len(self.findings) - len(self.wrong)} of {len(self.findings)} entries are right"
-        return f"<Verdict on {self.quantity}: {'correct' if self.correct else count}>"
+        return short(f"<Verdict on {self.quantity}: {self.summary}>")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

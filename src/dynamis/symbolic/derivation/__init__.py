@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dynamis.symbolic.derivation import actuator_steps, kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
-from dynamis.symbolic.derivation.document import Document
+from dynamis.symbolic.derivation.document import Document, literal
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -19,9 +19,8 @@ def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str
 
     ``progress`` is told the title of each section when it is begun.
     """
-    name = form.model.name
     document = Document(
-        f"The dynamic model of the robot “{name}”".replace("“", "'").replace("”", "'"),
+        f"The dynamic model of the robot '{literal(form.model.name)}'",
         f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.moving)} moving "
         f"bod{'ies' if len(form.model.moving) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
         "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",

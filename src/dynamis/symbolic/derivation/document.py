@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,30 @@ from dynamis.whole_files import write_file
 LINE = 150  # characters of LaTeX that fit on one line of a page
 
 
+def literal(name: str) -> str:
+    r"""A name from a file for use in a text, where no sign of it is taken for mathematics.
+
+    >>> [*pieces("the robot " + literal("$x$ \\y") + " with $m_1$")]
+    [(False, 'the robot $x$ \\y with '), (True, 'm_1'), (False, '')]
+    """
+    return name.replace("\\", "\\\\").replace("$", "\\$")
+
+
+def pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """The parts of a text, each with whether it is mathematics ($…$); every renderer reads its texts through this."""
+    parts = [""]
+    for piece in re.findall(r"\\[\\$]|\$|[^\\$]+|\\", text):
+        mathematics = len(parts) % 2 == 0
+        if piece == "$":
+            parts.append("")
+        else:
+            parts[-1] += piece if mathematics or piece not in (r"\\", r"\$") else piece[1]
+    return ((k % 2 == 1, part) for k, part in enumerate(parts))
+
+
 @dataclass(frozen=True)
 class Say:
-    """A paragraph; $…$ is mathematics."""
+    """A paragraph; $…$ is mathematics, and a name from a file is `literal`."""
 
     text: str
 
@@ -96,7 +117,7 @@ class Document:
         return render(self)
 
     def html(self) -> str:
-        """One HTML page with MathML: it needs no network and no script."""
+        """One HTML page, typeset by KaTeX, which it contains: it needs no network."""
         from dynamis.symbolic.derivation.render_html import render
 
         return render(self)
@@ -119,8 +140,9 @@ class Document:
                 raise InputError(f"{printable(target.name)}: name the file .tex, .md, .ipynb or .html")
         return write_file(target, text.encode())
 
-    def _repr_html_(self) -> str:
-        return self.html()
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows, typeset by itself."""
+        return self.markdown()
 
     def __repr__(self) -> str:
         return short(f"<Document {printable(self.title)}: {counted(len(self.sections), 'section')}>")

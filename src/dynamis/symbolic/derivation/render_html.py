@@ -1,15 +1,12 @@
-"""A document as one HTML page whose formulas are MathML: any present-day browser shows them, without network or script."""
+"""A document as one HTML page whose formulas are typeset by KaTeX, which the page contains: it needs no network."""
 
 from __future__ import annotations
 
 import html
-import re
 
-from latex2mathml.converter import convert
+from dynamis import typesetting
+from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show, pieces
 
-from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show
-
-_BEFORE_A_SIGN = r"<mo>&#x0003D;</mo>(?:<mrow />)?|<mtd[^>]*>(?:<mi />)?|<mo[^>]*>[(&#x0028;]+</mo>|<mrow>"
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 17px/1.6 Charter, "Iowan Old Style", Georgia, serif; max-width: 62rem; margin: 0 auto; padding: 2rem 1.5rem 6rem; }
@@ -23,15 +20,29 @@ nav { columns: 2; column-gap: 3rem; font-size: .95rem; margin: 1.6rem 0; }
 nav a { display: block; color: inherit; text-decoration: none; padding: .1rem 0; }
 nav a:hover { text-decoration: underline; }
 .formula { overflow-x: auto; padding: .55rem 0 .55rem 1.5rem; margin: .5rem 0; }
-math { font-size: 1.08em; }
-.formula mtd { padding: .3em .55em; }
-.formula.lines mtd { padding: .2em 0; }
+.formula .katex-display { margin: 0; } .formula .katex-display > .katex { text-align: left; }
+.katex { font-size: 1.1em; }
 table.t { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
 .t th, .t td { padding: .35rem .9rem; text-align: left;
                border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
 .t th { font-weight: 600; }
 .wide { overflow-x: auto; }
-@media print { nav { display: none; } h2 { break-after: avoid; } .formula { break-inside: avoid; } }
+@page { size: A4; margin: 12mm 15mm; }
+@media print {
+  :root { color-scheme: light; }
+  body { font-size: 9.5pt; line-height: 1.32; max-width: none; padding: 0; }
+  nav { display: none; }
+  h1 { font-size: 16pt; margin: 0 0 .3rem; } .abstract { font-size: 9.5pt; }
+  h2 { font-size: 11.5pt; margin: .7rem 0 .2rem; padding-top: .4rem; break-after: avoid; }
+  p { max-width: none; margin: .3rem 0; orphans: 2; widows: 2; }
+  /* short formulas stand side by side */
+  .formula { display: inline-block; vertical-align: middle; overflow: visible; padding: .12rem 1.2rem .12rem 1rem;
+             margin: .1rem 0; max-width: 100%; break-inside: avoid; }
+  .katex { font-size: 1.04em; }
+  /* a formula is at most as wide as the page */
+  .formula .katex { font-size: min(1.04em, calc(166mm / var(--width, 1))); }
+  table.t { margin: .4rem 0; font-size: 9pt; } .t th, .t td { padding: .1rem .6rem; } tr { break-inside: avoid; }
+}
 """
 
 
@@ -39,8 +50,11 @@ def render(document: Document) -> str:
     """The whole page."""
     parts = [
         "<!doctype html>",
-        f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(re.sub(r"[$]", "", document.title))}</title>',
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>',
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{typesetting.POLICY}">',
+        f"<title>{_escaped(''.join(part for _, part in pieces(document.title)))}</title>",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{typesetting.katex_style()}{STYLE}</style></head><body>",
         f"<h1>{prose(document.title)}</h1>",
         f'<p class="abstract">{prose(document.abstract)}</p>',
         "<nav>",
@@ -50,15 +64,14 @@ def render(document: Document) -> str:
     for k, section in enumerate(document.sections, 1):
         parts.append(f'<h2 id="s{k}"><span class="n">{k}</span>{prose(section.title)}</h2>')
         parts += [_block(block) for block in section.blocks]
-    return "\n".join([*parts, "</body></html>", ""])
+    return "\n".join([*parts, typesetting.katex_scripts(), "</body></html>", ""])
 
 
 def _block(block: Block) -> str:
     if isinstance(block, Say):
         return f"<p>{prose(block.text)}</p>"
     if isinstance(block, Show):
-        kind = "formula lines" if r"\begin{aligned}" in block.latex else "formula"
-        return f'<div class="{kind}">{mathml(block.latex, display=True)}</div>'
+        return f'<div class="formula">{formula(block.latex, display=True)}</div>'
     assert isinstance(block, Rows)
     head = "".join(f"<th>{prose(cell)}</th>" for cell in block.header)
     rows = "".join("<tr>" + "".join(f"<td>{prose(cell)}</td>" for cell in row) + "</tr>" for row in block.rows)
@@ -66,18 +79,16 @@ def _block(block: Block) -> str:
 
 
 def prose(text: str) -> str:
-    """Text escaped, $…$ turned into MathML."""
-    pieces = re.split(r"\$([^$]*)\$", text)
-    return "".join(mathml(p) if k % 2 else html.escape(p, quote=False) for k, p in enumerate(pieces))
+    """Text escaped, $…$ as formulas for KaTeX."""
+    return "".join(formula(part) if mathematics else _escaped(part) for mathematics, part in pieces(text))
 
 
-def mathml(latex: str, *, display: bool = False) -> str:
-    """A formula as MathML."""
-    # the converter does not know these; what they mean is kept
-    plain = re.sub(r"\\big[lr]?", "", latex)
-    plain = re.sub(r"\\(sin|cos) (?=[A-Za-z\\])", r"\\\1\\,", plain)
-    plain = plain.replace(r"\tfrac", r"\frac").replace(r"\mathrel{+}=", r"\mathrel{+=}").replace("{aligned}", "{split}")
-    made = str(convert(plain, display="block" if display else "inline"))
-    # browsers align cells by style alone, and take a minus for a difference unless told that it is a sign
-    made = re.sub(r'columnalign="(left|right)"', r'style="text-align: \1"', made)
-    return re.sub(rf"({_BEFORE_A_SIGN})<mo>&#x02212;</mo>", r'\1<mo form="prefix">&#x02212;</mo>', made)
+def formula(latex: str, *, display: bool = False) -> str:
+    """A formula as escaped LaTeX, which the page's script typesets."""
+    element = "div" if display else "span"
+    return f'<{element} class="math{" display" if display else ""}">{_escaped(latex)}</{element}>'
+
+
+def _escaped(text: str) -> str:
+    visible = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return html.escape(visible, quote=True)

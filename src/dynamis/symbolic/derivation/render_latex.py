@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show
+from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show, pieces
 
 HEAD = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -47,15 +45,14 @@ def _block(block: Block) -> str:
 
 _SIGNS = {
     "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "–": "--", "−": "$-$", "τ": r"$\tau$", "·": r"$\cdot$",
+    "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "$": r"\$", "–": "--", "−": "$-$", "τ": r"$\tau$", "·": r"$\cdot$",
     "×": r"$\times$", "…": r"\ldots{}", "’": "'", "°": r"$^\circ$", "²": r"$^2$",
 }  # fmt: skip
 
 
 def _prose(text: str) -> str:
     """Text outside $…$ escaped, mathematics left as it is."""
-    pieces = re.split(r"(\$[^$]*\$)", text)
-    return "".join(p if k % 2 else "".join(_letter(c) for c in p) for k, p in enumerate(pieces))
+    return "".join(f"${part}$" if mathematics else "".join(map(_letter, part)) for mathematics, part in pieces(text))
 
 
 def _letter(c: str) -> str:

@@ -1,0 +1,31 @@
+"""A derivation in a real browser: every formula is typeset, and printed it fits its pages."""
+
+import pytest
+
+import dynamis as dy
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    dy.load("planar_2r").closed_form().derivation().write(tmp_path / "planar.html")
+    opened = browser.new_page()
+    opened.goto((tmp_path / "planar.html").as_uri())
+    yield opened
+    opened.close()
+
+
+def test_every_formula_is_typeset_without_an_error(page):
+    assert page.locator(".math").count() == page.locator(".math .katex").count() > 100
+    assert page.locator(".katex-error").count() == 0
+
+
+def test_no_formula_is_wider_than_the_printed_page(page):
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 900})  # 180 mm, an A4 page within its margins
+    wider = "[...document.querySelectorAll('.formula')].filter(x => x.scrollWidth > x.clientWidth + 1).length"
+    assert page.evaluate(wider) == 0
+
+
+def test_a_planar_arm_has_its_derivation_on_four_pages(page, tmp_path):
+    printed = page.pdf(prefer_css_page_size=True)
+    assert printed.count(b"/Type /Page\n") <= 4
