@@ -179,4 +179,5 @@ def print_report(report: Report, *, every: bool = False) -> None:
                 console.print(f"    [dim]{label}:[/] {safe(text)}", highlight=False)
     errors, warnings = len(report.errors), len(report.warnings)
     verdict = "[bold red]not usable[/]" if errors else "[bold green]usable[/]"
-    console.print(f"{safe(report.source)}: {verdict}, {errors} error(s), {warnings} warning(s)", highlight=False)
+    more = "; --all lists each" if not every and len(report.summarised()) < len(report) else ""
+    console.print(f"{safe(report.source)}: {verdict}, {errors} error(s), {warnings} warning(s){more}", highlight=False)
