@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.write_back import edit, write
 from dynamis.model.load import read
 from dynamis.model.repair import REPAIRED, repair
 from dynamis.spatial import from_rpy
@@ -141,3 +143,16 @@ def test_a_robot_with_another_structure_is_written_anew(arm, save, tmp_path, sam
         warnings.simplefilter("ignore", dy.ModelWarning)
         same_dynamics(dy.Robot(d), dy.load(tmp_path / "again.urdf"))
     assert "transmission" not in (tmp_path / "again.urdf").read_text()
+
+
+def test_identified_parameters_are_edits_of_the_document(arm, save, tmp_path, same_dynamics):
+    text = arm("</robot>", EXTRAS)
+    robot = dy.load(save(text))
+    model = LinearModel(robot)
+    better = edit(robot, model, 1.1 * model.prior).robot
+    write(better, tmp_path / "better.urdf")
+    again = (tmp_path / "better.urdf").read_text()
+    assert EXTRAS in again
+    assert len(again.splitlines()) == len(text.splitlines())
+    assert again.index("<joint") > again.index('name="tool"')
+    same_dynamics(better, dy.load(tmp_path / "better.urdf"))

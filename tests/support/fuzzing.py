@@ -411,7 +411,9 @@ def _first(model, body):
 def _at(model, body, k):
     if body.motion.nq > 1:
         return body.motion.neutral()
-    scale = 1.0 if model.coordinates[body.dof[0]].revolute else max(float(np.abs(f.pose.p).max()) for f in model.frames.values())
+    scale = (
+        1.0 if model.coordinates[body.dof[0]].revolute else max(float(np.abs(f.pose.p).max()) for f in model.frames.values())
+    )
     return np.array([(0.3 + 0.2 * k) * min(scale, 1.0)])
 
 

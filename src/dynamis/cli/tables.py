@@ -122,4 +122,5 @@ def print_report(report: Report, *, every: bool = False) -> None:
         echo(source, ("Model check: no errors or warnings", {"fg": "green", "bold": True}))
         return
     verdict = ("not usable", {"fg": "red", "bold": True}) if errors else ("usable", {"fg": "green", "bold": True})
-    echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}")
+    more = "; --all lists each" if not every and len(report.summarised()) < len(report) else ""
+    echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}{more}")

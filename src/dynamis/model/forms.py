@@ -76,7 +76,8 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     pitch = np.dot(w, v)
     point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
     # ω · v of a pure rotation is rounding noise of |v|
-    plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * max(1.0, float(np.linalg.norm(v)))
+    size = max([1.0, *(abs(x) for x in v if not isinstance(x, Node))])
+    plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * size
     _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
     name = (said or "revolute") if plain else "helical"
     if name == "helical":
