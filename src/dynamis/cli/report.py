@@ -29,8 +29,8 @@ def words(text: str | None, option: str) -> list[str] | None:
 @click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Output file (.html, .md or .pdf); default: the robot's name.")  # fmt: skip
 @click.option("--sections", metavar="NAMES",
-              help="Include only these sections, of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and "
-                   "speed.")  # fmt: skip
+              help="Include only these sections, of robot, check, equations, maps, eigenvalues, workspace, stiffness, "
+                   "motions, parameters and speed.")  # fmt: skip
 @click.option("--without", metavar="NAMES", help="Omit these sections.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Value of a symbol of the robot; repeatable.")  # fmt: skip
