@@ -33,7 +33,13 @@ def database(path, settings, rows=400, seed=0):
             number = rng.choice([0.0, 1.0, float(rng.normal())])
             bag.execute(
                 "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?)",
-                (int(rng.integers(-1000, 10**6)), whole, "qéθ"[: size % 4] * (size // 3), rng.bytes(size), None if size == 1 else number),
+                (
+                    int(rng.integers(-1000, 10**6)),
+                    whole,
+                    "qéθ"[: size % 4] * (size // 3),
+                    rng.bytes(size),
+                    None if size == 1 else number,
+                ),
             )
         bag.execute("DELETE FROM messages WHERE id % 7 = 0")
         bag.execute("COMMIT")

@@ -44,7 +44,7 @@ def messages_of(path: Path, topic: str) -> Iterator[Message]:
 
 
 def _damaged(path: Path, error: Exception, cure: str) -> InputError:
-    if isinstance(error, OSError) and error.strerror:
+    if isinstance(error, FileNotFoundError | PermissionError):
         return InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror}")
     return InputError(f"{printable(str(path), 400)}: it is damaged, or no ROS 2 bag ({reason_of(error)}); {cure}")
 
