@@ -1,6 +1,9 @@
 """Every test process compiles quickly and keeps nothing: most kernels here are called a few times and never again."""
 
+import importlib
 import os
+import time
+import types
 
 import numpy as np
 import pytest
@@ -11,6 +14,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DYNAMIS_NO_CACHE", "1")
 
+# what ends a computation after some seconds
+LIMITED = ("analysis.bounds", "analysis.extremes", "control.structure", "identification.excitation.design",
+           "identification.excitation.search", "report.meshes.drawing", "report.section", "simulation.stepping",
+           "symbolic.budget")  # fmt: skip
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
 
 
@@ -21,3 +28,13 @@ def the_same_numbers_whatever_ran_before(request):
         if isinstance(value, np.random.Generator):
             state = _fresh.setdefault((request.module.__name__, name), value.bit_generator.state)
             value.bit_generator.state = state
+
+
+@pytest.fixture(autouse=True, scope="session")
+def limits_of_time_are_limits_of_processor_time():
+    """Other work on the machine does not change how far a computation comes in its seconds."""
+    clock = types.SimpleNamespace(monotonic=time.thread_time, perf_counter=time.thread_time)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in LIMITED:
+            patch.setattr(importlib.import_module(f"dynamis.{name}"), "time", clock)
+        yield

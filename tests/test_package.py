@@ -14,6 +14,7 @@ SOURCE = Path(dynamis.__file__).parent
 LAYERS = [
     "errors",
     "version",
+    "file_limits",
     "whole_files",
     "drawing",
     "display",

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class DynamisError(Exception):
-    """Any error Dynamis raises on purpose."""
+    """Any error Dynamis raises on purpose. Its message is safe to print, whatever text of a file is quoted in it."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(escaped(x) if isinstance(x, str) else x for x in args))
 
 
 class ModelError(DynamisError):
@@ -76,12 +79,31 @@ class SingularityWarning(UserWarning):
     """A task is singular: some direction of it cannot be moved here."""
 
 
-def printable(name: str, limit: int = 80) -> str:
-    """A name quoted for a message: control characters escaped, length bounded."""
-    if len(name) <= limit and name.isprintable():
-        return f"'{name}'"
-    text = name if len(name) <= limit else name[: limit - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
+def escaped(text: str) -> str:
+    """Text with control characters written as escapes (\\x1b), so that it cannot act on a terminal; new lines are kept.
+
+    >>> print(escaped("q1\\x1b[2J\\nq2"))
+    q1\\x1b[2J
+    q2
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable(name: object, limit: int = 80) -> str:
+    """A name quoted for a message: control characters escaped, length bounded. Other objects are quoted by their repr."""
+    text = name if isinstance(name, str) else repr(name)
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return "'" + escaped(text).replace("\n", "\\n") + "'"
+
+
+def reason_of(error: BaseException, limit: int = 200) -> str:
+    """The text of a library's error, to be quoted in a message: one line, safe to print; the error's name if it has no text."""
+    text = " ".join(escaped(str(error)).split())
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return text or type(error).__name__
 
 
 LONGEST_COMPARED = 80  # characters of a name that are compared with the known ones: the time grows with their square

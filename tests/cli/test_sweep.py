@@ -5,11 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from click.testing import CliRunner
-from processes import clean_environment
+from processes import LIMIT, clean_environment, process_group, wait_until
 
 from dynamis.cli.commands import cli
 
@@ -59,16 +58,12 @@ def test_ctrl_c_says_how_to_go_on(here):
     (here / "long.toml").write_text(
         STUDY.replace("grid = [0, 30, 80]", "from = 0, to = 80, count = 5000").replace("points", "part = 1\npoints")
     )
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dynamis", "sweep", "long.toml", "--workers", "2"], env=clean_environment(), cwd=here,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "dynamis", "sweep", "long.toml", "--workers", "2"]
     parts = here / "long" / "parts"
-    for _ in range(300):
-        if parts.exists() and len(list(parts.glob("part-*"))) > 3:
-            break
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    with process_group(command, env=clean_environment(), cwd=here, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: len(list(parts.glob("part-*"))) > 3 or process.poll() is not None, "no parts were written")
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert said == "dynamis: interrupted; finished cases are kept in long: run the same command again to continue\n"

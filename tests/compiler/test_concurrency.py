@@ -78,7 +78,7 @@ def test_no_thread_sees_a_wrong_value_while_code_is_exchanged(monkeypatch):
         stop.set()
         swapper.join()
     assert not wrong
-    assert wait_for_compiler(60.0)
+    assert wait_for_compiler(300.0)
     assert all(len(c.loaded) == 2 for c in compiled)
     assert len(exchanged) > 100
     assert exchanged[-1] == 2  # the better code was there before the last call
@@ -132,7 +132,7 @@ def test_threads_that_make_robots_and_compile_at_once_do_not_disturb_each_other(
         weight = np.array([dynamics.gravity(model, x) for x in q])
         assert np.allclose(push, 3.0 * q - (k + 1.0) * v + weight, rtol=1e-12, atol=1e-12), k
         assert np.allclose(acceleration, dynamics.forward_dynamics(model, q[0], v[0], a[0]), rtol=1e-9), k
-    assert wait_for_compiler(120.0)
+    assert wait_for_compiler(300.0)
 
 
 def test_a_bare_ufunc_outlives_its_robot(monkeypatch):
@@ -145,7 +145,7 @@ def test_a_bare_ufunc_outlives_its_robot(monkeypatch):
     gc.collect()
     filler = [dy.load("scara").replace(gravity=(0, k, -9)).gravity(q) for k in range(3)]  # may take the memory that was let go
     assert np.array_equal(bare(q), expected)
-    assert wait_for_compiler(60.0)  # better code arrives for kernels nobody holds
+    assert wait_for_compiler(300.0)  # better code arrives for kernels nobody holds
     gc.collect()
     assert np.array_equal(bare(q), expected)
     assert not np.array_equal(filler[2], expected)
@@ -164,7 +164,7 @@ q = np.random.default_rng(0).uniform(-1, 1, (50_000, 6))
 expected = {BEFORE}
 child = os.fork()
 if child == 0:
-    faulthandler.dump_traceback_later(10, exit=True)  # an endless wait ends here, with a report
+    faulthandler.dump_traceback_later(120, exit=True)  # an endless wait ends here, with a report
     os._exit(0 if np.array_equal({INSIDE}, {RIGHT}) else 3)
 _, status = os.waitpid(child, 0)
 sys.exit(os.waitstatus_to_exitcode(status))
@@ -208,9 +208,9 @@ def fail_once(*given):
 cache.store = fail_once
 robot = dy.load("scara")
 robot.gravity(np.zeros(4))
-assert kernel.wait_for_compiler(60.0)
+assert kernel.wait_for_compiler(300.0)
 robot.mass_matrix(np.zeros(4))
-print(kernel.wait_for_compiler(5.0), len(failures), len(robot.kernel("mass_matrix").compiled("double").loaded))
+print(kernel.wait_for_compiler(300.0), len(failures), len(robot.kernel("mass_matrix").compiled("double").loaded))
 assert len(told) == 1 and "gravity" in told[0] and "MemoryError" in told[0], told
 """
 

@@ -80,7 +80,7 @@ def test_better_code_has_the_same_bits_in_both_precisions(monkeypatch, name):
         for precision, dtype in PRECISIONS.items():
             states = zoo_states(robot, 50, dtype)
             when.update({(what, precision): call(robot, *states) for what, call in calls.items()})
-        assert wait_for_compiler(60.0)
+        assert wait_for_compiler(300.0)
     for key, result in before.items():
         assert np.array_equal(result, after[key]), key
     for kernel in robot._evaluator.kernels.values():

@@ -39,7 +39,7 @@ def wrong_prior(base, seed, spread=0.3):
 def objective(fit, X, y, joint):
     """χ² + λ d, from the result alone."""
     weight = 1.0 / weights(X, y, joint)[joint]
-    space = BodySpace(fit.base.model, fit.prior)
+    space = BodySpace(fit.base.model, fit.prior, sizes=fit.sizes_)
     free = np.linalg.lstsq(weight[:, None] * X, weight * y, rcond=None)[0]
     excess = np.sum((weight[:, None] * X @ (fit.coef_ - free)) ** 2)
     return excess + fit.regularisation_ * space.penalty(space.coordinates(fit.full_), fit.metric)

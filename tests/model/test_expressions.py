@@ -21,7 +21,7 @@ BAD = ["", " ", "1+", "*1", "1 2", "1,2", "()", "(1", "1)", "((1)", "1//2", "1%2
        "1/0", "0^-1", "(-1)^0.5", "sqrt(-1)", "log(0)", "log(-1)", "asin(2)", "acos(-2)", "exp(1000)", "9^9^9^9", "1e308*10", "1e308^2",
        "-1e308*10", "\x00", "1\x00", "$(rm -rf /)", "`ls`", "%s", "@", "a(1)", "1e308+1e308", "pi()"]  # fmt: skip
 
-HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+HANGS = 60.0  # seconds of processor time: what is meant takes far less, what is guarded against far more
 
 
 @pytest.mark.parametrize("text", VALUES)
@@ -56,14 +56,14 @@ BOMBS = {
 
 @pytest.mark.parametrize("case", BOMBS)
 def test_an_expression_bomb_is_evaluated_or_refused_at_once(case):
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         value = parse_expression(BOMBS[case], {"a": 1.0})
     except dy.InputError as error:
         assert len(str(error)) < 300
     else:
         assert math.isfinite(value)
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_a_symbol_does_not_hide_a_number_that_is_not_finite(text):
 
 def test_a_symbolic_bomb_is_read_and_printed_in_time(save):
     rows = "".join(f'a{k} = "a{k - 1}*a{k - 1} + a{k - 1}"\n' for k in range(1, 40))
-    start = time.perf_counter()
+    start = time.process_time()
     robot = dy.load(save(f'[parameters]\na0 = "symbol"\n{rows}[[dh]]\nmass = "a39"\n', "robot.toml"))
     assert robot.model.symbolic
     with contextlib.suppress(dy.DynamisError):  # too long for a file
         robot.write(save("", "out.toml"))
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS
 
 
 def test_a_wrong_expression_in_a_file_names_the_key_and_the_line(two_links, refused):

@@ -67,7 +67,7 @@ def test_a_mutated_file_gives_only_our_errors_in_time_and_check_agrees(arm, two_
     for _ in range(500):
         mutant = mutate(rng, text)
         path.write_bytes(mutant.encode())
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             result = outcome(path)
             report = dy.check(path)
@@ -77,7 +77,7 @@ def test_a_mutated_file_gives_only_our_errors_in_time_and_check_agrees(arm, two_
             strange.setdefault(f"{type(error).__name__}: {error}", mutant)
             continue
         loaded += result == "loaded"
-        if time.perf_counter() - start > 2.0:
+        if time.process_time() - start > 2.0:
             strange.setdefault("slow", mutant)
     assert not strange, "\n\n".join(f"{what[:300]}\n" for what in strange)
     assert loaded > 25  # the mutations are not all of them absurd

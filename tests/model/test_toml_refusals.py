@@ -25,7 +25,7 @@ KEYS = {
     "[frame]": ["link", "parent", "joint", "xyz", "rpy"],
 }  # fmt: skip
 
-HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+HANGS = 60.0  # seconds of processor time: what is meant takes far less, what is guarded against far more
 
 
 @pytest.mark.parametrize(("section", "key"), [(s, k) for s, keys in KEYS.items() for k in keys])
@@ -189,17 +189,17 @@ def test_a_type_that_contradicts_its_screw_is_refused(refused, kind):
 
 def test_thousands_of_rows_are_read_in_time(save):
     path = save("[[dh]]\n" * 8000, "robot.toml")
-    start = time.perf_counter()
+    start = time.process_time()
     dy.check(path)
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS
 
 
 def test_thousands_of_unknown_names_are_reported_in_time(save):
     names = "".join(f"parameter_{k} = {k}\n" for k in range(1000))
     rows = "".join(f'[[dh]]\na = "parametre_{k}x"\n' for k in range(200))
-    start = time.perf_counter()
+    start = time.process_time()
     assert not dy.check(save(f"[parameters]\n{names}{rows}", "robot.toml")).ok
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS
 
 
 def test_an_integer_of_thousands_of_digits_is_refused(two_links, refused):

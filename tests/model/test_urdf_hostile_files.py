@@ -19,14 +19,14 @@ DOCUMENTS = {
     "empty doctype": '<!DOCTYPE robot><robot name="r"><link name="a"/></robot>',
 }
 
-HANGS = 60.0  # seconds: what is meant takes far less, what is guarded against far more
+HANGS = 60.0  # seconds of processor time: what is meant takes far less, what is guarded against far more
 
 
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_a_document_type_declaration_is_refused_at_once(refused, case):
-    start = time.perf_counter()
+    start = time.process_time()
     message = str(refused(DOCUMENTS[case]))
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS
     assert "DOCTYPE" in message
     assert "remove it" in message
     assert "root:" not in message
@@ -169,7 +169,7 @@ def test_a_long_chain_of_followers_is_read_in_time(save):
     for k in range(1, 5000):
         parts.append(f'<link name="l{k}"/><joint name="j{k}" type="continuous"><parent link="l{k - 1}"/><child link="l{k}"/>'
                      + (f'<mimic joint="j{k - 1}"/>' if k > 1 else "") + "</joint>")  # fmt: skip
-    start = time.perf_counter()
+    start = time.process_time()
     report = dy.check(save(f'<robot name="r">{"".join(parts)}</robot>'))
     assert report.ok
-    assert time.perf_counter() - start < HANGS
+    assert time.process_time() - start < HANGS

@@ -10,6 +10,7 @@ from dynamis.report.report import contents_of
 
 HOW_TO = "needs Playwright and a Chromium: pip install playwright, and chromium from the system's packages"
 FLAGS = ["--no-sandbox", "--enable-unsafe-swiftshader"]
+PATIENCE = 240_000  # ms: only what never happens takes so long, also on a machine with much other work
 
 
 def written(name, folder, **options):
@@ -51,6 +52,7 @@ class Opened:
 
     def __init__(self, page, path: Path):
         self.page, self.wrong, self.requests = page, [], []
+        page.set_default_timeout(PATIENCE)
         page.on(
             "console",
             lambda m: self.wrong.append(m.text) if m.type in ("error", "warning") and "GPU stall" not in m.text else None,
@@ -58,7 +60,7 @@ class Opened:
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE)
 
     def visit(self, section):
         """Scroll to a section and wait until its figures are drawn."""

@@ -34,7 +34,7 @@ TEXTS = """
 def test_every_text_stands_out_from_what_is_behind_it(planar, opened, scheme):
     report = opened(planar[1])
     report.page.emulate_media(color_scheme=scheme)
-    report.page.wait_for_timeout(100)
+    report.page.wait_for_function("() => !document.getAnimations().some((x) => x instanceof CSSTransition)")
     found = report.page.evaluate(TEXTS)
     assert len(found) > 100
     faint = [(round(ratio, 2), text) for ratio, large, text in found if ratio < (LEAST_LARGE if large else LEAST)]
@@ -46,8 +46,7 @@ def test_every_text_stands_out_from_what_is_behind_it(planar, opened, scheme):
 def test_the_page_fits_its_window(planar, opened, width):
     report = opened(planar[1])
     report.page.set_viewport_size({"width": width, "height": 800})
-    report.page.wait_for_timeout(200)
-    assert report.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    report.page.wait_for_function("() => document.documentElement.scrollWidth === document.documentElement.clientWidth")
     report.page.close()
 
 

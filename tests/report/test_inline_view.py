@@ -5,12 +5,14 @@ import re
 
 import numpy as np
 import pytest
+from processes import wait_until
 from small_machines import pendulum
 
 import dynamis as dy
 from dynamis.report.staging import stage_of
 
 ALLOWED = ("file:", "data:", "blob:", "about:")
+PATIENCE = 240_000  # ms
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +64,14 @@ def test_both_come_alive_inside_another_page(ur5e, motion, browser, tmp_path):
     page.goto(notebook.as_uri())
     robot, player = (page.frame_locator("iframe").nth(k) for k in range(2))
     slider = robot.locator("input[type=range]").first
-    before = robot.locator("output.reading").inner_text(timeout=60_000)
+    page.set_default_timeout(PATIENCE)
+    before = robot.locator("output.reading").inner_text()
     slider.focus()
     page.keyboard.press("ArrowRight")
-    assert robot.locator("output.reading").inner_text() != before
-    player.get_by_role("button", name="Play").click(timeout=60_000)
+    wait_until(lambda: robot.locator("output.reading").inner_text() != before, "the slider does not move the robot")
+    player.get_by_role("button", name="Play").click()
+    wait_until(lambda: player.locator(".transport output").inner_text() == "0.50 s", "the motion does not come to its end")
     player.get_by_role("button", name="Play").wait_for()  # again, once the motion has ended
-    assert player.locator(".transport output").inner_text() == "0.50 s"
     assert wrong == []
     assert [url for url in requests if not url.startswith(ALLOWED)] == []
     page.close()

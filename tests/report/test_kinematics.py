@@ -27,7 +27,7 @@ def in_node(cases):
     if node is None:
         pytest.skip("needs Node.js on the path")
     command = [node, "--input-type=module", "-e", SCRIPT, MODULE.as_uri()]
-    done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

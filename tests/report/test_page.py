@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from processes import wait_until
 
 ALLOWED = ("file:", "data:", "blob:")
 TIP = "() => { const p = window.dynamisReport.panel; const X = p.view.frames().get(p.scene.tip); return [X[3], X[7], X[11]]; }"
@@ -71,12 +72,10 @@ def test_the_view_draws_and_turns_by_keyboard(planar_page):
     still = canvas.screenshot()
     canvas.focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(150)
+    wait_until(lambda: canvas.screenshot() != still, "the view is not turned")
     turned = canvas.screenshot()
-    assert turned != still
     page.get_by_label("Inertia ellipsoids").check()
-    page.wait_for_timeout(150)
-    assert canvas.screenshot() != turned
+    wait_until(lambda: canvas.screenshot() != turned, "no ellipsoids are drawn")
 
 
 def test_plots_maps_and_formulas_are_drawn(planar_page):
@@ -102,8 +101,7 @@ def test_the_derivation_is_typeset_when_it_is_opened(planar_page):
     fold.locator("summary").first.click()
     inner = fold.locator("details.fold").nth(1)
     inner.locator("summary").first.click()
-    page.wait_for_timeout(100)
-    assert inner.locator(".katex").count() > 0
+    inner.locator(".katex").first.wait_for(state="attached")
 
 
 def test_a_motion_plays_pauses_and_moves_the_plots(planar_page):
@@ -157,8 +155,7 @@ def test_night_and_day(planar_page):
 def test_no_horizontal_scrolling(width, planar_page, arm_page):
     for report in (planar_page, arm_page):
         report.page.set_viewport_size({"width": width, "height": 800})
-        report.page.wait_for_timeout(100)
-        assert report.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        report.page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_every_control_has_a_name(planar_page):

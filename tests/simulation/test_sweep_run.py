@@ -1,6 +1,7 @@
 """Sweeps: the same result whoever works, however often somebody is killed."""
 
 import errno
+import functools
 import os
 import random
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import clean_environment
+from processes import LIMIT, clean_environment, wait_until
 
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.simulation.sweeps import run, workers
@@ -235,25 +236,28 @@ def kill_and_resume(tmp_path, kills, rng):
     def count():
         return len(list((path / "parts").glob("part-*.jsonl")))
 
+    def has_ended_or_written(process, parts):
+        return process.poll() is not None or count() >= parts
+
     for _ in range(kills):
         before = count()
         if before > STUDY.parts - 2:  # nearly done: take some away, as if time were turned back
             for part in rng.sample(sorted((path / "parts").glob("part-*.jsonl")), 4):
                 part.unlink()
             before = count()
-        process = subprocess.Popen(
-            [sys.executable, "go.py", "study.toml", "s", str(rng.choice([1, 2]))], cwd=tmp_path, stderr=subprocess.DEVNULL,
-            env=clean_environment(DYNAMIS_TIER="quick", DYNAMIS_NO_CACHE="1"),
-        )  # fmt: skip
-        if rng.random() < 0.7:  # in the middle of results, otherwise anywhere
-            awaited = before + rng.choice([1, 1, 2])
-            while count() < awaited and process.poll() is None:
-                time.sleep(0.001)
-            time.sleep(rng.uniform(0.0, 0.05))
-        else:
-            time.sleep(rng.uniform(0.1, 2.0))
-        process.kill()
-        process.wait()
+        command = [sys.executable, "go.py", "study.toml", "s", str(rng.choice([1, 2]))]
+        settings = clean_environment(DYNAMIS_TIER="quick", DYNAMIS_NO_CACHE="1")
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL, env=settings)
+        try:
+            if rng.random() < 0.7:  # in the middle of results, otherwise anywhere
+                awaited = before + rng.choice([1, 1, 2])
+                wait_until(functools.partial(has_ended_or_written, process, awaited), "no part was written")
+                time.sleep(rng.uniform(0.0, 0.05))
+            else:
+                time.sleep(rng.uniform(0.1, 2.0))
+        finally:
+            process.kill()
+            process.wait()
         added.append(count() - before)
     return path, added
 
@@ -274,11 +278,7 @@ def check_after_kills(path, tmp_path, reference):
     assert list(result["case"]) == list(range(12))
     assert contents(path) == reference
     if sys.platform == "linux":
-        for _ in range(50):
-            if not orphans(tmp_path):
-                break
-            time.sleep(0.1)
-        assert not orphans(tmp_path)
+        wait_until(lambda: not orphans(tmp_path), "workers of a coordinator that was killed go on")
 
 
 def test_a_coordinator_killed_at_random_instants_is_resumed_to_the_same_result(tmp_path, reference):
@@ -335,7 +335,7 @@ def test_a_script_that_does_not_guard_itself_is_told_how(tmp_path):
     (tmp_path / "study.toml").write_text(TEXT)
     (tmp_path / "go.py").write_text(COORDINATOR.replace('if __name__ == "__main__":', "if True:"))
     process = subprocess.run(
-        [sys.executable, "go.py", "study.toml", "s", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        [sys.executable, "go.py", "study.toml", "s", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT,
         env=clean_environment(),
     )  # fmt: skip
     assert "call sweep under if __name__ == '__main__':" in process.stderr.splitlines()[-1]

@@ -88,13 +88,13 @@ BOMBS = {
 
 @pytest.mark.parametrize("case", BOMBS)
 def test_a_hostile_text_is_read_or_refused_at_once(case):
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         parse_answer(BOMBS[case], NAMES, "bomb")
     except dy.FormatError as error:
         assert str(error).startswith("bomb:1:")
         assert len(str(error)) < 1000
-    assert time.perf_counter() - start < 60.0  # seconds: it takes far less, what is guarded against far more
+    assert time.process_time() - start < 60.0  # seconds of processor time: it takes far less, what is guarded against far more
 
 
 def test_the_deepest_brackets_that_are_read_overflow_no_stack():

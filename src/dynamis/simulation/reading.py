@@ -11,15 +11,16 @@ import io
 import json
 import os
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import DynamisError, InputError, MissingExtraError, printable
+from dynamis.errors import DynamisError, InputError, MissingExtraError, escaped, printable, reason_of
+from dynamis.file_limits import array_header, check_size
 from dynamis.robot import Robot
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
 from dynamis.simulation.motion import controller_name
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
-# all that zip files and arrays are refused with
-UNREADABLE = (ValueError, EOFError, TypeError, AttributeError, NotImplementedError, OSError, zipfile.BadZipFile, zlib.error)
 ENERGIES_AGREE = 1e-6  # of the largest energy: what a table with fewer digits may lose
 
 
@@ -48,29 +47,45 @@ def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     if source.suffix not in readers:
         raise InputError(f"{printable(source.name)}: a motion is read from a .npz, .csv or .parquet file")
     try:
-        table, note, arrays = readers[source.suffix](source.read_bytes())
-        return _motion(robot, table, note, arrays, source.name)
+        table, note, arrays = readers[source.suffix](source.read_bytes(), printable(str(source), 400))
+        with _reading("its contents do not fit together"):
+            return _motion(robot, table, note, arrays, source.name)
     except OSError as error:
         raise InputError(f"{printable(str(source), 400)} cannot be read: {error.strerror or error}") from None
     except _WrongFileError as wrong:
         raise InputError(f"{printable(str(source), 400)} is no motion of {printable(robot.name)}: {wrong}") from None
 
 
-def _read_npz(data: bytes) -> Contents:
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Whatever is raised on damaged bytes, as the sentence that the file is wrong."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        yield
+    except (_WrongFileError, DynamisError):
+        raise
+    except KeyError as missing:
+        raise _WrongFileError(f"{what}: it has no {printable(missing.args[0])}; save the motion again") from None
+    except Exception as error:  # libraries meet damaged bytes with whatever breaks first
+        raise _WrongFileError(f"{what} ({type(error).__name__}: {reason_of(error)}); save the motion again") from None
+
+
+def _read_npz(data: bytes, label: str) -> Contents:
+    with _reading("it is damaged, or of another kind"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            check_size(label, sum(info.file_size for info in members), len(data))
+            for info in members:
+                if not array_header(archive, info).fits:
+                    raise ValueError(f"{info.filename} has not as many bytes as its shape needs")
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays_of:
+            arrays = {name: arrays_of[name] for name in arrays_of.files}
         note = json.loads(str(arrays.pop("note")))
         named = list(map(str, note["columns"]))
         table = {name: arrays.pop(stored) for name, stored in zip(named, npz_names(named), strict=True)}
-    except KeyError as missing:
-        raise _WrongFileError(f"it has no {missing}; save the motion again") from None
-    except UNREADABLE as error:
-        raise _WrongFileError(f"it is damaged, or of another kind ({type(error).__name__}); save the motion again") from None
     return table, note, arrays
 
 
-def _read_csv(data: bytes) -> Contents:
+def _read_csv(data: bytes, label: str) -> Contents:  # noqa: ARG001 - as the other readers
     try:
         header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     except (ValueError, csv.Error):
@@ -81,23 +96,24 @@ def _read_csv(data: bytes) -> Contents:
     try:
         values = np.array(rows, dtype=float).reshape(len(rows), len(header))
     except ValueError as error:
-        raise _WrongFileError(f"it holds what is no number ({error})") from None
+        raise _WrongFileError(f"it holds what is no number ({reason_of(error)})") from None
     return {name: values[:, k].copy() for k, name in enumerate(header)}, None, {}
 
 
-def _read_parquet(data: bytes) -> Contents:
+def _read_parquet(data: bytes, label: str) -> Contents:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise MissingExtraError(PARQUET_NEEDS) from None
-    try:
+    with _reading("it is damaged, or of another kind"):
+        metadata = parquet.read_metadata(pyarrow.BufferReader(data))
+        unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+        check_size(label, max(unpacked, 8 * metadata.num_rows * metadata.num_columns), len(data))
         read = parquet.read_table(pyarrow.BufferReader(data))
         table = {name: read[name].to_numpy() for name in read.column_names}
         stored = (read.schema.metadata or {}).get(b"dynamis")
         return table, None if stored is None else json.loads(stored), {}
-    except (pyarrow.ArrowException, ValueError, OSError) as error:
-        raise _WrongFileError(f"it is damaged, or of another kind ({type(error).__name__}); save the motion again") from None
 
 
 def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], name: str) -> Trajectory:
@@ -113,7 +129,8 @@ def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], nam
     status = f"read from {printable(name)}, which does not say how it ended"
     facts: dict[str, Any] = {"status": status}
     if note is not None:
-        facts = {"status": str(note.get("status")), "events": _events(note), "statistics": dict(note.get("statistics") or {})}
+        statistics = {escaped(str(name)): x for name, x in (note.get("statistics") or {}).items()}
+        facts = {"status": escaped(str(note.get("status"))), "events": _events(note), "statistics": statistics}
         if "stop" in note:
             facts["_stop"] = _stop(note["stop"], arrays, robot)
     return Trajectory(
@@ -197,10 +214,8 @@ def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bo
 def _events(note: Mapping[str, Any]) -> tuple[Event, ...]:
     from dynamis.simulation.trajectory import Event
 
-    try:
-        return tuple(Event(**e) for e in note["events"])
-    except (KeyError, TypeError) as error:
-        raise _WrongFileError(f"its events cannot be read ({error}); save the motion again") from None
+    with _reading("its events cannot be read"):
+        return tuple(Event(float(e["time"]), escaped(str(e["kind"])), escaped(str(e["joint"]))) for e in note["events"])
 
 
 def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
@@ -218,4 +233,4 @@ def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
         planned = arrays["at_stop.planned"]
         return Stop(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _WrongFileError(f"where it stopped cannot be read ({error}); save the motion again") from None
+        raise _WrongFileError(f"where it stopped cannot be read ({reason_of(error)}); save the motion again") from None

@@ -5,8 +5,8 @@ With the believed pseudo-inertia J₀ = L Lᵀ of a link,
     J = L (1 + X) Lᵀ,      x = packed(X),
 
 so the link is a real body where 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ) and
-2 (tr X − log det(1 + X)) the entropic one. Friction and the like are divided by a typical size. All x together are one vector,
-and the parameters are affine in it: π = π₀ + C x.
+2 (tr X − log det(1 + X)) the entropic one. Friction and the like are divided by their prior value or, where that is zero, by a
+typical size (`typical_sizes`). All x together are one vector, and the parameters are affine in it: π = π₀ + C x.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from dynamis.algorithms import regressor
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.estimators.convex import Rows
+from dynamis.identification.estimators.typical_sizes import TypicalSizes
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
     is_consistent,
@@ -36,7 +37,6 @@ from dynamis.identification.pseudo_inertia import (
 Array = npt.NDArray[Any]
 
 NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia")
-TYPICAL = {"rotor": 0.1, "inertia": 1e-4}  # kg m², where nothing is known; for all else 1
 ROOM = 1e-4  # of the believed inertia: a link with less of it in some direction is called flat
 
 
@@ -55,6 +55,8 @@ class BodySpace:
     ``prior`` (p,) is the model's own unless given, whole or by name. ``masses`` and ``com`` bound links by name: (least, most)
     in kg, and ((x, y, z) least, (x, y, z) most) in m in the link's frame; ``total_mass`` is that of all links that move.
     ``bounds`` are those of friction and the like by parameter name; dry and viscous friction and rotors are never negative.
+    ``sizes`` (p,) are the typical sizes of parameters whose prior is zero, and of masses where the file has none; by default
+    those that go with the robot's own torques.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class BodySpace:
         com: Mapping[str, tuple[Any, Any]] | None = None,
         total_mass: float | None = None,
         bounds: Mapping[str, tuple[float, float]] | None = None,
+        sizes: Array | None = None,
     ) -> None:
         self.model, self.prior = model, checked_prior(model, prior)
         p = len(model.names)
@@ -73,8 +76,11 @@ class BodySpace:
         believed = np.linalg.solve(self.spun, self.prior)
         self.origin, C, self.wish = believed.copy(), np.zeros((p, p)), np.zeros(p)
         self.links: list[Whitened] = []
+        if sizes is None:
+            sizes = TypicalSizes(model).of_model(self.prior)
         heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
-        stand_in = 0.1 * float(np.median(heavy)) if heavy else 1.0
+        unknown = sizes[[place.start for _, place in model.bodies]]
+        stand_in = 0.1 * float(np.median(heavy)) if heavy else float(np.median(unknown))
         thin = _thin([believed[place] for _, place in model.bodies])
         for name, place in model.bodies:
             self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in, thin=thin)
@@ -84,8 +90,7 @@ class BodySpace:
             self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
             self.links.append(Whitened(name, place, L))
         self.others = np.flatnonzero(~model.is_inertial)
-        sizes = [abs(believed[k]) or TYPICAL.get(model.kind[k], 1.0) for k in self.others]
-        C[self.others, self.others] = sizes
+        C[self.others, self.others] = np.abs(np.where(believed != 0.0, believed, sizes))[self.others]
         self.C = C
         self.lower, self.upper = self._scalar_bounds(bounds)
         self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}

@@ -14,6 +14,7 @@ from dynamis.identification.estimators import linear_matrix_inequalities, log_ch
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import checked_rows
 from dynamis.identification.estimators.least_squares import FromFactors
+from dynamis.identification.estimators.typical_sizes import TypicalSizes, weighted_sizes
 
 Array = npt.NDArray[Any]
 
@@ -43,7 +44,8 @@ class PhysicallyConsistent(FromFactors):
     ``masses``, ``com``, ``total_mass`` and ``bounds``: see `BodySpace`.
 
     Learnt beside the usual: ``full_`` (p,) all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, in
-    words which constraints hold the result; ``regularisation_`` λ; ``status_`` of the solver. ``covariance_`` of the base
+    words which constraints hold the result; ``regularisation_`` λ; ``sizes_`` (p,) that stand for priors of zero, from the
+    torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base
     parameters is the inverse of the Gauss–Newton matrix with the prior in it, within the face of the constraints that are
     active: as if these were known to hold, so it is too small where noise alone made one active.
 
@@ -60,6 +62,7 @@ class PhysicallyConsistent(FromFactors):
     consistent_: bool
     active_: tuple[str, ...]
     regularisation_: float
+    sizes_: Array
     status_: str
 
     def __init__(
@@ -110,22 +113,28 @@ class PhysicallyConsistent(FromFactors):
         last = np.zeros((1, r + 1))
         last[0, r] = np.sqrt(max(rss, 0.0))
         factor = np.vstack([np.column_stack([R, z]), last])
-        return self._fit_factors([factor], np.array([len(R) if count is None else count]), None)
+        return self._fit_factors([factor], np.array([len(R) if count is None else count]), None, weighted=True)
 
-    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:  # noqa: ARG002
+    def _fit_factors(
+        self,
+        factors: Sequence[Array],
+        counts: Array,
+        names: Sequence[str] | None,  # noqa: ARG002
+        weighted: bool = False,
+    ) -> Self:
         self._check_settings()
         if self.regularisation == "cross-validated":
             raise InputError("cross-validation needs rows and blocks: use fit(X, y, blocks=…), or give regularisation a number")
         weight = AUTO if self.regularisation == "auto" else float(self.regularisation)
-        return self._learn_consistent(factors, counts, weight)
+        return self._learn_consistent(factors, counts, weight, weighted)
 
-    def _learn_consistent(self, factors: Sequence[Array], counts: Array, weight: float) -> Self:
+    def _learn_consistent(self, factors: Sequence[Array], counts: Array, weight: float, weighted: bool = False) -> Self:
         r = self.base.rank
         if factors[0].shape[1] != r + 1:
             raise InputError(f"X has {factors[0].shape[1] - 1} columns; the base has {r} parameters")
         if not counts.sum():
             raise InputError("there are no rows to learn from: every torque was left out, or the logs are empty")
-        space, (R, z) = self._space(), _whitened(factors, counts)
+        space, (R, z) = self._space(factors, counts, weighted), _whitened(factors, counts)
         D = R @ self.base.B @ space.spun
         G, g = D @ space.C, z - D @ space.origin
         x, self.status_ = self._solve(space, G, g, weight)
@@ -157,7 +166,8 @@ class PhysicallyConsistent(FromFactors):
 
     def _cross_validated(self, parts: Sequence[Sequence[Array]], sizes: Array) -> float:
         """The λ whose fits predict the folds they have not seen best."""
-        space, errors = self._space(), np.zeros(len(TRIED))
+        joined = [_triangle(np.vstack(each)) for each in zip(*parts, strict=True)]
+        space, errors = self._space(joined, sizes.sum(axis=0)), np.zeros(len(TRIED))
         for f, held in enumerate(parts):
             others = [part for k, part in enumerate(parts) if k != f]
             factors = [_triangle(np.vstack(each)) for each in zip(*others, strict=True)]
@@ -173,10 +183,11 @@ class PhysicallyConsistent(FromFactors):
                 )
         return TRIED[int(np.argmin(errors))]
 
-    def _space(self) -> BodySpace:
-        return BodySpace(
-            self.base.model, self.prior, masses=self.masses, com=self.com, total_mass=self.total_mass, bounds=self.bounds
-        )
+    def _space(self, factors: Sequence[Array], counts: Array, weighted: bool = False) -> BodySpace:
+        model, B = self.base.model, self.base.B
+        self.sizes_ = weighted_sizes(B, factors, counts) if weighted else TypicalSizes(model).of_log(B, factors, counts)
+        limits: dict[str, Any] = {"masses": self.masses, "com": self.com, "total_mass": self.total_mass, "bounds": self.bounds}
+        return BodySpace(model, self.prior, sizes=self.sizes_, **limits)
 
     def _check_settings(self) -> None:
         if self.metric not in METRICS:

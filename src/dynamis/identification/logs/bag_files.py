@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-import struct
+from array import array
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dynamis.errors import InputError, MissingExtraError, printable
+import numpy as np
+
+from dynamis.errors import DynamisError, InputError, MissingExtraError, printable, reason_of
+from dynamis.identification.logs.sqlite_file import Cell, SqliteError, SqliteFile, SqliteTable
 
 KIND = "sensor_msgs/msg/JointState"
 NEEDS = "ROS 2 bags need rosbags and mcap: pip install 'dynamis[logs]'"
@@ -41,8 +43,16 @@ def messages_of(path: Path, topic: str) -> Iterator[Message]:
     return _Sqlite(path).messages(topic) if path.suffix == ".db3" else _Mcap(path).messages(topic)
 
 
-def _damaged(path: Path, error: object, cure: str) -> InputError:
-    return InputError(f"{printable(str(path), 400)}: it is damaged, or no ROS 2 bag ({error}); {cure}")
+def _damaged(path: Path, error: Exception, cure: str) -> InputError:
+    if isinstance(error, FileNotFoundError | PermissionError):
+        return InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror}")
+    return InputError(f"{printable(str(path), 400)}: it is damaged, or no ROS 2 bag ({reason_of(error)}); {cure}")
+
+
+def _check_encoding(path: Path, topic: str, encoding: Any) -> None:
+    if encoding != "cdr":
+        what = f"{printable(topic)} is serialised as {printable(encoding)}"
+        raise InputError(f"{printable(str(path), 400)}: {what}; only 'cdr' is read")
 
 
 class _Sqlite:
@@ -51,32 +61,53 @@ class _Sqlite:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def _open(self) -> sqlite3.Connection:
-        # immutable: nothing is written beside a bag, not even a journal
-        return sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-
     def topics(self) -> list[str]:
-        try:
-            with closing(self._open()) as bag:
-                found = bag.execute("SELECT name, serialization_format FROM topics WHERE type = ?", (KIND,)).fetchall()
-        except (sqlite3.Error, ValueError) as error:
-            raise _damaged(self.path, error, self.CURE) from None
+        with self._opened() as bag:
+            rows = list(bag.table("topics").rows(("name", "type", "serialization_format")))
+            found = [(self._text(name), form) for name, kind, form in rows if kind == KIND]
         for name, form in found:
-            if form != "cdr":
-                raise InputError(
-                    f"{printable(str(self.path), 400)}: {printable(name)} is serialised as {form!r}; only 'cdr' is read"
-                )
+            _check_encoding(self.path, name, form)
         return [name for name, _ in found]
 
+    @staticmethod
+    def _text(name: Any) -> str:
+        if not isinstance(name, str):
+            raise SqliteError(f"the name of a topic is {printable(name)}, not text")
+        return name
+
     def messages(self, topic: str) -> Iterator[Message]:
-        query = (
-            "SELECT messages.timestamp, messages.data FROM messages JOIN topics ON messages.topic_id = topics.id "
-            "WHERE topics.name = ? ORDER BY messages.timestamp, messages.id"
-        )
+        with self._opened() as bag:
+            ids = {key for key, name in bag.table("topics").rows(("id", "name")) if name == topic}
+            table = bag.table("messages")
+            places = table.places(("timestamp", "data"))
+            for cell in self._in_order(table, ids):
+                received, data = table.values(cell, places)
+                if not isinstance(data, bytes):
+                    raise SqliteError(f"message {cell.rowid} holds {type(data).__name__}, not bytes")
+                yield received, data
+
+    @staticmethod
+    def _in_order(table: SqliteTable, ids: set[Any]) -> Iterator[Cell]:
+        """The messages of these topics as they were received."""
+        keys, places = [array("q") for _ in range(4)], table.places(("topic_id", "timestamp"))
+        for cell in table.cells():
+            topic, received = table.values(cell, places)
+            if topic not in ids:
+                continue
+            if not isinstance(received, int):
+                raise SqliteError(f"the time of message {cell.rowid} is {printable(received)}, not whole nanoseconds")
+            for key, number in zip(keys, (received, cell.rowid, cell.page, cell.at), strict=True):
+                key.append(number)
+        received, rowid, page, at = (np.frombuffer(key, dtype=np.int64) for key in keys)
+        for k in np.lexsort((rowid, received)):
+            yield Cell(int(rowid[k]), int(page[k]), int(at[k]))
+
+    @contextmanager
+    def _opened(self) -> Iterator[SqliteFile]:
         try:
-            with closing(self._open()) as bag:
-                yield from bag.execute(query, (topic,))
-        except (sqlite3.Error, ValueError) as error:
+            with SqliteFile(self.path) as bag:
+                yield bag
+        except (SqliteError, OSError) as error:
             raise _damaged(self.path, error, self.CURE) from None
 
 
@@ -85,35 +116,20 @@ class _Mcap:
 
     def __init__(self, path: Path) -> None:
         try:
-            from mcap import exceptions, reader
+            from mcap import reader
         except ImportError:
             raise MissingExtraError(NEEDS) from None
         self.path, self.reader = path, reader
-        self.refused = (
-            exceptions.McapError,
-            ValueError,
-            EOFError,
-            RuntimeError,
-            OSError,
-            OverflowError,
-            MemoryError,
-            struct.error,
-        )
 
     def topics(self) -> list[str]:
-        try:
-            with self.path.open("rb") as file:
-                summary = self.reader.make_reader(file).get_summary()
-                if summary is None or not summary.channels:
-                    return self._topics_found(file)
-                kinds = {key: schema.name for key, schema in summary.schemas.items()}
-                channels = [c for c in summary.channels.values() if kinds.get(c.schema_id) == KIND]
-        except self.refused as error:
-            raise _damaged(self.path, error or type(error).__name__, self.CURE) from None
+        with self._opened() as file:
+            summary = self.reader.make_reader(file).get_summary()
+            if summary is None or not summary.channels:
+                return self._topics_found(file)
+            kinds = {key: schema.name for key, schema in summary.schemas.items()}
+            channels = [c for c in summary.channels.values() if kinds.get(c.schema_id) == KIND]
         for c in channels:
-            if c.message_encoding != "cdr":
-                what = f"{printable(c.topic)} is serialised as {c.message_encoding!r}"
-                raise InputError(f"{printable(str(self.path), 400)}: {what}; only 'cdr' is read")
+            _check_encoding(self.path, c.topic, c.message_encoding)
         return list(dict.fromkeys(c.topic for c in channels))
 
     def _topics_found(self, file: Any) -> list[str]:
@@ -123,12 +139,18 @@ class _Mcap:
         return list(dict.fromkeys(c.topic for schema, c, _ in every if schema is not None and schema.name == KIND))
 
     def messages(self, topic: str) -> Iterator[Message]:
+        with self._opened() as file:
+            # in the order of the file: sorting by time would keep all of them in memory
+            reader = self.reader.NonSeekingReader(file, validate_crcs=True)
+            for _, _, message in reader.iter_messages(topics=[topic], log_time_order=False):
+                yield message.log_time, message.data
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
         try:
             with self.path.open("rb") as file:
-                # in the order of the file: sorting by time would keep all of them in memory
-                for _, _, message in self.reader.NonSeekingReader(file, validate_crcs=True).iter_messages(
-                    topics=[topic], log_time_order=False
-                ):
-                    yield message.log_time, message.data
-        except self.refused as error:
-            raise _damaged(self.path, error or type(error).__name__, self.CURE) from None
+                yield file
+        except DynamisError:
+            raise
+        except Exception as error:  # the library meets damaged bytes with whatever breaks first
+            raise _damaged(self.path, error, self.CURE) from None

@@ -42,7 +42,8 @@ class BagTable(Table):
         self._joints = max(speakers, key=lambda names: (len(set(names) & set(joints)), len(names)))
         ours = [state for _, _, state in first if tuple(state.name) == self._joints]
         if len(set(self._joints)) != len(self._joints):
-            raise self.wrong(f"topic {printable(self._topic)} names a joint twice in one message: {', '.join(self._joints)}")
+            joints = ", ".join(map(printable, self._joints[:12]))
+            raise self.wrong(f"topic {printable(self._topic)} names a joint twice in one message: {joints}")
         self._fields = [field for field in FIELDS if any(len(getattr(state, field)) == len(self._joints) for state in ours)]
         self._time = "stamp" if any(map(_nanoseconds, ours)) else "received"
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import MissingExtraError
-from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block
+from dynamis.errors import MissingExtraError, printable
+from dynamis.file_limits import check_size
+from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block, rows_at_once
 
 
 def _h5py() -> Any:
@@ -33,26 +35,26 @@ class Hdf5Table(ArrayTable):
             if not isinstance(name, str) or not isinstance(item, h5py.Dataset) or item.external or item.is_virtual:
                 return
             if item.dtype.kind in NUMBERS and item.ndim in (1, 2):
+                if item.chunks is not None:  # the library reads and unpacks whole chunks
+                    bytes_of_chunk = math.prod(item.chunks) * item.dtype.itemsize
+                    check_size(f"a chunk of {printable(name)} in {self.label}", bytes_of_chunk, path.stat().st_size)
                 shapes[name] = item.shape
 
-        try:
-            with h5py.File(path, "r") as file:
-                file.visititems(visit)
-        except (OSError, RuntimeError, KeyError, ValueError) as error:
-            raise self.wrong(f"it is damaged, or no HDF5 file ({error}); write it again") from None
+        path.open("rb").close()  # what cannot be opened is not damaged
+        with self.reading("it is damaged, or no HDF5 file"), h5py.File(path, "r") as file:
+            file.visititems(visit)
         self._choose(shapes, "datasets")
         if not self._places:
             raise self.wrong("it holds no datasets of numbers with one row for each instant")
 
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
-        start = 0
-        try:
-            with _h5py().File(self.path, "r") as file:
-                for start in range(0, self._count, size):
-                    stop = min(start + size, self._count)
-                    places = [self._places[x] for x in names]
+        places = [self._places[x] for x in names]
+        with self.reading("it cannot be read"), _h5py().File(self.path, "r") as file:
+            widest = max(file[name].dtype.itemsize * math.prod(file[name].shape[1:]) for name in dict(places))
+            size = rows_at_once(size, widest)
+            for start in range(0, self._count, size):
+                stop = min(start + size, self._count)
+                with self.reading(f"its rows from {start} on cannot be read"):
                     read = {name: file[name][start:stop].reshape(stop - start, -1) for name in dict(places)}
-                    columns = [read[name][:, k] for name, k in places]
-                    yield Block(columns, np.arange(start, stop))
-        except (OSError, RuntimeError, KeyError, ValueError) as error:
-            raise self.wrong(f"its rows from {start} on cannot be read ({error}); write it again") from None
+                columns = [read[name][:, k] for name, k in places]
+                yield Block(columns, np.arange(start, stop))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,25 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block
+from dynamis.file_limits import ArrayHeader, array_header
+from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block, rows_at_once
 
 Array = npt.NDArray[Any]
-UNREADABLE = (ValueError, EOFError, TypeError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, SyntaxError)
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 LARGEST_NOTE = 1 << 22  # bytes
 SUMMED = 1 << 26  # bytes: of larger arrays, the archive's checksum would take as long as all the rest
 LOCAL_HEADER = struct.Struct("<26xHH")  # of a member: how long its name and its extra field are
-
-
-@dataclass(frozen=True)
-class Member:
-    """An array in an archive: where its numbers begin, and what they are."""
-
-    file: str
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype[Any]
-    offset: int
 
 
 class NpzTable(ArrayTable):
@@ -43,63 +28,51 @@ class NpzTable(ArrayTable):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            with zipfile.ZipFile(path) as archive:
-                named = {info.filename.removesuffix(".npy"): self._member(archive, info) for info in archive.infolist()}
-                true_names = self._names_in_note(archive, named)
-        except UNREADABLE as error:
-            raise self.wrong(f"it is damaged, or no .npz archive ({type(error).__name__}: {error}); write it again") from None
+        with path.open("rb") as file, self.reading("it is damaged, or no .npz archive"), zipfile.ZipFile(file) as archive:
+            named = {info.filename.removesuffix(".npy"): self._member(archive, info) for info in archive.infolist()}
+            true_names = self._names_in_note(archive, named)
         arrays = {true_names.get(name, name): m for name, m in named.items() if m is not None and len(m.shape) in (1, 2)}
         self._choose({name: m.shape for name, m in arrays.items()}, "arrays")
         self._columns = {column: (arrays[name], k) for column, (name, k) in self._places.items()}
         if not self._columns:
             raise self.wrong("it holds no arrays with one row for each instant; save t, q and tau with numpy.savez")
 
-    def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
+    def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader | None:
         """What an array is, from its header alone; None where it is not numbers."""
         if not info.filename.endswith(".npy"):
             return None
-        with archive.open(info) as file:
-            version = np.lib.format.read_magic(file)
-            if version not in HEADERS:
-                raise ValueError(f"{info.filename} has version {version} of the format")
-            shape, fortran, dtype = HEADERS[version](file)
-            offset = file.tell()
-        name = printable(info.filename.removesuffix(".npy"))
-        if dtype.hasobject:
-            what = f"array {name} holds Python objects, which could run anything when read"
+        header = array_header(archive, info)
+        if header.dtype.hasobject:
+            what = f"array {printable(header.name)} holds Python objects, which could run anything when read"
             raise self.wrong(f"{what}; save it as numbers: np.asarray(x, float)")
-        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize + offset != info.file_size:
-            what = f"array {name} claims the shape {shape}, which its {info.file_size} bytes are not"
+        if not header.fits:
+            what = f"array {printable(header.name)} claims the shape {header.shape}, which its {info.file_size} bytes are not"
             raise self.wrong(f"{what}: the file is damaged; write it again")
-        return Member(info.filename, shape, fortran, dtype, offset) if dtype.kind in NUMBERS + "M" else None
+        return header if header.dtype.kind in NUMBERS + "M" else None
 
     @staticmethod
-    def _names_in_note(archive: zipfile.ZipFile, named: dict[str, Member | None]) -> dict[str, str]:
+    def _names_in_note(archive: zipfile.ZipFile, named: dict[str, ArrayHeader | None]) -> dict[str, str]:
         """The names of the columns of a simulated motion, of which the archive can hold only those without slashes."""
         from dynamis.simulation.files import npz_names
 
         if "note" not in named or archive.getinfo("note.npy").file_size > LARGEST_NOTE:
             return {}
-        with archive.open("note.npy") as file, contextlib.suppress(ValueError, KeyError, TypeError):
+        with archive.open("note.npy") as file, contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
             columns = json.loads(str(np.lib.format.read_array(file, allow_pickle=False)))["columns"]
-            return dict(zip(npz_names(columns), columns, strict=True))
+            if all(isinstance(name, str) for name in columns):
+                return dict(zip(npz_names(columns), columns, strict=True))
         return {}
 
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
         with contextlib.ExitStack() as stack:
-            try:
+            with self.reading("it changed while it was read"):
                 archive = stack.enter_context(zipfile.ZipFile(self.path))
                 streams = {m.file: _Streams(stack, archive, m) for m, _ in (self._columns[x] for x in names)}
-            except (*UNREADABLE, OSError, KeyError) as error:
-                raise self.wrong(f"it changed while it was read ({type(error).__name__}: {error}); read it again") from None
+            size = rows_at_once(size, max(stream.row_bytes for stream in streams.values()))
             for start in range(0, self._count, size):
                 count = min(size, self._count - start)
-                try:
+                with self.reading(f"its rows from {start} on are damaged"):
                     read = {file: stream.rows(count) for file, stream in streams.items()}
-                except UNREADABLE as error:
-                    why = f"its rows from {start} on are damaged ({type(error).__name__}: {error}); write it again"
-                    raise self.wrong(why) from None
                 columns = [read[m.file][:, k] for m, k in (self._columns[x] for x in names)]
                 yield Block(columns, start + np.arange(count))
 
@@ -107,10 +80,11 @@ class NpzTable(ArrayTable):
 class _Streams:
     """The rows of one array in turn. Columns stored one after another are read side by side, each by a stream of its own."""
 
-    def __init__(self, stack: contextlib.ExitStack, archive: zipfile.ZipFile, member: Member) -> None:
+    def __init__(self, stack: contextlib.ExitStack, archive: zipfile.ZipFile, member: ArrayHeader) -> None:
         self.member = member
         length = member.shape[0]
         self.width = member.shape[1] if len(member.shape) == 2 else 1
+        self.row_bytes = self.width * member.dtype.itemsize
         self.apart = member.fortran and self.width > 1
         starts = [k * length for k in range(self.width)] if self.apart else [0]
         self.files: list[IO[bytes]] = []

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dynamis.errors import MissingExtraError
+from dynamis.errors import MissingExtraError, printable
+from dynamis.file_limits import check_size
 from dynamis.identification.logs.table import NUMBERS, Block, Table
 
 
@@ -21,17 +22,17 @@ class ParquetTable(Table):
         except ImportError:
             raise MissingExtraError("Parquet logs need pyarrow: pip install 'dynamis[logs]'") from None
         self.path = path
-        self._refused = (pyarrow.ArrowException, OSError, ValueError)
-        try:
-            with parquet.ParquetFile(path) as file:
-                schema, self._count = file.schema_arrow, file.metadata.num_rows
-        except self._refused as error:
-            raise self.wrong(f"it is damaged, or no Parquet file ({error}); write it again") from None
+        path.open("rb").close()  # what cannot be opened is not damaged
+        with self.reading("it is damaged, or no Parquet file"), parquet.ParquetFile(path) as file:
+            schema, self._count = file.schema_arrow, file.metadata.num_rows
+            for k in range(file.num_row_groups):  # a page of a group is unpacked as a whole
+                unpacked = file.metadata.row_group(k).total_byte_size
+                check_size(f"row group {k} of {self.label}", unpacked, path.stat().st_size)
         kinds = pyarrow.types
         tests = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_timestamp)
         self._names = tuple(f.name for f in schema if any(test(f.type) for test in tests))
         others = [f.name for f in schema if f.name not in self._names]
-        self._left_out = f"columns that are no numbers are left out: {', '.join(others[:12])}" if others else ""
+        self._left_out = f"columns that are no numbers are left out: {', '.join(map(printable, others[:12]))}" if others else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,12 +50,9 @@ class ParquetTable(Table):
         from pyarrow import parquet
 
         start = 0
-        try:
-            with parquet.ParquetFile(self.path) as file:
-                for batch in file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names)), use_threads=False):
-                    arrays = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
-                    arrays = {k: x if x.dtype.kind in NUMBERS + "M" else x.astype(float) for k, x in arrays.items()}
-                    yield Block([arrays[name] for name in names], start + np.arange(batch.num_rows))
-                    start += batch.num_rows
-        except self._refused as error:
-            raise self.wrong(f"its rows from {start} on are damaged ({error}); write it again") from None
+        with self.reading("its rows are damaged"), parquet.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names)), use_threads=False):
+                arrays = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
+                arrays = {k: x if x.dtype.kind in NUMBERS + "M" else x.astype(float) for k, x in arrays.items()}
+                yield Block([arrays[name] for name in names], start + np.arange(batch.num_rows))
+                start += batch.num_rows

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.file_limits import check_size
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.logs.mapping import Mapping
 from dynamis.identification.logs.plan import Plan, planned
@@ -57,6 +58,8 @@ def _check_size(plan: Plan) -> None:
     """A log that cannot be in memory is refused before it is tried: a small file may claim or unpack to anything."""
     counts = [table.count for table in plan.tables if table.count is not None]
     wanted = 8 * max(counts, default=0) * sum(len(table_columns) for table_columns in plan.columns)
+    present = sum(table.path.stat().st_size for table in plan.tables if table.count is not None)
+    check_size(f"{printable(plan.source)} claims {max(counts, default=0)} rows and", wanted, present)
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import DynamisError, InputError, printable, reason_of, unknown_name
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
 TIMES = ("t", "time", "timestamp")
+MOST_COLUMNS = 10_000  # of one array: what has more is no table of signals
+BLOCK_BYTES = 1 << 27  # of one array, read at a time
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,24 @@ class Table(ABC):
     def wrong(self, why: str) -> InputError:
         return InputError(f"{printable(str(self.path), 400)}: {why}")
 
+    @contextmanager
+    def reading(self, why: str) -> Iterator[None]:
+        """Whatever a library raises on damaged bytes, as an `InputError` that says ``why``; errors of Dynamis pass."""
+        try:
+            yield
+        except DynamisError:
+            raise
+        except Exception as error:  # libraries meet damaged bytes with whatever breaks first
+            raise self.wrong(f"{why} ({reason_of(error)}); write it again") from None
+
 
 class ArrayTable(Table):
     """Arrays (N,) and (N, k) of a file; those are columns that have as many rows as the times, or as most of them."""
 
     def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str) -> None:
         """Of arrays of these shapes, called ``word`` in messages; `_places` then says which column of which array is which."""
+        wide = [f"{printable(name)} {s}" for name, s in shapes.items() if len(s) == 2 and s[1] > MOST_COLUMNS]
+        shapes = {name: s for name, s in shapes.items() if len(s) == 1 or s[1] <= MOST_COLUMNS}
         times = [s[0] for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and len(s) == 1]
         lengths = Counter(s[0] for s in shapes.values())
         self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
@@ -100,9 +115,9 @@ class ArrayTable(Table):
             for k, column in enumerate(matrix_names(name, s))
         }
         others = [f"{printable(name)} {s}" for name, s in shapes.items() if s[0] != self._count]
-        self._left_out = (
-            f"{word} of other lengths than {self._count} rows are left out: {', '.join(others[:12])}" if others else ""
-        )
+        reasons = [f"{word} of other lengths than {self._count} rows are left out: {', '.join(others[:12])}"] if others else []
+        reasons += [f"{word} with more than {MOST_COLUMNS} columns are left out: {', '.join(wide[:12])}"] if wide else []
+        self._left_out = "; ".join(reasons)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,6 +130,11 @@ class ArrayTable(Table):
     @property
     def left_out(self) -> str:
         return self._left_out
+
+
+def rows_at_once(size: int, row_bytes: int) -> int:
+    """How many rows are read at a time: ``size``, or fewer where rows are long."""
+    return max(1, min(size, BLOCK_BYTES // max(1, row_bytes)))
 
 
 def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:

@@ -1,0 +1,85 @@
+"""Results do not depend on how large a robot is: sizes of unknown parameters come from its torques, not from constants."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.identification import Column, LinearModel, PhysicallyConsistent, Samples, base_parameters, equations
+from dynamis.identification.choices import near_the_prior
+from dynamis.identification.estimators.typical_sizes import TypicalSizes
+from dynamis.model.description import MassProperties
+
+
+def scaled(robot, factor):
+    """The same robot with every mass and inertia multiplied."""
+    description = robot.description
+    for link in description.links:
+        m = link.mass_properties
+        if m is not None:
+            link.mass_properties = MassProperties(m.mass * factor, m.com, m.tensor * factor, m.line)
+    return dy.Robot(description)
+
+
+def log(robot, viscous, coulomb, seconds=10.0, rate=40.0, noise=0.008):
+    """A motion of three harmonics with exact derivatives; friction that the robot's file does not have."""
+    rng, t = np.random.default_rng(0), np.arange(round(seconds * rate)) / rate
+    order = np.arange(1, 4)[:, None, None]
+    w = 0.2 * np.pi * order
+    angle = w * t[:, None] + rng.uniform(0.0, 2.0 * np.pi, (3, 1, robot.n))
+    size = 0.8 * rng.uniform(0.3, 1.0, (3, 1, robot.n)) / order
+    q, v, a = (np.sum(x, axis=0) for x in (size * np.sin(angle), size * w * np.cos(angle), -size * w**2 * np.sin(angle)))
+    tau = robot.inverse_dynamics(q, v, a) + viscous * v + coulomb * np.sign(v)
+    tau += noise * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
+    return Samples.of(q, v, a, tau, t=t, period=1.0 / rate)
+
+
+@pytest.mark.parametrize("estimator", ["consistent", "ridge"])
+def test_torques_masses_and_friction_times_forty_give_the_parameters_times_forty(estimator):
+    arm = dy.load("planar_2r_melchiorri")
+    one, other = (
+        dy.identify(scaled(arm, k), log(scaled(arm, k), viscous=25.0 * k, coulomb=7.5 * k), estimator=estimator, compare=())
+        for k in (1.0, 40.0)
+    )
+    assert np.allclose(other.estimator.coef_, 40.0 * one.estimator.coef_, rtol=1e-5)
+    assert np.allclose(other.statistics.std, 40.0 * one.statistics.std, rtol=1e-5)
+    assert other.validation.held_out == pytest.approx(one.validation.held_out, rel=1e-5)
+    assert other.verdict.grade == one.verdict.grade
+
+
+def test_large_friction_that_the_file_lacks_is_found_by_default():
+    large = scaled(dy.load("ur5e"), 40.0)
+    found = dy.identify(large, log(large, viscous=1000.0, coulomb=300.0), compare=())
+    assert found.validation.held_out < 1.0  # percent; the noise of the log is 0.8
+    for joint in large.coordinate_names:
+        assert found.parameters[f"{joint}.viscous"] == pytest.approx(1000.0, rel=0.015)
+        assert found.parameters[f"{joint}.coulomb"] == pytest.approx(300.0, rel=0.015)
+
+
+def test_a_slow_log_does_not_let_viscous_friction_run_away():
+    """At 1 mrad/s viscous friction hardly shows: its size then comes from the speeds the robot can have."""
+    arm = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(arm))
+    rng = np.random.default_rng(3)
+    q, v, a = rng.uniform(-1.0, 1.0, (200, 2)), *(1e-3 * rng.normal(size=(2, 200, 2)))
+    tau = arm.inverse_dynamics(q, v, a)
+    size = np.sqrt(np.mean(tau**2, axis=0))
+    e = equations(base, Samples.of(q, v, a, tau + 0.05 * size * rng.normal(size=tau.shape)))
+    fit = PhysicallyConsistent(base).fit(e.X, e.y, joint=e.joint, names=e.names)
+    found = dict(zip(base.names, fit.coef_, strict=True))
+    for k, joint in enumerate(arm.coordinate_names):
+        assert abs(found[f"{joint}.viscous"]) < size[k]  # N·m·s/rad; 0.05 τ / 1e-3 rad/s would be 50 times as much
+
+
+def test_sizes_without_a_log_are_those_of_the_torques_of_the_robot():
+    arm = dy.load("planar_2r_melchiorri")
+    twice = [near_the_prior(base_parameters(scaled(arm, k))).prior_scale for k in (1.0, 40.0)]
+    assert np.allclose(twice[1], 40.0 * twice[0], rtol=1e-9)
+
+
+def test_a_column_in_other_units_has_the_inverse_size():
+    arm = dy.load("planar_2r_melchiorri")
+    model = LinearModel(
+        arm, columns=[Column("fan", lambda _r, _q, v, _a: v * v), Column("fan in krpm", lambda _r, _q, v, _a: 1e4 * v * v)]
+    )
+    sizes = TypicalSizes(model).of_model(model.prior)
+    assert sizes[-2] == pytest.approx(1e4 * sizes[-1])
