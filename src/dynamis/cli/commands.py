@@ -197,23 +197,26 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
 )
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="here",
               metavar="FOLDER", help="The folder.")  # fmt: skip
+@click.option("--name", metavar="NAME", help="Name of the C function and of both files; dynamis_FUNCTION unless given.")
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def export(
-    robot: str, function: str, precision: str, out: Path, floating: bool, settings: tuple[str, ...], as_json: bool
-) -> None:
+    robot: str, function: str, precision: str, out: Path, name: str | None, floating: bool, settings: tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
     """Write a robot's function as C99: a header and a source, with a self-test, without dependencies.
 
     \b
     Example:
       dynamis export ur5e inverse_dynamics --to c
       cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST dynamis_inverse_dynamics.c -lm && ./a.out
+      dynamis export ur5e forward_dynamics --name ur5e_acceleration -o controller
     """
     found = loaded(robot, settings, floating)
     with waiting("writing"):
-        written = found.write_c(function, out, precision=precision)
+        written = found.write_c(function, out, name=name, precision=precision)
     _say_written(written, as_json)
 
 
@@ -255,7 +258,8 @@ def show(
     if form == "graph":
         text = code.text()
     elif form == "c":
-        text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, []))
+        results = [c_text.RESULTS.get(function, "")]
+        text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, [], results))
     elif form == "cuda":
         text = cuda_text.render(code, f"dynamis_{function}", precision)
     else:

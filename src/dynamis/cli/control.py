@@ -48,6 +48,7 @@ LAWS = (
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable.")
 @click.option("--c", "folder", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Also write the law as C99, with the robot as its model.")  # fmt: skip
+@click.option("--name", metavar="NAME", help="Name of the C function and its files, with --c; control_LAW unless given.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Draw motion, errors and torques.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -55,7 +56,8 @@ LAWS = (
 def control(
     robot: str, law: str, goal: str | None, start: str | None, bandwidth: float, damping: float, stiffness: float,
     duration: float, move: float | None, error: float, seed: int, rate: float | None, step: float | None,
-    seconds: float | None, settings: tuple[str, ...], folder: Path | None, plot: Path | None, as_json: bool,
+    seconds: float | None, settings: tuple[str, ...], folder: Path | None, name: str | None, plot: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Try out a controller: a smooth move to a goal, and what is known about stability.
 
@@ -84,7 +86,7 @@ def control(
             damping=damping, stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed,
             rate=rate, step=step, seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
-    written = [] if folder is None else [str(path) for path in write_c(loaded, made.law, folder)]
+    written = [] if folder is None else [str(path) for path in write_c(loaded, made.law, folder, name=name)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))
