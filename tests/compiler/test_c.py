@@ -95,7 +95,14 @@ def test_a_name_that_c_does_not_allow_is_refused(tmp_path, name):
 
 
 def test_argument_names_that_c_does_not_allow_are_replaced():
-    assert argument_names(["q", "double", "v12", "q", "gain", "\u03c4"], "in", {"gain"}) == ["q", "in1", "in2", "in3", "in4", "in5"]
+    assert argument_names(["q", "double", "v12", "q", "gain", "\u03c4"], "in", {"gain"}) == [
+        "q",
+        "in1",
+        "in2",
+        "in3",
+        "in4",
+        "in5",
+    ]
 
 
 def test_a_full_disk_leaves_the_files_that_were_there(tmp_path, monkeypatch):

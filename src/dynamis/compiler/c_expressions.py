@@ -15,7 +15,7 @@ _TESTS = {"lt": "<", "le": "<=", "eq": "=="}
 
 
 class Expressions:
-    """Values are ``v12``, inputs ``in0[3]`` or an element of ``names[0]``; ``fused`` maps a multiply-add to the target's form."""
+    """Values are ``v12``, inputs ``in0[3]`` or an element of ``names[0]``; ``fused`` has the forms of a multiply-add."""
 
     def __init__(self, code: Code, precision: str, fused: Mapping[str, str], names: Sequence[str] | None = None) -> None:
         self.type, self.fused = precision, fused

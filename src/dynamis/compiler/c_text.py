@@ -26,15 +26,17 @@ Array = npt.NDArray[Any]
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
 
 
-_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
-register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while""".split()
-_FUNCTIONS = """sin cos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k""".split()
+_KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
+)
+_FUNCTIONS = "sin cos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
 # the customary letters of what the robot's functions return
 RESULTS = {
     "inverse_dynamics": "tau", "forward_dynamics": "a", "mass_matrix": "M", "coriolis_matrix": "C", "gravity": "g", "bias": "h",
     "regressor": "Y", "kinetic_energy": "T", "potential_energy": "U",
 }  # fmt: skip
-RESERVED = frozenset(_KEYWORDS) | frozenset(_FUNCTIONS) | {f"{name}f" for name in _FUNCTIONS}
+RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
 
 
 def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
@@ -100,8 +102,8 @@ class _Text(Expressions):
             label = "" if own == name else re.sub(r"[^A-Za-z0-9 _]", "?", name) + ", "
             lines.append(f" * input {own}: {label}{size} number{'s' * (size != 1)}")
         for own, (_, shape) in zip(self.results, self.code.results, strict=True):
-            size = " x ".join(map(str, shape)) + " numbers" if shape else "one number"
-            lines.append(f" * output {own}: {size}")
+            extent = " x ".join(map(str, shape)) + " numbers" if shape else "one number"
+            lines.append(f" * output {own}: {extent}")
         lines += [" */", f"#ifndef {guard}", f"#define {guard}", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
         return "\n".join([*lines, self.prototype() + ";", "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 

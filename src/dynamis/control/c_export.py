@@ -59,8 +59,9 @@ def write_c(
     kernel = compiled(robot, law)
     own = getattr(law, "law", law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
-    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}",
-                          _test_states(robot, law, kernel, states, duration), ["tau", "x_dot"][: len(kernel.code.outputs)])  # fmt: skip
+    tests = _test_states(robot, law, kernel, states, duration)
+    results = ["tau", "x_dot"][: len(kernel.code.outputs)]
+    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
 
 

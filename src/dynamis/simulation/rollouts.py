@@ -24,6 +24,7 @@ from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
 from dynamis.simulation.fixed_step import SETTLED
 from dynamis.simulation.noise import Noise
+from dynamis.simulation.sampling import Sampled
 
 Array = npt.NDArray[Any]
 
@@ -78,7 +79,7 @@ def rollouts(
     q0: Any,
     v0: Any = None,
     *,
-    controller: Callable[..., Any] | DynamicLaw | None = None,
+    controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
     parameters: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
@@ -93,9 +94,10 @@ def rollouts(
 ) -> Rollouts:
     """Motions of a batch of states for the time ``t``, reported every so many steps.
 
-    ``controller(robot, t, q, v)`` is written for one state with NumPy and must not branch on it (`dynamis.where` chooses):
-    it is traced and compiled together with robot, drives and integrator. One that cannot be traced is called from Python
-    instead, which takes a thousand times longer; ``note`` says why. It may be a `DynamicLaw`. ``friction``, ``actuators``,
+    ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
+    and without branching on it (`dynamis.where` chooses): it is traced and compiled together with robot, drives and integrator.
+    One that cannot be traced is called from Python instead, which takes a thousand times longer; ``note`` says why. It may be
+    `Sampled`, at a whole number of steps, or a `DynamicLaw`. ``friction``, ``actuators``,
     ``wrenches`` and ``stops`` are as for `simulate`, where none sticks; their functions are traced too.
 
     ``parameters`` are values that differ from motion to motion: for symbols of the robot (…), and for further arguments of the
@@ -115,8 +117,6 @@ def rollouts(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if controller is not None and not callable(controller) and not isinstance(controller, DynamicLaw):
-        raise InputError("controller= takes a function of (robot, t, q, v)")
     if not isinstance(every, int | np.integer) or every < 1:
         raise InputError(f"every= takes a whole number of steps from 1, got {every!r}")
     if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
@@ -129,15 +129,15 @@ def rollouts(
     if not robot.model.symbolic:
         # a mass matrix that cannot be inverted is refused here, by the joint's name
         robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
+    steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     loop = ClosedLoop(
         robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
-        wrenches=wrenches, stops=stops, noise=disturbance is not None,
+        wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,
     )  # fmt: skip
     xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
-    steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     marching = BatchMarch(loop, xp, y, t / steps, steps, int(every), disturbance, first, progress)
     # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
-    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n else None
+    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n and loop.samples is None else None
     kernel = loop.kernel(stage=stages is not None)
     note = _why_not(loop, kernel)
     states = marching.called() if note else marching.compiled(kernel, stages)
@@ -157,7 +157,7 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
         code = kernel.code
     except Exception as error:
         missing = "has no value" in str(error)
-        if (loop.controller is None and loop.law is None) or missing or loop.symbolic:
+        if (loop.law.torque is None and loop.law.dynamic is None) or missing or loop.symbolic:
             if missing:
                 raise InputError(f"{error}: parameters={{name: values}}") from None
             raise

@@ -12,6 +12,7 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
+from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES
 from dynamis.simulation.friction import laws_of
@@ -67,7 +68,8 @@ def simulate(
     """The motion from q0, v0 (at rest in the neutral configuration unless given) for the time ``t``.
 
     ``t`` is a duration, (start, end), or the times to report. ``torque`` is constant or a function of t; ``controller`` a
-    function of (t, q, v) that returns torques; ``wrenches`` maps frames to wrenches in world axes, constant or functions.
+    function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
+    in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, truly sticking), "smooth", "none", or a mapping of coordinates to
     laws. ``actuators`` maps coordinates to what stands between command and torque, in place of the robot's own; ``stops`` is
     what `joint_stops` makes, or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are looked for, or to
@@ -102,15 +104,20 @@ def simulate(
     robot, drives = actuators_of(robot, actuators)
     if before is not None:
         check_same_robot(before, robot)
-    held = Held(controller, robot.n, float(times[0]), samples_of(before)) if isinstance(controller, Sampled) else None
+    law = as_law(controller)
+    if law.extra:
+        raise InputError(
+            f"the controller takes {law.extra[0]!r}, which simulate does not provide; rollouts has parameters= for it"
+        )
+    function = None if law.torque is None else law.on(robot)
+    held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
     noise = disturbance.source(robot.n) if isinstance(disturbance, Noise) else None
     disturbing = None if disturbance is None else source(noise or disturbance, robot.n, "disturbance")
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = None if seconds is None else Clock(_seconds(seconds))
-    remembering = isinstance(controller, DynamicLaw)
-    memory = Memory(controller, robot, checked=True) if isinstance(controller, DynamicLaw) else None
-    command = torque_source(robot, torque, None if remembering else held or controller, None if hard else stops)
+    memory = None if law.dynamic is None else Memory(law.dynamic, robot, checked=True)
+    command = torque_source(robot, torque, held or function, None if hard else stops)
     motion = Motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
@@ -125,7 +132,7 @@ def simulate(
     jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
-        pushes = Pushes(torque, controller, stops, plain_wrenches(robot, wrenches), disturbance)
+        pushes = Pushes(torque, law, stops, plain_wrenches(robot, wrenches), disturbance)
         made = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=_timed(progress, clock),

@@ -14,11 +14,12 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
-from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.controllers import Law
+from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.resume import Stop, names_inside
-from dynamis.simulation.sampling import Held, Sampled, Stepwise, instants
+from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.trajectory import Trajectory
 
@@ -30,7 +31,7 @@ class Pushes:
     """What was given to push the robot, before it was dressed for evaluation: numbers, our functions, or a user's."""
 
     torque: Any = None
-    controller: Any = None
+    controller: Law = field(default_factory=Law)
     stops: Any = None
     wrenches: Mapping[str, Any] = field(default_factory=dict)
     disturbance: Any = None
@@ -41,13 +42,13 @@ class Pushes:
 
         A sampled controller is called between steps, not within them; torques and disturbances are numbers between them.
         """
-        given = (self.controller, self.stops, *self.wrenches.values())
-        plain = all(not callable(x) or getattr(x, "traceable", False) for x in given)
+        law, others = self.controller, (self.stops, *self.wrenches.values())
+        called = law.sampled is None and (law.torque is not None or law.dynamic is not None)
         return (
-            plain
+            (law.traceable or not called)
+            and all(not callable(x) or getattr(x, "traceable", False) for x in others)
             and not callable(self.torque)
             and not callable(self.disturbance)
-            and (not isinstance(self.controller, DynamicLaw) or self.controller.traceable)
         )
 
 
@@ -59,7 +60,8 @@ def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
     robot = motion.robot
     functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
     # beside the robot's own functions, to go when the robot goes; a law may have been changed since it was compiled
-    known = robot._evaluator.kernels if pushes.controller is None or isinstance(pushes.controller, Sampled) else {}
+    control = None if pushes.controller.sampled is not None else pushes.controller.torque
+    known = robot._evaluator.kernels if control is None and pushes.controller.dynamic is None else {}
     pushed = ((frame, functions.get(frame)) for frame in pushes.wrenches)
     key: Any = (
         "step", method, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
@@ -67,12 +69,10 @@ def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
     if key in known:
         return known[key]
 
-    law = pushes.controller if callable(pushes.controller) else None
-
     def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
         def command(now: Any, q: Array, v: Array) -> Array:
-            functions = [f for f in (law, pushes.stops) if f is not None]
-            return sum((np.asarray(f(now, q.copy(), v.copy())) for f in functions), start=tau)
+            total = tau if control is None else tau + np.asarray(control(robot, now, q.copy(), v.copy()))
+            return total if pushes.stops is None else total + np.asarray(pushes.stops(now, q.copy(), v.copy()))
 
         rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(pushes.wrenches)}
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
