@@ -154,9 +154,16 @@ class Stepwise(Protocol):
     def reach(self, t: float, q: Array, v: Array) -> None: ...
 
 
+class Shortcut(Protocol):
+    """A quicker integration of intervals in which no joint starts or stops; None for those in which one may."""
+
+    def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None: ...
+
+
 def integrate_stepwise(
-    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None, **options: Any
-) -> Pieces:
+    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None,
+    shortcut: Shortcut | None = None, **options: Any,
+) -> Pieces:  # fmt: skip
     """Integrate from instant to instant; between them the torques that change by steps are constant."""
     start, end = float(times[0]), float(times[-1])
     whole, y, progress = Pieces(), y0, options.pop("progress")
@@ -171,8 +178,11 @@ def integrate_stepwise(
                 whole.status, whole.failure = f"stopped: {failed}", failed
                 break
             known = whole if whole.pieces else before
-            reported = np.array([a, *times[(times > a) & (times < b)], b])
-            part = integrate(motion, reported, y, progress=None, before=known, **options)
+            inside = times[np.searchsorted(times, a, side="right") : np.searchsorted(times, b, side="left")]
+            reported = np.array([a, *inside, b])
+            part = None if shortcut is None else shortcut.interval(a, b, y, reported, known)
+            if part is None:
+                part = integrate(motion, reported, y, progress=None, before=known, **options)
             whole.add(part)
             if part.status != REACHED:
                 break

@@ -12,6 +12,7 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
+from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES
@@ -31,7 +32,7 @@ from dynamis.simulation.resume import (
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
 from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
-from dynamis.simulation.stepped import Pushes, march_one
+from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock, OutOfTimeError
 from dynamis.simulation.sticking import solve
 from dynamis.simulation.trajectory import Trajectory
@@ -127,12 +128,11 @@ def simulate(
         memory.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])  # one that fails at the very start raises
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
-    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
-        raise InputError(f"step must be a positive number of seconds, got {step!r}")
+    _check_step(step)
     jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
+    pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
-        pushes = Pushes(torque, law, stops, plain_wrenches(robot, wrenches), disturbance)
         made = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=_timed(progress, clock),
@@ -144,11 +144,18 @@ def simulate(
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
     }  # fmt: skip
     if jumps:
+        suits = hard is None and watcher is None and CompiledPieces.suits(motion, pushes, method)
+        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock) if suits else None
         pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
     return made if before is None else joined(before, made)
+
+
+def _check_step(step: Any) -> None:
+    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
+        raise InputError(f"step must be a positive number of seconds, got {step!r}")
 
 
 def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:
@@ -186,7 +193,7 @@ def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stoppin
     tau, friction, pushed_by_stops = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
     wrenches = {frame: np.zeros((len(reached), 6)) for frame in motion.wrenches}
     status, known = pieces.status, len(reached)
-    for k, (t, slides, at_stop) in enumerate(zip(reached, directions, resting, strict=True)):
+    for k, (t, slides) in enumerate(zip(reached, directions, strict=True)):
         v[k, [j for j, s in slides.items() if s == 0]] = 0.0
         z = states[k, nq + n : -1]
         try:
@@ -202,14 +209,16 @@ def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stoppin
         for frame, w in (pushed or {}).items():
             wrenches[frame][k] = w
         friction[k] = motion.smooth_friction(v[k], z)
-        if slides:
-            r = tau[k] - friction[k] - motion.smooth.inverse_dynamics(q[k], v[k], np.zeros(n), pushed)
-            laws = laws_with_stops(motion.sticking, at_stop)
-            d = solve(motion.smooth.mass_matrix(q[k]), r, v[k], slides, laws)[1]
-            for j, side in at_stop.items():
+    wrenches = {frame: w[:known] for frame, w in wrenches.items()}
+    dry = [k for k in range(known) if directions[k]]
+    if dry:
+        pushed = {frame: w[dry] for frame, w in wrenches.items()} or None
+        r = tau[dry] - friction[dry] - motion.smooth.inverse_dynamics(q[dry], v[dry], np.zeros((len(dry), n)), pushed)
+        for k, M, row in zip(dry, motion.smooth.mass_matrix(q[dry]), r, strict=True):
+            d = solve(M, row, v[k], directions[k], laws_with_stops(motion.sticking, resting[k]))[1]
+            for j, side in resting[k].items():
                 d[j], pushed_by_stops[k, j] = AtStop(side, motion.sticking.get(j)).split(float(d[j]))
             friction[k] += d
-    wrenches = {frame: w[:known] for frame, w in wrenches.items()}
     return Trajectory(
         motion.robot, reached[:known], q[:known], v[:known], tau[:known], friction[:known], states[:known, -1].copy(),
         wrenches, tuple(pieces.events), status, {"evaluations": pieces.evaluations, "pieces": len(pieces.pieces)},

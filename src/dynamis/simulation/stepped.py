@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -52,39 +53,82 @@ class Pushes:
         )
 
 
-def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
-    """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
+@dataclass(frozen=True)
+class TracedMotion:
+    """A motion whose sampled and constant torques, constant wrenches and disturbances are inputs of a compiled function."""
 
-    y is q, v, the states of friction and drives, the work done, and what iteration within the rule has left at worst.
-    """
-    robot = motion.robot
-    functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
-    # beside the robot's own functions, to go when the robot goes; a law may have been changed since it was compiled
-    control = None if pushes.controller.sampled is not None else pushes.controller.torque
-    known = robot._evaluator.kernels if control is None and pushes.controller.dynamic is None else {}
-    pushed = ((frame, functions.get(frame)) for frame in pushes.wrenches)
-    key: Any = (
-        "step", method, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
-    )  # fmt: skip
-    if key in known:
+    motion: Motion
+    pushes: Pushes
+
+    @property
+    def control(self) -> Callable[..., Any] | None:
+        return None if self.pushes.controller.sampled is not None else self.pushes.controller.torque
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        return {frame: w for frame, w in self.pushes.wrenches.items() if callable(w)}
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The lengths of the inputs ``w`` and ``d``; ``tau`` is as long as the robot has degrees of freedom."""
+        return {"w": max(1, 6 * len(self.pushes.wrenches)), "d": self.motion.robot.n}
+
+    def kernel(self, name: str, make: Callable[[], Kernel]) -> Kernel:
+        """The kernel of this name, kept with the robot's own unless a user's law is part of it, which may change."""
+        motion, pushes = self.motion, self.pushes
+        if self.control is not None or pushes.controller.dynamic is not None:
+            return make()
+        pushed = ((frame, self.functions.get(frame)) for frame in pushes.wrenches)
+        key: Any = (
+            name, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
+        )  # fmt: skip
+        known = motion.robot._evaluator.kernels
+        if key not in known:
+            known[key] = make()
         return known[key]
 
-    def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
+    def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> Motion:
+        """The equations of motion of the robot being traced."""
+        motion, control, stops, functions = self.motion, self.control, self.pushes.stops, self.functions
+
         def command(now: Any, q: Array, v: Array) -> Array:
             total = tau if control is None else tau + np.asarray(control(robot, now, q.copy(), v.copy()))
-            return total if pushes.stops is None else total + np.asarray(pushes.stops(now, q.copy(), v.copy()))
+            return total if stops is None else total + np.asarray(stops(now, q.copy(), v.copy()))
 
-        rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(pushes.wrenches)}
+        rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(self.pushes.wrenches)}
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
         disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
         memory = None if motion.memory is None else Memory(motion.memory.law, robot, checked=False)
-        flow = Flow(Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory))
+        return Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
+
+    def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
+        """(tau, w, d) from here to the next instant at which one of them changes."""
+        torque, disturbance = self.pushes.torque, self.motion.disturbance
+        tau = np.zeros(self.motion.robot.n) if torque is None else np.asarray(torque, dtype=float)
+        q, v, _ = self.motion.split(y)
+        d = np.zeros(self.motion.robot.n) if disturbance is None else disturbance(t, q, v)
+        return tau if held is None else tau + held(t), self._wrenches, d
+
+    @cached_property
+    def _wrenches(self) -> Array:
+        constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in self.pushes.wrenches.values()]
+        return np.concatenate(constants) if constants else np.zeros(1)
+
+
+def step_kernel(traced: TracedMotion, method: str) -> Kernel:
+    """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
+
+    y is q, v, the states of friction and drives, the work done, and the largest residual of the iteration within the rule.
+    """
+
+    def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
+        flow = Flow(traced.on(robot, tau, w, d))
         new = take_step(flow, method, t[0], y[:-1], h[0])
         return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
 
-    length = robot.nq + robot.n + motion.states + 2
-    known[key] = robot.compile(step, y=length, t=1, h=1, w=max(1, 6 * len(pushes.wrenches)), d=robot.n)
-    return known[key]
+    robot = traced.motion.robot
+    length = robot.nq + robot.n + traced.motion.states + 2
+    return traced.kernel(f"step {method}", lambda: robot.compile(step, y=length, t=1, h=1, **traced.sizes))
 
 
 def march_one(
@@ -133,16 +177,11 @@ class _Compiled:
 
     def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None) -> None:
         self.motion, self.method, self.held = motion, method, held
-        self.kernel = step_kernel(motion, pushes, method)
-        self.torque = np.zeros(motion.robot.n) if pushes.torque is None else np.asarray(pushes.torque, dtype=float)
-        constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in pushes.wrenches.values()]
-        self.wrenches = np.concatenate(constants) if constants else np.zeros(1)
+        self.traced = TracedMotion(motion, pushes)
+        self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
-        q, v, _ = self.motion.split(y)
-        tau = self.torque if self.held is None else self.torque + self.held(t)
-        disturbance = np.zeros(len(v)) if self.motion.disturbance is None else self.motion.disturbance(t, q, v)
-        given, start = (tau, self.wrenches, disturbance), np.append(y, 0.0)
+        given, start = self.traced.inputs(t, y, self.held), np.append(y, 0.0)
         new = march(self.kernel, start, given, t=t, h=h, reports=1, every=count)[0]
         if not np.isfinite(new).all():
             # where it went wrong is found by taking the same steps one by one
