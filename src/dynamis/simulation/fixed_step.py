@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.errors import InputError
 from dynamis.model.model import Model
 from dynamis.scalar import maximum, solve_positive, sqrt
 from dynamis.simulation.motion import Motion
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
+MOST_STEPS = 1e10  # of one motion: some hours of the smallest robot, compiled
 MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as the step is short
 
 
@@ -144,6 +146,14 @@ def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
 
 SETTLED = 1e-6  # of the largest number of a state: more is left where a step is too long to be solved by iteration
 RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint}
+
+
+def check_step_length(step: float, start: float, end: float) -> None:
+    """Refuse steps that rounding swallows, and numbers of steps that no computer takes in a day."""
+    if step < 4.0 * float(np.finfo(float).eps) * max(abs(start), abs(end)):
+        raise InputError(f"step={step:g} s is lost in rounding at t = {max(abs(start), abs(end)):g} s: take a longer step")
+    if (end - start) / step > MOST_STEPS:
+        raise InputError(f"step={step:g} s means {(end - start) / step:.0e} steps for {end - start:g} s: take a longer step")
 
 
 def take_step(flow: Flow, method: str, t: Any, y: Array, h: Any) -> Array:

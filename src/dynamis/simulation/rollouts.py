@@ -22,7 +22,7 @@ from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
-from dynamis.simulation.fixed_step import SETTLED
+from dynamis.simulation.fixed_step import SETTLED, check_step_length
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.sampling import Sampled
 
@@ -129,6 +129,7 @@ def rollouts(
     if not robot.model.symbolic:
         # a mass matrix that cannot be inverted is refused here, by the joint's name
         robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
+    check_step_length(float(step), 0.0, float(t))
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     loop = ClosedLoop(
         robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,

@@ -15,7 +15,7 @@ from dynamis.simulation.adaptive import METHODS, Pieces, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
-from dynamis.simulation.fixed_step import RULES
+from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
 from dynamis.simulation.motion import Motion, controller_name
@@ -33,7 +33,7 @@ from dynamis.simulation.resume import (
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
 from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
-from dynamis.simulation.stepping import Clock, OutOfTimeError
+from dynamis.simulation.stepping import Clock
 from dynamis.simulation.sticking import solve
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.simulation.watching import Watcher
@@ -133,9 +133,10 @@ def simulate(
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
+        check_step_length(float(step or 0.0), float(times[0]), float(times[-1]))
         made = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
-            progress=_timed(progress, clock),
+            progress=progress, clock=clock,
         )  # fmt: skip
         return made if before is None else joined(before, made)
     _check_adaptive(method, rtol, atol)
@@ -247,23 +248,6 @@ def _times(t: Any, points: int) -> Array:
     if not np.all(np.diff(given) > 0):
         raise InputError(BACKWARDS)
     return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
-
-
-def _timed(progress: Callable[[float], None] | None, clock: Clock | None) -> Callable[[float], None] | None:
-    """Progress that ends a motion of fixed steps when its time is over."""
-    if clock is None:
-        return progress
-    clock.check()
-
-    def told(fraction: float) -> None:
-        try:
-            clock.check()
-        except OutOfTimeError:
-            raise SourceError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds") from None
-        if progress is not None:
-            progress(fraction)
-
-    return told
 
 
 def _seconds(seconds: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
+from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
 from dynamis.simulation.controllers import Law
@@ -22,9 +23,12 @@ from dynamis.simulation.motion import Motion
 from dynamis.simulation.resume import Stop, names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
+from dynamis.simulation.stepping import Clock
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
+CHUNK = 10_000  # compiled steps between two looks at the clock
+DIVERGING = 1e6  # rad/s or m/s: a failure at such a velocity is one of the motion, not of the configuration
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,11 @@ def step_kernel(traced: TracedMotion, method: str) -> Kernel:
 def march_one(
     motion: Motion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
     progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
+    clock: Clock | None = None,
 ) -> Trajectory:  # fmt: skip
     """Equal steps between reported times and the instants at which torques jump, none longer than ``step``."""
-    stepper = _Compiled(motion, pushes, method, held) if pushes.compilable else _Called(motion, method)
+    tick = _no_limit if clock is None else partial(_in_time, clock)
+    stepper = _Compiled(motion, pushes, method, held, tick) if pushes.compilable else _Called(motion, method, tick)
     y, rows, status, steps = y0, [y0], "reached the end", 0
     # what was sampled at the start acts there already
     pushed = [_pushes(motion, jumps, float(times[0]), y)]
@@ -154,7 +160,7 @@ def march_one(
             if progress is not None:
                 progress((end - times[0]) / (times[-1] - times[0]))
     except SourceError as failed:
-        if len(rows) == 1 and not steps:
+        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError):
             raise
         status = f"stopped: {failed}"
     except KeyboardInterrupt:
@@ -175,14 +181,17 @@ def march_one(
 class _Compiled:
     """Steps by one compiled function."""
 
-    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None) -> None:
-        self.motion, self.method, self.held = motion, method, held
+    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]) -> None:
+        self.motion, self.method, self.held, self.tick = motion, method, held, tick
         self.traced = TracedMotion(motion, pushes)
         self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         given, start = self.traced.inputs(t, y, self.held), np.append(y, 0.0)
-        new = march(self.kernel, start, given, t=t, h=h, reports=1, every=count)[0]
+        new = start
+        for k in range(0, count, CHUNK):
+            self.tick()
+            new = march(self.kernel, new, given, t=t, h=h, first=k, reports=1, every=min(CHUNK, count - k))[0]
         if not np.isfinite(new).all():
             # where it went wrong is found by taking the same steps one by one
             for k in range(count):
@@ -197,15 +206,41 @@ class _Compiled:
 class _Called:
     """Steps in Python, for what pushes the robot is a user's function."""
 
-    def __init__(self, motion: Motion, method: str) -> None:
-        self.motion, self.method, self.flow = motion, method, Flow(motion)
+    def __init__(self, motion: Motion, method: str, tick: Callable[[], None]) -> None:
+        self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         for k in range(count):
-            y = take_step(self.flow, self.method, t + k * h, y, h)
+            self.tick()
+            try:
+                y = take_step(self.flow, self.method, t + k * h, y, h)
+            except (SingularError, InputError, OverflowError, FloatingPointError) as error:
+                raise SourceError(self._why(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         return y
+
+    def _why(self, t: float, y: Array, error: Exception) -> str:
+        """Why a step fails: the motion diverges, or the equations cannot be solved at a state that is not extreme."""
+        v = self.motion.split(y)[1]
+        k = int(np.argmax(np.abs(v)))
+        if not abs(v[k]) < DIVERGING:
+            name = self.motion.robot.coordinate_names[k]
+            return f"the velocity of {name} diverges ({v[k]:.3g}) at t = {t:.6g} s: take a shorter step, or lower gains"
+        return f"{error} (at t = {t:.6g} s)"
+
+
+class TooSlowError(SourceError):
+    """The time that was given for the integration is over."""
+
+
+def _no_limit() -> None:
+    pass
+
+
+def _in_time(clock: Clock) -> None:
+    if clock.over:
+        raise TooSlowError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds")
 
 
 def _check_settled(method: str, t: float, y: Array, left: float) -> None:
