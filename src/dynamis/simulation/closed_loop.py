@@ -22,6 +22,7 @@ from dynamis.simulation.motion import Motion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import plain_wrenches, wanted_arguments
+from dynamis.simulation.time_stepping import can_be_traced
 
 Array = npt.NDArray[Any]
 
@@ -45,10 +46,11 @@ class ClosedLoop:
             raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
         self.watching = method == "midpoint"
         laws = laws_of(robot.model, friction)
-        if not all(isinstance(law, Smooth | LuGre) for law in laws.values()):
-            raise InputError(
-                "rollouts do not locate where joints stick: use friction='smooth' or 'none', or simulate one by one"
-            )
+        sticking = [law for law in laws.values() if not isinstance(law, Smooth | LuGre)]
+        if sticking and method != "time_stepping":
+            raise InputError(f"with method={method!r} no joint sticks: use method='time_stepping', friction='smooth' or 'none'")
+        if not can_be_traced(sticking):
+            raise InputError("rollouts take Stribeck friction of shape 2: simulate other shapes one by one")
         self.robot, drives = actuators_of(robot, actuators)
         self.law = as_law(controller, parameters)
         sampled = self.law.sampled

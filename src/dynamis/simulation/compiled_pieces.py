@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.robot import Robot
-from dynamis.scalar import exp, maximum, solve_positive, sqrt, where
+from dynamis.scalar import maximum, solve_positive, sqrt
 from dynamis.simulation.adaptive import HAIR, Pieces
-from dynamis.simulation.friction import Coulomb, Stribeck
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.sampling import Held
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.sticking import FITS, scale_of
+from dynamis.simulation.time_stepping import can_be_traced, sliding_torque
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("DOP853", "RK45", "RK23")
@@ -50,14 +50,6 @@ D = (
 )  # fmt: skip
 
 
-def sliding_torque(law: Coulomb | Stribeck, direction: Any, v: Any) -> Any:
-    """The friction of a sliding joint, for tracing."""
-    if isinstance(law, Coulomb):
-        return where(direction > 0.0, law.forward, -law.backward)
-    part = abs(v) / law.velocity
-    return direction * (law.coulomb + (law.static - law.coulomb) * exp(-part * part))
-
-
 def rates(motion: Motion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[Array, Array]:
     """(ẏ, friction) where joints with ``hold`` = 1 are at rest and those with ``slide`` = ±1 slide, for tracing.
 
@@ -74,7 +66,6 @@ def rates(motion: Motion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[
     r = tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, wrenches)
     free = np.ones(len(v), dtype=object)
     for k, law in motion.sticking.items():
-        assert isinstance(law, Coulomb | Stribeck)
         free[k] = 1.0 - hold[k]
         d[k] = free[k] * sliding_torque(law, slide[k], v[k])
     held = M * np.outer(free, free)
@@ -171,8 +162,7 @@ class CompiledPieces:
     @staticmethod
     def suits(motion: Motion, pushes: Pushes, method: str) -> bool:
         """Whether such motions can be compiled at all."""
-        laws = motion.sticking.values()
-        known = all(isinstance(x, Coulomb) or (isinstance(x, Stribeck) and x.shape == 2.0) for x in laws)
+        known = can_be_traced(list(motion.sticking.values()))
         return known and pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None:

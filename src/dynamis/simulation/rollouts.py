@@ -23,8 +23,10 @@ from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
 from dynamis.simulation.fixed_step import SETTLED, check_step_length
+from dynamis.simulation.friction import Coulomb, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.sampling import Sampled
+from dynamis.simulation.surroundings import contacts_in
 
 Array = npt.NDArray[Any]
 
@@ -33,9 +35,9 @@ Array = npt.NDArray[Any]
 class Rollouts:
     """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
 
-    ``drives`` (T, …, states) holds what friction, drives and controller have of states. ``note`` says what was done otherwise
-    than asked, such as a controller that could not be compiled. ``left`` (…) is the most that the iteration within an implicit
-    rule left to settle, if the rule is one.
+    ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` says what differs from what was
+    asked, such as a controller that could not be compiled; ``friction``, which dry friction was simulated. ``left`` (…) is the
+    largest residual of the iteration within an implicit rule, if the rule is one.
     """
 
     t: Array
@@ -46,6 +48,7 @@ class Rollouts:
     drives: Any = None
     note: str = ""
     left: Any = None
+    friction: str = ""
 
     @cached_property
     def finite(self) -> Any:
@@ -88,7 +91,7 @@ def rollouts(
     disturbance: Noise | None = None,
     first: int = 0,
     step: float = 1e-3,
-    method: str = "rk4",
+    method: str | None = None,
     every: int = 1,
     progress: Progress | None = None,
 ) -> Rollouts:
@@ -98,7 +101,11 @@ def rollouts(
     and without branching on it (`dynamis.where` chooses): it is traced and compiled together with robot, drives and integrator.
     One that cannot be traced is called from Python instead, which takes a thousand times longer; ``note`` says why. It may be
     `Sampled`, at a whole number of steps, or a `DynamicLaw`. ``friction``, ``actuators``,
-    ``wrenches`` and ``stops`` are as for `simulate`, where none sticks; their functions are traced too.
+    ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.
+
+    ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact:
+    joints stick, as they cannot with the others. Unless given it is "time_stepping" for robots with dry friction or contacts,
+    and "rk4" for all others.
 
     ``parameters`` are values that differ from motion to motion: for symbols of the robot (…), and for further arguments of the
     controller, a number or vectors (…, size). ``disturbance`` is a `Noise`: motion number k of the batch, counted from
@@ -131,6 +138,10 @@ def rollouts(
         robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
     check_step_length(float(step), 0.0, float(t))
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
+    laws = laws_of(robot.model, friction)
+    if method is None:
+        implicit = any(isinstance(x, Coulomb | Stribeck) for x in laws.values()) or contacts_in(wrenches)
+        method = "time_stepping" if implicit else "rk4"
     loop = ClosedLoop(
         robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
         wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,
@@ -149,7 +160,7 @@ def rollouts(
     times[-1] = t
     q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
     left = states[-1, ..., -1] if loop.watching else None
-    return Rollouts(times, q, v, t / steps, method, inside, note, left)
+    return Rollouts(times, q, v, t / steps, method, inside, note, left, in_words(laws, robot.coordinate_names))
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:

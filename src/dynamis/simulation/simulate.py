@@ -35,6 +35,8 @@ from dynamis.simulation.sources import SourceError, plain_wrenches, source, torq
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.sticking import solve
+from dynamis.simulation.surroundings import contacts_in, step_for
+from dynamis.simulation.time_stepping import can_be_traced
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.simulation.watching import Watcher
 
@@ -57,10 +59,10 @@ def simulate(
     disturbance: Any = None,
     stops: Callable[..., Any] | HardStops | None = None,
     events: Mapping[str, Any] | None = None,
-    method: str = "DOP853",
+    method: str | None = None,
     step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float | None = None,
+    atol: float | None = None,
     points: int = 501,
     resume: Trajectory | None = None,
     seconds: float | None = None,
@@ -78,9 +80,10 @@ def simulate(
     A `Sampled` controller acts at its rate, a `DynamicLaw` has states of its own. ``disturbance`` is added to what reaches the
     joints: a `Noise`, constant, or a function of t. Wrenches may be `Push`es, or lists of them.
 
-    ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` and ``atol``, or "euler" (semi-implicit), "rk4"
-    or "midpoint" (implicit) with a fixed ``step``; an adaptive one takes ``step`` as its longest, which finds pushes that
-    come and go between two of its own.
+    ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
+    (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
+    ``step``. Unless given it is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853".
+    An adaptive one takes ``step`` as its longest, which finds pushes that come and go between two of its own.
 
     ``resume`` goes on with a motion from where it stopped, to the end or the times ``t``, and returns both parts as one. The
     other arguments should be the same as before; what friction, drives and samples remember is continued.
@@ -93,10 +96,7 @@ def simulate(
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
     ('reached the end', True)
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    _check_robot(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)
     times = _times(t, points) if before is None else times_after(before, _given_times(t, points), points)
     q = robot.neutral() if q0 is None else _vector(robot, q0, robot.nq, "q0")
@@ -129,6 +129,10 @@ def simulate(
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
     _check_step(step)
+    located = hard is not None or watcher is not None or rtol is not None or atol is not None
+    method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
+    if method == "time_stepping" and step is None:
+        step = step_for(contacts_in(wrenches), q)
     jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
@@ -139,8 +143,7 @@ def simulate(
             progress=progress, clock=clock,
         )  # fmt: skip
         return made if before is None else joined(before, made)
-    _check_adaptive(method, rtol, atol)
-    options = {"rtol": rtol, "atol": atol} | ({} if step is None else {"max_step": step})
+    options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
     }  # fmt: skip
@@ -154,6 +157,13 @@ def simulate(
     return made if before is None else joined(before, made)
 
 
+def _check_robot(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+
+
 def _check_step(step: Any) -> None:
     if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
@@ -162,8 +172,12 @@ def _check_step(step: Any) -> None:
 def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:
     if step is None:
         raise InputError(f"method={method!r} needs a step, such as step=1e-3")
-    if motion.sticking:
-        raise InputError(f"method={method!r} does not locate where joints stick: use friction='smooth', or method='DOP853'")
+    if motion.sticking and method != "time_stepping":
+        raise InputError(
+            f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
+        )
+    if not can_be_traced(list(motion.sticking.values())):
+        raise InputError(f"method={method!r} takes Stribeck friction of shape 2 only: use method='DOP853'")
     if hard is not None:
         raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
     if watcher is not None:
@@ -172,12 +186,20 @@ def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watche
         raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
 
 
-def _check_adaptive(method: str, rtol: Any, atol: Any) -> None:
+def _is_stiff_by_contact_alone(motion: Motion, wrenches: Any) -> bool:
+    """Whether there are contacts, and nothing else whose states may need short steps."""
+    inner = motion.bristles or any(drive.size for drive in motion.actuators.values())
+    return bool(contacts_in(wrenches)) and not inner
+
+
+def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
+    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     if method not in METHODS:
         raise InputError(f"method={method!r} is not known; choose {', '.join((*METHODS, *RULES))}")
     for name, tolerance, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
             raise InputError(f"{name} must be a number from {least:g}, got {tolerance!r}")
+    return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})
 
 
 def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:

@@ -24,6 +24,7 @@ from dynamis.simulation.resume import Stop, names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock
+from dynamis.simulation.sticking import torques
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
@@ -142,7 +143,13 @@ def march_one(
 ) -> Trajectory:  # fmt: skip
     """Equal steps between reported times and the instants at which torques jump, none longer than ``step``."""
     tick = _no_limit if clock is None else partial(_in_time, clock)
-    stepper = _Compiled(motion, pushes, method, held, tick) if pushes.compilable else _Called(motion, method, tick)
+    stepper: _Compiled | _Called
+    if pushes.compilable:
+        stepper = _Compiled(motion, pushes, method, held, tick)
+    elif method == "time_stepping" and motion.memory is None:
+        stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
+    else:
+        stepper = _Called(motion, method, tick)
     y, rows, status, steps = y0, [y0], "reached the end", 0
     # what was sampled at the start acts there already
     pushed = [_pushes(motion, jumps, float(times[0]), y)]
@@ -170,11 +177,14 @@ def march_one(
     tau, friction = (np.array([p[k] for p in pushed]) for k in (0, 1))
     wrenches = {frame: np.array([p[2][frame] for p in pushed]) for frame in motion.wrenches}
     q, v, z = (np.array(part) for part in zip(*map(motion.split, states), strict=True))
+    if motion.sticking:
+        r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches or None)
+        friction = friction + torques(motion.smooth.mass_matrix(q), r, v, motion.sticking)
     samples = None if held is None else held.samples(reached)
     return Trajectory(
         motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches, status=status,
-        statistics={"steps": steps, "compiled": isinstance(stepper, _Compiled)}, actuator_states=motion.inside(z),
-        _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
+        statistics={"method": method, "steps": steps, "compiled": isinstance(stepper, _Compiled)},
+        actuator_states=motion.inside(z), _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
     )  # fmt: skip
 
 
@@ -201,6 +211,39 @@ class _Compiled:
         self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
+
+
+class _CompiledBetweenCalls(_Compiled):
+    """Compiled steps of a robot whose controller is a user's function, which is called once for each, at its beginning.
+
+    So are wrenches that are a user's functions; contacts and stops of the package are part of the compiled step.
+    """
+
+    def __init__(self, motion: Motion, pushes: Pushes, method: str, tick: Callable[[], None]) -> None:
+        self.stops = pushes.stops if getattr(pushes.stops, "traceable", False) else None
+        ours = {frame: w for frame, w in pushes.wrenches.items() if getattr(w, "traceable", False)}
+        plain = {frame: ours.get(frame, np.zeros(6)) for frame in pushes.wrenches}
+        super().__init__(motion, Pushes(stops=self.stops, wrenches=plain), method, None, tick)
+        self.called = [(k, frame) for k, frame in enumerate(pushes.wrenches) if frame not in ours]
+
+    def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
+        function, motion = self.kernel.compiled("double").gufunc.function, self.motion
+        y = np.append(y, 0.0)
+        wrenches, length = np.zeros(self.traced.sizes["w"]), np.array([h])
+        for k in range(count):
+            self.tick()
+            now = t + k * h
+            q, v, _ = motion.split(y[:-1])
+            tau = motion.command(now, q, v)
+            if self.stops is not None:
+                tau = tau - np.asarray(self.stops(now, q, v))
+            for place, frame in self.called:
+                wrenches[6 * place : 6 * place + 6] = motion.wrenches[frame](now, q, v)
+            disturbance = np.zeros(len(v)) if motion.disturbance is None else motion.disturbance(now, q, v)
+            with np.errstate(all="ignore"):
+                y = function(y, np.array([now]), length, tau, wrenches, disturbance)
+            motion.check_bounds(now + h, motion.split(y[:-1])[1])
+        return np.asarray(y[:-1])
 
 
 class _Called:
