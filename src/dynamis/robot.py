@@ -675,14 +675,22 @@ class Robot:
         counts = self.kernel(name).code.cost()
         return {**counts, "total": sum(counts.values())}
 
-    def write_c(self, name: str, folder: str | os.PathLike[str], *, precision: str = "double", states: int = 20) -> list[Path]:
-        """Write a function as dependency-free C99, header and source with a self-test, into a folder."""
-        kernel = self.kernel(name)
+    def write_c(
+        self, function: str, folder: str | os.PathLike[str], *, name: str | None = None, precision: str = "double",
+        states: int = 20,
+    ) -> list[Path]:  # fmt: skip
+        """Write a function such as "inverse_dynamics" as dependency-free C99: header and source with a self-test.
+
+        The C function and both files are called ``name``, or dynamis_FUNCTION unless given. Its arguments are named as here:
+        q, v, a, tau, then the result. Existing files are replaced atomically.
+        """
+        kernel = self.kernel(function)
         rng = np.random.default_rng(0)
         q, others = self.random(rng, states), rng.uniform(-1.0, 1.0, (states, 3, self.n))
         vectors = [[q[s] if arg == "q" else others[s, k] for k, (arg, _) in enumerate(kernel.arguments)] for s in range(states)]
-        identifier = f"dynamis_{name}"
-        texts = c_text.render(kernel.code, identifier, precision, f"{name} of {self.name}", vectors)
+        identifier = f"dynamis_{function}" if name is None else name
+        results = [c_text.RESULTS.get(function, "")]
+        texts = c_text.render(kernel.code, identifier, precision, f"{function} of {self.name}", vectors, results)
         return c_text.write_pair(folder, identifier, texts)
 
     # evaluation

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.compiler.c_text import argument_names
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 FLAGS = [
@@ -52,7 +53,7 @@ def test_generated_c_passes_its_own_test(tmp_path, compiler, precision, robot, b
 def test_the_self_test_can_fail(tmp_path):
     _, source = dy.load("ur5e").write_c("gravity", tmp_path)
     text = source.read_text()
-    source.write_text(re.sub(r"out0\[1\] = v(\d+);", r"out0[1] = v\1 * 1.0001;", text, count=1))
+    source.write_text(re.sub(r" g\[1\] = v(\d+);", r" g[1] = v\1 * 1.0001;", text, count=1))
     assert source.read_text() != text
     program = tmp_path / "selftest"
     subprocess.run([COMPILERS[0], "-DDYNAMIS_GRAVITY_SELFTEST", str(source), "-o", str(program), "-lm"], check=True)
@@ -67,8 +68,56 @@ def test_only_generated_identifiers_and_a_short_list_of_functions_occur(tmp_path
     _, source = dy.Robot(d).write_c("inverse_dynamics", tmp_path)
     body = re.sub(r"/\*.*?\*/", "", source.read_text(), flags=re.S).split("#ifdef")[0]
     words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"\d[\d.]*(e[-+]?\d+)?", "0", body)))
-    words = {w for w in words if not re.fullmatch(r"(v|in|out)\d*0?", w)}
+    words = {w for w in words if not re.fullmatch(r"(v|q|a|tau)\d*0?", w)}
     assert words <= {"include", "dynamis_inverse_dynamics", "h", "math", "void", "const", "double", "sin", "cos", "e"}
+
+
+def test_arguments_have_the_names_they_have_in_python(tmp_path):
+    header, _ = dy.load("ur5e").write_c("forward_dynamics", tmp_path)
+    prototype = "(const double q[6], const double v[6], const double tau[6], double a[6]);"
+    assert f"void dynamis_forward_dynamics{prototype}" in header.read_text()
+
+
+@pytest.mark.skipif(not COMPILERS, reason="no C compiler on this machine")
+def test_the_function_and_its_files_have_the_name_that_was_chosen(tmp_path):
+    run = CliRunner().invoke(cli, ["export", "planar_2r_melchiorri", "mass_matrix", "--name", "m", "-o", str(tmp_path)])
+    assert run.exit_code == 0, run.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.c", "m.h"]
+    strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-DM_SELFTEST"]
+    subprocess.run([COMPILERS[0], *strict, str(tmp_path / "m.c"), "-o", str(tmp_path / "m"), "-lm"], check=True)
+    assert subprocess.run([str(tmp_path / "m")], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["double", "main", "sinf", "Upper", "9", ""])
+def test_a_name_that_c_does_not_allow_is_refused(tmp_path, name):
+    with pytest.raises(dy.InputError, match="the C name"):
+        dy.load("planar_2r_melchiorri").write_c("gravity", tmp_path, name=name)
+
+
+def test_argument_names_that_c_does_not_allow_are_replaced():
+    assert argument_names(["q", "double", "v12", "q", "gain", "\u03c4"], "in", {"gain"}) == [
+        "q",
+        "in1",
+        "in2",
+        "in3",
+        "in4",
+        "in5",
+    ]
+
+
+def test_a_full_disk_leaves_the_files_that_were_there(tmp_path, monkeypatch):
+    arm = dy.load("planar_2r_melchiorri")
+    paths = arm.write_c("gravity", tmp_path)
+    before = [path.read_bytes() for path in paths]
+
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dynamis.whole_files.os.fsync", full)
+    with pytest.raises(dy.InputError, match="No space left"):
+        arm.write_c("gravity", tmp_path, precision="float")
+    assert [path.read_bytes() for path in paths] == before
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
 
 
 def test_export_and_show_on_the_command_line(tmp_path):

@@ -70,7 +70,7 @@ def test_the_header_says_what_goes_in_and_out(tmp_path):
     header, _ = control.write_c(robot, law, tmp_path, name="adaptive")
     text = header.read_text()
     assert header.name == "adaptive.h"
-    for line in ("in0: t, 1 numbers", "in1: q, 2 numbers", "in3: x, 6 numbers", "out0: 2", "out1: 6"):
+    for line in ("input t: 1 number\n", "input q: 2 numbers", "input x: 6 numbers", "output tau: 2", "output x_dot: 6"):
         assert line in text
 
 

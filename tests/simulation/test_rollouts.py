@@ -253,7 +253,7 @@ def test_progress_goes_up_to_the_end():
         ({"q0": [0.0, np.nan]}, r"q0\[1\] is nan"),
         ({"q0": np.zeros(3)}, r"q0 has shape \(3,\)"),
         ({"v0": np.zeros((4, 2)), "q0": np.zeros((3, 2))}, "do not broadcast"),
-        ({"controller": 3}, r"a function of \(robot, t, q, v\)"),
+        ({"controller": 3}, r"a function of t, of \(t, q, v\) or of \(robot, t, q, v\)"),
         ({"controller": lambda _r, _t, _q, _v: [0.0]}, r"returned shape \(1,\) in place of \(2,\)"),
         ({"controller": lambda _r, _t, q, _v, goal: q - goal}, r"the controller takes 'goal': give it with parameters="),
         ({"parameters": {"m": 1.0}}, "no parameter of robot or controller named 'm'"),

@@ -233,6 +233,7 @@ EXPORT_HELP = """Write a function of a robot as C99: header and source with a se
       dynamis export ur5e inverse_dynamics --to c
       cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST \\
           dynamis_inverse_dynamics.c -lm && ./a.out
+      dynamis export ur5e forward_dynamics --name ur5e_acceleration -o controller
     """
 PRECISION = click.option(
     "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Floating-point precision."
@@ -246,16 +247,18 @@ PRECISION = click.option(
 @PRECISION
 @click.option("-o", "--out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
               help="Output folder.")  # fmt: skip
+@click.option("--name", metavar="NAME", help="Name of the C function and of both files. Default: dynamis_FUNCTION.")
 @floating_option
 @set_option
 @json_option
 @plain_errors
 def export(
-    robot: str, function: str, precision: str, out: Path, floating: bool, settings: tuple[str, ...], as_json: bool
-) -> None:
+    robot: str, function: str, precision: str, out: Path, name: str | None, floating: bool, settings: tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
     found = loaded(robot, settings, floating)
     with waiting("writing"):
-        written = found.write_c(function, out, precision=precision)
+        written = found.write_c(function, out, name=name, precision=precision)
     _say_written(written, as_json)
 
 
@@ -296,7 +299,8 @@ def show(
     if form == "graph":
         text = code.text()
     elif form == "c":
-        text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, []))
+        results = [c_text.RESULTS.get(function, "")]
+        text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, [], results))
     elif form == "cuda":
         text = cuda_text.render(code, f"dynamis_{function}", precision)
     else:

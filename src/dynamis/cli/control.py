@@ -71,13 +71,15 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option("--seconds", type=float, help="Time limit of the simulation, in s of computing time.")
 @set_option
 @click.option("--c", "folder", type=FOLDER, metavar="FOLDER", help="Also write the controller as C99 code.")
+@click.option("--name", metavar="NAME", help="Name of the C function and its files, with --c. Default: control_LAW.")
 @plot_option("Plot motion, tracking errors and torques.")
 @json_option
 @plain_errors
 def control(
     robot: str, law: str, goal: str | None, start: str | None, degrees: bool | None, bandwidth: float, damping: float,
     stiffness: float, duration: float, move: float | None, error: float, seed: int, rate: float | None, step: float | None,
-    seconds: float | None, settings: tuple[str, ...], folder: Path | None, plot: Path | None, as_json: bool,
+    seconds: float | None, settings: tuple[str, ...], folder: Path | None, name: str | None, plot: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.control.c_export import write_c
     from dynamis.control.trials import trial
@@ -95,7 +97,7 @@ def control(
             damping=damping, stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed,
             rate=rate, step=step, seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
-    written = [] if folder is None else [str(path) for path in write_c(found, made.law, folder)]
+    written = [] if folder is None else [str(path) for path in write_c(found, made.law, folder, name=name)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,12 +16,14 @@ _TESTS = {"lt": "<", "le": "<=", "eq": "=="}
 
 
 class Expressions:
-    """Values are ``v12``, inputs ``in0[3]``; ``fused`` says how a target writes a multiply-add."""
+    """Values are ``v12``, inputs ``in0[3]`` or an element of ``names[0]``; ``fused`` has the forms of a multiply-add."""
 
-    def __init__(self, code: Code, precision: str, fused: Mapping[str, str]) -> None:
+    def __init__(self, code: Code, precision: str, fused: Mapping[str, str], names: Sequence[str] | None = None) -> None:
         self.type, self.fused = precision, fused
         self.suffix = "" if precision == "double" else "f"
-        self.inputs = [f"in{a}[{k}]" for a, (_, size) in enumerate(code.arguments) for k in range(size)]
+        names = names or [f"in{a}" for a in range(len(code.arguments))]
+        sizes = [size for _, size in code.arguments]
+        self.inputs = [f"{name}[{k}]" for name, size in zip(names, sizes, strict=True) for k in range(size)]
 
     def number(self, x: float) -> str:
         text = repr(float(np.float32(x)) if self.type == "float" else float(x))

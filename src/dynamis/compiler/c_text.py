@@ -1,6 +1,7 @@
-"""Code as C99: one state a call, no dependency but <math.h>, no allocation, no global state.
+"""Code as C99: one state per call, no dependency but <math.h>, no allocation, no global state.
 
-Every identifier is generated; names of robots and joints never reach the text except as filtered comments.
+Arguments have the names of the traced function's own where those are valid C identifiers; every other identifier is generated.
+Names of robots and joints reach the text only as filtered comments.
 """
 
 from __future__ import annotations
@@ -18,56 +19,91 @@ from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import Code
 from dynamis.errors import InputError, printable
 from dynamis.version import __version__
+from dynamis.whole_files import write_file
 
 Array = npt.NDArray[Any]
 
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
 
 
+_KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
+)
+_FUNCTIONS = "sin cos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
+# the customary letters of what the robot's functions return
+RESULTS = {
+    "inverse_dynamics": "tau", "forward_dynamics": "a", "mass_matrix": "M", "coriolis_matrix": "C", "gravity": "g", "bias": "h",
+    "regressor": "Y", "kinetic_energy": "T", "potential_energy": "U",
+}  # fmt: skip
+RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
+
+
 def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
-    """The header and the source as files of this name in a folder, which is made if need be."""
+    """Write the header and the source into a folder, which is created if missing. Existing files are replaced atomically."""
     paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for path, text in zip(paths, texts, strict=True):
-            path.write_text(text, encoding="ascii")
     except OSError as error:
         raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
+    for path, text in zip(paths, texts, strict=True):
+        write_file(path, text.encode("ascii"))
     return paths
 
 
-def render(code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]]) -> tuple[str, str]:
-    """(header, source). ``states`` are inputs for the self-test; their results are computed here, by the interpreter's rules.
+def render(
+    code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]], results: Sequence[str] = ()
+) -> tuple[str, str]:
+    """(header, source). ``states`` are inputs of the self-test; the expected results are computed by interpreting the code.
 
-    With ``-D<IDENTIFIER>_SELFTEST`` the source has a ``main`` that evaluates them and returns 0 if all agree.
+    ``results`` are the names of the output arguments. With ``-D<IDENTIFIER>_SELFTEST`` the source has a ``main`` that evaluates
+    the function at these states and returns 0 if all results agree.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier):
-        raise InputError(f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier) or identifier in RESERVED:
+        raise InputError(
+            f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter, and no word of C"
+        )
     if precision not in ("double", "float"):
         raise InputError(f"precision {precision!r} is not known; choose 'double' or 'float'")
-    t = _Text(code, identifier, precision)
+    t = _Text(code, identifier, precision, results)
     about = re.sub(r"[^A-Za-z0-9 .,:()_-]", "?", comment)[:200]
     return t.header(about), t.source(about, states)
 
 
+def argument_names(wanted: Sequence[str], fallback: str, taken: set[str]) -> list[str]:
+    """A C identifier for each wanted name: the name itself if it is valid and free, otherwise ``fallback`` with its number."""
+    names = []
+    for k, name in enumerate(wanted):
+        valid = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", name) and not re.fullmatch(r"(v|in|out|scale)\d+|test_\w*", name)
+        names.append(name if valid and name not in RESERVED | taken else f"{fallback}{k}")
+        taken.add(names[-1])
+    return names
+
+
 class _Text(Expressions):
-    def __init__(self, code: Code, identifier: str, precision: str) -> None:
-        super().__init__(code, precision, _FUSED)
+    def __init__(self, code: Code, identifier: str, precision: str, results: Sequence[str]) -> None:
+        taken = {identifier}
+        self.given = argument_names([name for name, _ in code.arguments], "in", taken)
+        super().__init__(code, precision, _FUSED, self.given)
         self.code, self.name = code, identifier
+        self.results = argument_names([*results, *[""] * (len(code.outputs) - len(results))], "out", taken)
 
     def prototype(self) -> str:
-        arguments = [f"const {self.type} in{k}[{size}]" for k, (_, size) in enumerate(self.code.arguments)]
-        results = [f"{self.type} out{k}[{max(1, len(v))}]" for k, v in enumerate(self.code.outputs)]
+        sizes = [size for _, size in self.code.arguments]
+        arguments = [f"const {self.type} {name}[{size}]" for name, size in zip(self.given, sizes, strict=True)]
+        outputs = zip(self.results, self.code.outputs, strict=True)
+        results = [f"{self.type} {name}[{max(1, len(values))}]" for name, values in outputs]
         return f"void {self.name}({', '.join(arguments + results)})"
 
     def header(self, about: str) -> str:
         guard = f"{self.name.upper()}_H"
         lines = [f"/* {about}", f" * Written by dynamis {__version__}. SI units. Matrices are stored row by row."]
-        for k, (name, size) in enumerate(self.code.arguments):
-            label = re.sub(r"[^A-Za-z0-9 _]", "?", name)
-            lines.append(f" * in{k}: {label}, {size} numbers")
-        for k, (_, shape) in enumerate(self.code.results):
-            lines.append(f" * out{k}: {' x '.join(map(str, shape)) or 'one number'}")
+        for own, (name, size) in zip(self.given, self.code.arguments, strict=True):
+            label = "" if own == name else re.sub(r"[^A-Za-z0-9 _]", "?", name) + ", "
+            lines.append(f" * input {own}: {label}{size} number{'s' * (size != 1)}")
+        for own, (_, shape) in zip(self.results, self.code.results, strict=True):
+            extent = " x ".join(map(str, shape)) + " numbers" if shape else "one number"
+            lines.append(f" * output {own}: {extent}")
         lines += [" */", f"#ifndef {guard}", f"#define {guard}", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
         return "\n".join([*lines, self.prototype() + ";", "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 
@@ -76,14 +112,14 @@ class _Text(Expressions):
         used = {x for i in self.code.instructions for x in i.args if isinstance(x, int)}
         used |= {x for values in self.code.outputs for x in values if isinstance(x, int)}
         start = 0
-        for k, (_, size) in enumerate(self.code.arguments):
+        for name, (_, size) in zip(self.given, self.code.arguments, strict=True):
             if not used & set(range(start, start + size)):
-                lines.append(f"    (void)in{k};")
+                lines.append(f"    (void){name};")
             start += size
         for k, i in enumerate(self.code.instructions, len(self.inputs)):
             lines.append(f"    const {self.type} v{k} = {self.expression(i)};")
         for r, values in enumerate(self.code.outputs):
-            lines += [f"    out{r}[{k}] = {self.operand(x)};" for k, x in enumerate(values)]
+            lines += [f"    {self.results[r]}[{k}] = {self.operand(x)};" for k, x in enumerate(values)]
         return "\n".join([*lines, "}", "", *self.selftest(states)])
 
     def selftest(self, states: list[list[Array]]) -> list[str]:
@@ -92,22 +128,22 @@ class _Text(Expressions):
         results = [evaluate(self.code, state) for state in states]
         lines = [f"#ifdef {self.name.upper()}_SELFTEST", "#include <stdio.h>"]
         counts = [size for _, size in self.code.arguments], [max(1, len(v)) for v in self.code.outputs]
-        for prefix, sizes, rows in (("in", counts[0], states), ("out", counts[1], results)):
-            for k, size in enumerate(sizes):
+        for names, sizes, rows in ((self.given, counts[0], states), (self.results, counts[1], results)):
+            for k, (name, size) in enumerate(zip(names, sizes, strict=True)):
                 body = ", ".join("{" + ", ".join(self.number(x) for x in np.ravel(row[k])) + "}" for row in rows)
-                lines.append(f"static const {self.type} test_{prefix}{k}[{len(states)}][{size}] = {{{body}}};")
+                lines.append(f"static const {self.type} test_{name}[{len(states)}][{size}] = {{{body}}};")
         tolerance = "1e-9" if self.type == "double" else "1e-3f"
         lines += ["", "int main(void)", "{", "    int bad = 0;", f"    for (int s = 0; s < {len(states)}; ++s) {{"]
-        lines += [f"        {self.type} out{k}[{size}];" for k, size in enumerate(counts[1])]
-        inside = [f"test_in{k}[s]" for k in range(len(counts[0]))] + [f"out{k}" for k in range(len(counts[1]))]
+        lines += [f"        {self.type} {name}[{size}];" for name, size in zip(self.results, counts[1], strict=True)]
+        inside = [f"test_{name}[s]" for name in self.given] + self.results
         lines.append(f"        {self.name}({', '.join(inside)});")
-        for k, size in enumerate(counts[1]):
+        for k, (name, size) in enumerate(zip(self.results, counts[1], strict=True)):
             lines += [
                 f"        {self.type} scale{k} = {self.number(1.0)};",
                 f"        for (int k = 0; k < {size}; ++k)",
-                f"            scale{k} = fmax{self.suffix}(scale{k}, fabs{self.suffix}(test_out{k}[s][k]));",
+                f"            scale{k} = fmax{self.suffix}(scale{k}, fabs{self.suffix}(test_{name}[s][k]));",
                 f"        for (int k = 0; k < {size}; ++k)",
-                f"            bad += !(fabs{self.suffix}(out{k}[k] - test_out{k}[s][k]) <= {tolerance} * scale{k});",
+                f"            bad += !(fabs{self.suffix}({name}[k] - test_{name}[s][k]) <= {tolerance} * scale{k});",
             ]
         lines += [
             "    }",

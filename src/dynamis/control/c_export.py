@@ -50,16 +50,18 @@ def write_c(
 ) -> list[Path]:  # fmt: skip
     """Write the law as dependency-free C99, header and source with a self-test, into a folder.
 
-    in0 is t, in1 q, in2 v, then the states of a law that has some, and what it measures; out0 is τ, out1 ẋ. The self-test has
-    random states within the limits at times up to ``duration``. ``name`` of the function is that of the law unless given.
+    The C function takes t, q and v, then the states x of a law that has some and what it measures, and writes tau and x_dot.
+    The self-test has random states within the limits at times up to ``duration``. The function and both files are called
+    ``name``, or control_LAW unless given. Existing files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be a whole number from 1, got {states!r}")
     kernel = compiled(robot, law)
     own = getattr(law, "law", law)
-    label = name or "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
-    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}",
-                          _test_states(robot, law, kernel, states, duration))  # fmt: skip
+    label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
+    tests = _test_states(robot, law, kernel, states, duration)
+    results = ["tau", "x_dot"][: len(kernel.code.outputs)]
+    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
 
 

@@ -1,8 +1,8 @@
 """What every controller is: a plain function of what it knows of the robot, of time, and of the robot's state.
 
-A law is called as ``law(robot, t, q, v)``; the robot handed in is the model the law computes with. `rollouts` hands in the
-plant itself. ``law.knowing(model)`` computes with another model, whatever it is handed: that is how a controller meets a
-robot it knows only roughly. ``law.on(model)`` is the same as a function of (t, q, v), which `simulate` takes.
+A law is called as ``law(robot, t, q, v)``; the robot passed is the model the law computes with. `simulate` and `rollouts` pass
+the simulated robot. ``law.knowing(model)`` computes with another model, whatever robot is passed, to study model errors.
+``law.on(model)`` is the same as a function of (t, q, v).
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ Array = npt.NDArray[Any]
 class Controller(ABC):
     """τ = law(robot, t, q, v), written for one state without branching on it, so that it can be compiled."""
 
+    traceable = True
+
     @property
     def measures(self) -> Mapping[str, int]:
         """What it wants to be told beside (t, q, v): names of further arguments, and how many numbers each has."""
@@ -50,7 +52,7 @@ class Controller(ABC):
         return Knowing(self, model)
 
     def on(self, model: Robot) -> OnModel:
-        """The same law computing with this model, as a function of (t, q, v) for `simulate`."""
+        """The same law computing with this model, as a function of (t, q, v)."""
         return OnModel(self, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import SingularError
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.sources import SourceError
@@ -319,6 +320,8 @@ class _State:
             self.clock.check()
         try:
             return self._rates(t, y)
+        except SingularError as error:
+            raise SourceError(f"{error} (at t = {t:.6g} s)") from error
         except SourceError:
             # a function may refuse what lies beyond a stop, where only steps that are cut short go
             inside = None if self.stops is None else self.stops.drawn_back(y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +14,15 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
+from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import LuGre, Smooth, laws_of
 from dynamis.simulation.motion import Motion
+from dynamis.simulation.sampled_steps import SampledSteps
+from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import plain_wrenches, wanted_arguments
+from dynamis.simulation.time_stepping import can_be_traced
 
 Array = npt.NDArray[Any]
 
@@ -31,10 +34,10 @@ class ClosedLoop:
     """
 
     def __init__(
-        self, robot: Robot, method: str, *, controller: Callable[..., Any] | DynamicLaw | None = None,
+        self, robot: Robot, method: str, *, controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
         parameters: Mapping[str, Any] | None = None, friction: Any = "model",
         actuators: Mapping[str, Actuator] | None = None, wrenches: Mapping[str, Any] | None = None, stops: Any = None,
-        noise: bool = False,
+        noise: bool = False, step: float = 1e-3,
     ) -> None:  # fmt: skip
         parameters, wrenches = dict(parameters or {}), dict(wrenches or {})
         if method not in RULES:
@@ -43,13 +46,15 @@ class ClosedLoop:
             raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
         self.watching = method == "midpoint"
         laws = laws_of(robot.model, friction)
-        if not all(isinstance(law, Smooth | LuGre) for law in laws.values()):
-            raise InputError(
-                "rollouts do not locate where joints stick: use friction='smooth' or 'none', or simulate one by one"
-            )
+        sticking = [law for law in laws.values() if not isinstance(law, Smooth | LuGre)]
+        if sticking and method != "time_stepping":
+            raise InputError(f"with method={method!r} no joint sticks: use method='time_stepping', friction='smooth' or 'none'")
+        if not can_be_traced(sticking):
+            raise InputError("rollouts take Stribeck friction of shape 2: simulate other shapes one by one")
         self.robot, drives = actuators_of(robot, actuators)
-        self.law = controller if isinstance(controller, DynamicLaw) else None
-        self.controller = None if isinstance(controller, DynamicLaw) else controller
+        self.law = as_law(controller, parameters)
+        sampled = self.law.sampled
+        self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
         self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
         plain = Motion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
@@ -57,7 +62,7 @@ class ClosedLoop:
         if method == "euler" and self.states:
             raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
         self.start_inside = plain.start_inside
-        names = _extra_arguments(self.controller)
+        names = self.law.extra
         self.extra = {name: Given.of(parameters[name], name) for name in names if name in parameters}
         if missing := [name for name in names if name not in self.extra]:
             raise InputError(f"the controller takes {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
@@ -70,15 +75,20 @@ class ClosedLoop:
         if noise:
             self.numbers["disturbance"] = Given(np.zeros(robot.n), False)
 
-    def motion(self, robot: Robot, given: Mapping[str, Any]) -> Motion:
-        """The equations for one state; ``given`` are the values of ``numbers`` for it."""
+    def control(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array) -> Array:
+        """The torques that the controller asks for."""
+        assert self.law.torque is not None
         extra = {name: given[name] for name in self.extra}
+        # copies: a function that works in place must not reach the state
+        return _sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+
+    def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> Motion:
+        """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""
 
         def command(t: Any, q: Array, v: Array) -> Array:
-            # copies: a function that works in place must not reach the state
-            tau = np.zeros(robot.n)
-            if self.controller is not None:
-                tau = _sized(self.controller(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+            tau = np.zeros(robot.n) if held is None else held
+            if self.law.torque is not None and held is None:
+                tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
                 tau = tau + _sized(self.stops(t, q.copy(), v.copy()), robot.n, "stops=")
             return tau
@@ -93,7 +103,7 @@ class ClosedLoop:
         return Motion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
 
     def memory(self, robot: Robot) -> Memory | None:
-        return None if self.law is None else Memory(self.law, robot, checked=False)
+        return None if self.law.dynamic is None else Memory(self.law.dynamic, robot, checked=False)
 
     def kernel(self, stage: bool = False) -> Kernel:
         """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
@@ -111,16 +121,27 @@ class ClosedLoop:
 
     @property
     def length(self) -> int:
-        """Of a state: q, v, what friction, drives and controller have, and what is left of an implicit rule's equations."""
-        return self.robot.nq + self.robot.n + self.states + self.watching
+        """Of a state: q, v, the states of friction, drives and controller, the samples, the residual of an implicit rule."""
+        sampled = 0 if self.samples is None else self.samples.size
+        return self.robot.nq + self.robot.n + self.states + sampled + self.watching
 
     def step(self, robot: Robot, given: Mapping[str, Any], t: Any, y: Array, h: Any) -> Array:
         """One step from y. An implicit rule keeps the worst of what its iteration left."""
-        flow = Flow(self.motion(robot, given), work=False)
-        if not self.watching:
-            return take_step(flow, self.method, t, y, h)
-        new = take_step(flow, self.method, t, y[:-1], h)
-        return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
+        nq, n = robot.nq, robot.n
+        moving, after = y[: nq + n + self.states], y[nq + n + self.states :]
+        held = None
+        if self.samples is not None:
+            kept, after = after[: self.samples.size], after[self.samples.size :]
+            held, kept = self.samples.take(
+                lambda q, v: self.control(robot, given, t, q, v), t / h, y[:nq], y[nq : nq + n], kept
+            )
+        flow = Flow(self.motion(robot, given, held), work=False)
+        parts = [take_step(flow, self.method, t, moving, h)]
+        if self.samples is not None:
+            parts.append(kept)
+        if self.watching:
+            parts.append(np.array([maximum(after[0], flow.last_change)]))
+        return np.concatenate(parts)
 
     def parted(self, row: Array) -> dict[str, Any]:
         """The values of ``numbers`` for one state from the row that holds them all."""
@@ -184,14 +205,3 @@ def _of_state(given: Any, name: str) -> Any:
 
 def _constant(value: Any) -> Callable[..., Any]:
     return lambda _t, _q, _v: value
-
-
-def _extra_arguments(controller: Callable[..., Any] | None) -> list[str]:
-    """The names of a controller's arguments behind (robot, t, q, v) that have no default."""
-    if controller is None:
-        return []
-    try:
-        names = [p for p in inspect.signature(controller).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    except (TypeError, ValueError):
-        return []
-    return [p.name for p in names[4:] if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]

@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.errors import InputError
 from dynamis.model.model import Model
 from dynamis.scalar import maximum, solve_positive, sqrt
 from dynamis.simulation.motion import Motion
+from dynamis.simulation.time_stepping import time_stepping
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
+MOST_STEPS = 1e10  # of one motion: some hours of the smallest robot, compiled
 MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as the step is short
 
 
@@ -38,26 +41,34 @@ class Flow:
     def note_change(self, of_v: Array, of_x: Array) -> None:
         """What a round of iteration changed; the work done follows from the rest."""
         self.last_change = 0.0
-        for change in (*of_v, *self._inside(of_x)):
+        for change in (*of_v, *self.inside(of_x)):
             self.last_change = maximum(self.last_change, abs(change))
 
-    def _inside(self, x: Array) -> Array:
+    def inside(self, x: Array) -> Array:
+        """The states of friction, drives and controller."""
         return x[:-1] if self.work else x
+
+    def inner_rates(self, t: Any, q: Array, v: Array, x: Array, power: Any) -> Array:
+        """ẋ where the power is known."""
+        if not len(x):
+            return x
+        rates = self.motion.rates(t, q, v, self.inside(x), v, power)[self.model.nq + self.model.n :]
+        return rates if self.work else rates[:-1]
+
+    def moved(self, q: Array, at: Array, v: Array, h: Any) -> Array:
+        """q after the time h at the velocity v, with the rates of the configuration ``at``."""
+        return moved(self.model, q, h * configuration_rate(self.model, at, v))
 
     def forces(self, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Any]:
         """Torques less friction that is not the robot's own, and wrenches."""
-        return self.motion.drive(t, q, v, self._inside(x))
+        return self.motion.drive(t, q, v, self.inside(x))
 
     def acceleration(self, q: Array, v: Array, tau: Array, wrenches: Any) -> Array:
         return self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
 
     def others(self, t: Any, q: Array, v: Array, x: Array, tau: Array, wrenches: Any) -> Array:
         """ẋ."""
-        if not len(x):
-            return x
-        power = self.motion.power(q, v, tau, wrenches)
-        rates = self.motion.rates(t, q, v, self._inside(x), v, power)[self.model.nq + self.model.n :]
-        return rates if self.work else rates[:-1]
+        return x if not len(x) else self.inner_rates(t, q, v, x, self.motion.power(q, v, tau, wrenches))
 
     def rates(self, t: Any, q: Array, v: Array, x: Array) -> State:
         tau, wrenches = self.forces(t, q, v, x)
@@ -143,7 +154,15 @@ def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
 
 
 SETTLED = 1e-6  # of the largest number of a state: more is left where a step is too long to be solved by iteration
-RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint}
+RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint, "time_stepping": time_stepping}
+
+
+def check_step_length(step: float, start: float, end: float) -> None:
+    """Refuse steps that rounding swallows, and numbers of steps that no computer takes in a day."""
+    if step < 4.0 * float(np.finfo(float).eps) * max(abs(start), abs(end)):
+        raise InputError(f"step={step:g} s is lost in rounding at t = {max(abs(start), abs(end)):g} s: take a longer step")
+    if (end - start) / step > MOST_STEPS:
+        raise InputError(f"step={step:g} s means {(end - start) / step:.0e} steps for {end - start:g} s: take a longer step")
 
 
 def take_step(flow: Flow, method: str, t: Any, y: Array, h: Any) -> Array:

@@ -6,7 +6,7 @@ has a torque at every velocity, and the joint creeps instead of resting.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,3 +152,12 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
         case "smooth":
             return {k: Smooth(float(model.coulomb[k]), bias=float(model.coulomb_bias[k])) for k in own}
     raise InputError(f"friction={choice!r} is not known; choose 'model', 'smooth', 'none' or a mapping of joints to laws")
+
+
+def in_words(laws: Mapping[int, Law], names: Sequence[str]) -> str:
+    """The dry friction of each joint, as one sentence."""
+    kinds: dict[str, list[str]] = {}
+    for k, law in sorted(laws.items()):
+        held = "with sticking" if isinstance(law, Coulomb | Stribeck) else "without sticking"
+        kinds.setdefault(f"{type(law).__name__} friction {held}", []).append(names[k])
+    return "; ".join(f"{kind}: {', '.join(joints)}" for kind, joints in kinds.items()) or "no dry friction"

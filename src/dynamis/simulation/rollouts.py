@@ -22,8 +22,11 @@ from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
-from dynamis.simulation.fixed_step import SETTLED
+from dynamis.simulation.fixed_step import SETTLED, check_step_length
+from dynamis.simulation.friction import Coulomb, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
+from dynamis.simulation.sampling import Sampled
+from dynamis.simulation.surroundings import contacts_in
 
 Array = npt.NDArray[Any]
 
@@ -32,9 +35,9 @@ Array = npt.NDArray[Any]
 class Rollouts:
     """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
 
-    ``drives`` (T, …, states) holds what friction, drives and controller have of states. ``note`` says what was done otherwise
-    than asked, such as a controller that could not be compiled. ``left`` (…) is the most that the iteration within an implicit
-    rule left to settle, if the rule is one.
+    ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` says what differs from what was
+    asked, such as a controller that could not be compiled; ``friction``, which dry friction was simulated. ``left`` (…) is the
+    largest residual of the iteration within an implicit rule, if the rule is one.
     """
 
     t: Array
@@ -45,6 +48,7 @@ class Rollouts:
     drives: Any = None
     note: str = ""
     left: Any = None
+    friction: str = ""
 
     @cached_property
     def finite(self) -> Any:
@@ -78,7 +82,7 @@ def rollouts(
     q0: Any,
     v0: Any = None,
     *,
-    controller: Callable[..., Any] | DynamicLaw | None = None,
+    controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
     parameters: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
@@ -87,16 +91,21 @@ def rollouts(
     disturbance: Noise | None = None,
     first: int = 0,
     step: float = 1e-3,
-    method: str = "rk4",
+    method: str | None = None,
     every: int = 1,
     progress: Progress | None = None,
 ) -> Rollouts:
     """Simulate a batch of initial states for the duration ``t`` with fixed steps, with output every ``every`` steps.
 
-    ``controller(robot, t, q, v)`` is written for one state with NumPy and must not branch on it (`dynamis.where` chooses):
-    it is traced and compiled together with robot, drives and integrator. One that cannot be traced is called from Python
-    instead, which takes a thousand times longer; ``note`` says why. It may be a `DynamicLaw`. ``friction``, ``actuators``,
-    ``wrenches`` and ``stops`` are as for `simulate`, where none sticks; their functions are traced too.
+    ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
+    and without branching on it (`dynamis.where` chooses): it is traced and compiled together with robot, drives and integrator.
+    One that cannot be traced is called from Python instead, which takes a thousand times longer; ``note`` says why. It may be
+    `Sampled`, at a whole number of steps, or a `DynamicLaw`. ``friction``, ``actuators``,
+    ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.
+
+    ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact:
+    joints stick, as they cannot with the others. Unless given it is "time_stepping" for robots with dry friction or contacts,
+    and "rk4" for all others.
 
     ``parameters`` are values per motion: for symbols of the robot (…), and for additional arguments of the controller, scalars
     or vectors (…, size). ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``, receives the same
@@ -115,8 +124,6 @@ def rollouts(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if controller is not None and not callable(controller) and not isinstance(controller, DynamicLaw):
-        raise InputError("controller= takes a function of (robot, t, q, v)")
     if not isinstance(every, int | np.integer) or every < 1:
         raise InputError(f"every= takes a whole number of steps from 1, got {every!r}")
     if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
@@ -129,15 +136,20 @@ def rollouts(
     if not robot.model.symbolic:
         # a mass matrix that cannot be inverted is refused here, by the joint's name
         robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
+    check_step_length(float(step), 0.0, float(t))
+    steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
+    laws = laws_of(robot.model, friction)
+    if method is None:
+        implicit = any(isinstance(x, Coulomb | Stribeck) for x in laws.values()) or contacts_in(wrenches)
+        method = "time_stepping" if implicit else "rk4"
     loop = ClosedLoop(
         robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
-        wrenches=wrenches, stops=stops, noise=disturbance is not None,
+        wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,
     )  # fmt: skip
     xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
-    steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     marching = BatchMarch(loop, xp, y, t / steps, steps, int(every), disturbance, first, progress)
     # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
-    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n else None
+    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n and loop.samples is None else None
     kernel = loop.kernel(stage=stages is not None)
     note = _why_not(loop, kernel)
     states = marching.called() if note else marching.compiled(kernel, stages)
@@ -148,7 +160,7 @@ def rollouts(
     times[-1] = t
     q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
     left = states[-1, ..., -1] if loop.watching else None
-    return Rollouts(times, q, v, t / steps, method, inside, note, left)
+    return Rollouts(times, q, v, t / steps, method, inside, note, left, in_words(laws, robot.coordinate_names))
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
@@ -157,7 +169,7 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
         code = kernel.code
     except Exception as error:
         missing = "has no value" in str(error)
-        if (loop.controller is None and loop.law is None) or missing or loop.symbolic:
+        if (loop.law.torque is None and loop.law.dynamic is None) or missing or loop.symbolic:
             if missing:
                 raise InputError(f"{error}: parameters={{name: values}}") from None
             raise

@@ -1,4 +1,4 @@
-"""Digital control: a law that is evaluated at a rate, on what sensors resolve, and acts after a delay."""
+"""Digital control: a law that is evaluated at a fixed rate on quantised measurements; its torques act after a delay."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ ROUNDING = 1e-9  # of a period: instants closer than that are one
 
 @dataclass(frozen=True, repr=False)
 class Sampled:
-    """``law(t, q, v)`` every 1/``rate`` seconds; its torques are held until the next sample, and come ``delay`` late.
+    """A controller evaluated every 1/``rate`` seconds; its torques act ``delay`` later and are held until the next sample's.
+
+    ``law`` is a function of (t, q, v) or of (robot, t, q, v), or a controller of `dynamis.control`.
 
     ``resolution`` of the positions (an encoder's step) quantises q; ``velocity`` is "measured" (quantised by
     ``velocity_resolution``) or "differences" of the quantised positions, as many controllers have it.
     """
 
-    law: Callable[[float, Array, Array], Any]
+    law: Callable[..., Any]
     rate: float
     delay: float = 0.0
     resolution: float = 0.0
@@ -38,7 +40,7 @@ class Sampled:
 
     def __post_init__(self) -> None:
         if not callable(self.law):
-            raise InputError("a sampled controller needs a law, a function of (t, q, v)")
+            raise InputError("a sampled controller needs a law, a function of (t, q, v) or of (robot, t, q, v)")
         if not (self.rate > 0 and self.delay >= 0 and self.resolution >= 0 and self.velocity_resolution >= 0):
             raise InputError("a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0")
         if self.velocity not in ("measured", "differences"):
@@ -65,10 +67,16 @@ class Samples:
 
 
 class Held:
-    """What a sampled controller has asked for so far, as a function of time; samples are taken from ``origin`` on."""
+    """The torques that a sampled controller has commanded so far, as a function of time; the first sample is at ``origin``.
 
-    def __init__(self, sampled: Sampled, n: int, origin: float, before: Samples | None = None) -> None:
+    ``law`` is the sampled law as a function of (t, q, v), where its own signature is another.
+    """
+
+    def __init__(
+        self, sampled: Sampled, n: int, origin: float, before: Samples | None = None, law: Callable[..., Any] | None = None
+    ) -> None:
         self.sampled, self.n, self.origin = sampled, n, origin
+        self._law = checked_push(law or sampled.law, n, "controller")
         self.period = 1.0 / sampled.rate
         self.inside: float | None = None
         self._times: list[float] = [-np.inf]
@@ -113,7 +121,7 @@ class Held:
             rates = np.zeros(len(v)) if last is None else (seen[: len(v)] - last[: len(v)]) * s.rate
         else:
             rates = _quantised(v, s.velocity_resolution)
-        torque = checked_push(s.law, self.n, "controller")(t, seen, rates)
+        torque = self._law(t, seen, rates)
         # only what succeeded is remembered: a sample that failed can be taken again
         self._seen.append(seen)
         self._times.append(t + s.delay)
@@ -146,9 +154,16 @@ class Stepwise(Protocol):
     def reach(self, t: float, q: Array, v: Array) -> None: ...
 
 
+class Shortcut(Protocol):
+    """A quicker integration of intervals in which no joint starts or stops; None for those in which one may."""
+
+    def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None: ...
+
+
 def integrate_stepwise(
-    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None, **options: Any
-) -> Pieces:
+    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None,
+    shortcut: Shortcut | None = None, **options: Any,
+) -> Pieces:  # fmt: skip
     """Integrate from instant to instant; between them the torques that change by steps are constant."""
     start, end = float(times[0]), float(times[-1])
     whole, y, progress = Pieces(), y0, options.pop("progress")
@@ -163,8 +178,11 @@ def integrate_stepwise(
                 whole.status, whole.failure = f"stopped: {failed}", failed
                 break
             known = whole if whole.pieces else before
-            reported = np.array([a, *times[(times > a) & (times < b)], b])
-            part = integrate(motion, reported, y, progress=None, before=known, **options)
+            inside = times[np.searchsorted(times, a, side="right") : np.searchsorted(times, b, side="left")]
+            reported = np.array([a, *inside, b])
+            part = None if shortcut is None else shortcut.interval(a, b, y, reported, known)
+            if part is None:
+                part = integrate(motion, reported, y, progress=None, before=known, **options)
             whole.add(part)
             if part.status != REACHED:
                 break

@@ -12,8 +12,10 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
+from dynamis.simulation.compiled_pieces import CompiledPieces
+from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
-from dynamis.simulation.fixed_step import RULES
+from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
 from dynamis.simulation.motion import Motion, controller_name
@@ -30,9 +32,11 @@ from dynamis.simulation.resume import (
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
 from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
-from dynamis.simulation.stepped import Pushes, march_one
-from dynamis.simulation.stepping import Clock, OutOfTimeError
+from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
+from dynamis.simulation.stepping import Clock
 from dynamis.simulation.sticking import solve
+from dynamis.simulation.surroundings import contacts_in, step_for
+from dynamis.simulation.time_stepping import can_be_traced
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.simulation.watching import Watcher
 
@@ -55,10 +59,10 @@ def simulate(
     disturbance: Any = None,
     stops: Callable[..., Any] | HardStops | None = None,
     events: Mapping[str, Any] | None = None,
-    method: str = "DOP853",
+    method: str | None = None,
     step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float | None = None,
+    atol: float | None = None,
     points: int = 501,
     resume: Trajectory | None = None,
     seconds: float | None = None,
@@ -67,7 +71,8 @@ def simulate(
     """The motion from q0, v0 (at rest in the neutral configuration unless given) for the time ``t``.
 
     ``t`` is a duration, (start, end), or the times to report. ``torque`` is constant or a function of t; ``controller`` a
-    function of (t, q, v) that returns torques; ``wrenches`` maps frames to wrenches in world axes, constant or functions.
+    function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
+    in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, truly sticking), "smooth", "none", or a mapping of coordinates to
     laws. ``actuators`` maps coordinates to what stands between command and torque, in place of the robot's own; ``stops`` is
     what `joint_stops` makes, or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are looked for, or to
@@ -75,9 +80,10 @@ def simulate(
     A `Sampled` controller acts at its rate, a `DynamicLaw` has states of its own. ``disturbance`` is added to what reaches the
     joints: a `Noise`, constant, or a function of t. Wrenches may be `Push`es, or lists of them.
 
-    ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` and ``atol``, or "euler" (semi-implicit), "rk4"
-    or "midpoint" (implicit) with a fixed ``step``; for an adaptive method ``step`` is the largest step, so that short pulses
-    of torque are not missed.
+    ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
+    (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
+    ``step``. The default is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853". For an
+    adaptive method ``step`` is the largest step, so that short pulses of torque are not missed.
 
     ``resume`` continues an earlier motion from its end to the end or the times ``t``, and returns both parts as one. The
     other arguments should be the same as before; internal states of friction, actuators and samples are continued.
@@ -90,10 +96,7 @@ def simulate(
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
     ('reached the end', True)
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    _check_robot(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)
     times = _times(t, points) if before is None else times_after(before, _given_times(t, points), points)
     q = robot.neutral() if q0 is None else _vector(robot, q0, robot.nq, "q0")
@@ -102,15 +105,20 @@ def simulate(
     robot, drives = actuators_of(robot, actuators)
     if before is not None:
         check_same_robot(before, robot)
-    held = Held(controller, robot.n, float(times[0]), samples_of(before)) if isinstance(controller, Sampled) else None
+    law = as_law(controller)
+    if law.extra:
+        raise InputError(
+            f"the controller takes {law.extra[0]!r}, which simulate does not provide; rollouts has parameters= for it"
+        )
+    function = None if law.torque is None else law.on(robot)
+    held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
     noise = disturbance.source(robot.n) if isinstance(disturbance, Noise) else None
     disturbing = None if disturbance is None else source(noise or disturbance, robot.n, "disturbance")
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = None if seconds is None else Clock(_seconds(seconds))
-    remembering = isinstance(controller, DynamicLaw)
-    memory = Memory(controller, robot, checked=True) if isinstance(controller, DynamicLaw) else None
-    command = torque_source(robot, torque, None if remembering else held or controller, None if hard else stops)
+    memory = None if law.dynamic is None else Memory(law.dynamic, robot, checked=True)
+    command = torque_source(robot, torque, held or function, None if hard else stops)
     motion = Motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
@@ -120,23 +128,28 @@ def simulate(
         memory.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])  # one that fails at the very start raises
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
-    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
-        raise InputError(f"step must be a positive number of seconds, got {step!r}")
+    _check_step(step)
+    located = hard is not None or watcher is not None or rtol is not None or atol is not None
+    method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
+    if method == "time_stepping" and step is None:
+        step = step_for(contacts_in(wrenches), q)
     jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
+    pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
-        pushes = Pushes(torque, controller, stops, plain_wrenches(robot, wrenches), disturbance)
+        check_step_length(float(step or 0.0), float(times[0]), float(times[-1]))
         made = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
-            progress=_timed(progress, clock),
+            progress=progress, clock=clock,
         )  # fmt: skip
         return made if before is None else joined(before, made)
-    _check_adaptive(method, rtol, atol)
-    options = {"rtol": rtol, "atol": atol} | ({} if step is None else {"max_step": step})
+    options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
     }  # fmt: skip
     if jumps:
+        suits = hard is None and watcher is None and CompiledPieces.suits(motion, pushes, method)
+        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock) if suits else None
         pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
@@ -144,11 +157,27 @@ def simulate(
     return made if before is None else joined(before, made)
 
 
+def _check_robot(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+
+
+def _check_step(step: Any) -> None:
+    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
+        raise InputError(f"step must be a positive number of seconds, got {step!r}")
+
+
 def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:
     if step is None:
         raise InputError(f"method={method!r} needs a step, such as step=1e-3")
-    if motion.sticking:
-        raise InputError(f"method={method!r} does not locate where joints stick: use friction='smooth', or method='DOP853'")
+    if motion.sticking and method != "time_stepping":
+        raise InputError(
+            f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
+        )
+    if not can_be_traced(list(motion.sticking.values())):
+        raise InputError(f"method={method!r} takes Stribeck friction of shape 2 only: use method='DOP853'")
     if hard is not None:
         raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
     if watcher is not None:
@@ -157,12 +186,20 @@ def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watche
         raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
 
 
-def _check_adaptive(method: str, rtol: Any, atol: Any) -> None:
+def _is_stiff_by_contact_alone(motion: Motion, wrenches: Any) -> bool:
+    """Whether there are contacts, and nothing else whose states may need short steps."""
+    inner = motion.bristles or any(drive.size for drive in motion.actuators.values())
+    return bool(contacts_in(wrenches)) and not inner
+
+
+def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
+    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     if method not in METHODS:
         raise InputError(f"method={method!r} is not known; choose {', '.join((*METHODS, *RULES))}")
     for name, tolerance, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
             raise InputError(f"{name} must be a number from {least:g}, got {tolerance!r}")
+    return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})
 
 
 def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:
@@ -179,7 +216,7 @@ def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stoppin
     tau, friction, pushed_by_stops = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
     wrenches = {frame: np.zeros((len(reached), 6)) for frame in motion.wrenches}
     status, known = pieces.status, len(reached)
-    for k, (t, slides, at_stop) in enumerate(zip(reached, directions, resting, strict=True)):
+    for k, (t, slides) in enumerate(zip(reached, directions, strict=True)):
         v[k, [j for j, s in slides.items() if s == 0]] = 0.0
         z = states[k, nq + n : -1]
         try:
@@ -195,14 +232,16 @@ def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stoppin
         for frame, w in (pushed or {}).items():
             wrenches[frame][k] = w
         friction[k] = motion.smooth_friction(v[k], z)
-        if slides:
-            r = tau[k] - friction[k] - motion.smooth.inverse_dynamics(q[k], v[k], np.zeros(n), pushed)
-            laws = laws_with_stops(motion.sticking, at_stop)
-            d = solve(motion.smooth.mass_matrix(q[k]), r, v[k], slides, laws)[1]
-            for j, side in at_stop.items():
+    wrenches = {frame: w[:known] for frame, w in wrenches.items()}
+    dry = [k for k in range(known) if directions[k]]
+    if dry:
+        pushed = {frame: w[dry] for frame, w in wrenches.items()} or None
+        r = tau[dry] - friction[dry] - motion.smooth.inverse_dynamics(q[dry], v[dry], np.zeros((len(dry), n)), pushed)
+        for k, M, row in zip(dry, motion.smooth.mass_matrix(q[dry]), r, strict=True):
+            d = solve(M, row, v[k], directions[k], laws_with_stops(motion.sticking, resting[k]))[1]
+            for j, side in resting[k].items():
                 d[j], pushed_by_stops[k, j] = AtStop(side, motion.sticking.get(j)).split(float(d[j]))
             friction[k] += d
-    wrenches = {frame: w[:known] for frame, w in wrenches.items()}
     return Trajectory(
         motion.robot, reached[:known], q[:known], v[:known], tau[:known], friction[:known], states[:known, -1].copy(),
         wrenches, tuple(pieces.events), status, {"evaluations": pieces.evaluations, "pieces": len(pieces.pieces)},
@@ -231,23 +270,6 @@ def _times(t: Any, points: int) -> Array:
     if not np.all(np.diff(given) > 0):
         raise InputError(BACKWARDS)
     return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
-
-
-def _timed(progress: Callable[[float], None] | None, clock: Clock | None) -> Callable[[float], None] | None:
-    """Progress that ends a motion of fixed steps when its time is over."""
-    if clock is None:
-        return progress
-    clock.check()
-
-    def told(fraction: float) -> None:
-        try:
-            clock.check()
-        except OutOfTimeError:
-            raise SourceError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds") from None
-        if progress is not None:
-            progress(fraction)
-
-    return told
 
 
 def _seconds(seconds: Any) -> float:

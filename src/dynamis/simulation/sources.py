@@ -100,9 +100,7 @@ class Pushed:
 
 
 def torque_source(robot: Robot, torque: Any, controller: Any, stops: Any = None) -> Source:
-    """τ(t, q, v) from a constant or function of time, a controller of (t, q, v), and the stops of the joints, added up."""
-    if controller is not None and not callable(controller):
-        raise InputError("controller= takes a function of (t, q, v)")
+    """τ(t, q, v): the sum of a constant or function of time, a controller of (t, q, v), and the stops of the joints."""
     given = (("torque", torque), ("controller", controller), ("stops", stops))
     pushes = [source(x, robot.n, name) for name, x in given if x is not None]
 

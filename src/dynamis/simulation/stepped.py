@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,17 +13,23 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
+from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
-from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.controllers import Law
+from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
 from dynamis.simulation.motion import Motion
 from dynamis.simulation.resume import Stop, names_inside
-from dynamis.simulation.sampling import Held, Sampled, Stepwise, instants
+from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
+from dynamis.simulation.stepping import Clock
+from dynamis.simulation.sticking import torques
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
+CHUNK = 10_000  # compiled steps between two looks at the clock
+DIVERGING = 1e6  # rad/s or m/s: a failure at such a velocity is one of the motion, not of the configuration
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class Pushes:
     """What was given to push the robot, before it was dressed for evaluation: numbers, our functions, or a user's."""
 
     torque: Any = None
-    controller: Any = None
+    controller: Law = field(default_factory=Law)
     stops: Any = None
     wrenches: Mapping[str, Any] = field(default_factory=dict)
     disturbance: Any = None
@@ -41,58 +48,108 @@ class Pushes:
 
         A sampled controller is called between steps, not within them; torques and disturbances are numbers between them.
         """
-        given = (self.controller, self.stops, *self.wrenches.values())
-        plain = all(not callable(x) or getattr(x, "traceable", False) for x in given)
+        law, others = self.controller, (self.stops, *self.wrenches.values())
+        called = law.sampled is None and (law.torque is not None or law.dynamic is not None)
         return (
-            plain
+            (law.traceable or not called)
+            and all(not callable(x) or getattr(x, "traceable", False) for x in others)
             and not callable(self.torque)
             and not callable(self.disturbance)
-            and (not isinstance(self.controller, DynamicLaw) or self.controller.traceable)
         )
 
 
-def step_kernel(motion: Motion, pushes: Pushes, method: str) -> Kernel:
-    """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
+@dataclass(frozen=True)
+class TracedMotion:
+    """A motion whose sampled and constant torques, constant wrenches and disturbances are inputs of a compiled function."""
 
-    y is q, v, the states of friction and drives, the work done, and what iteration within the rule has left at worst.
-    """
-    robot = motion.robot
-    functions = {frame: w for frame, w in pushes.wrenches.items() if callable(w)}
-    # beside the robot's own functions, to go when the robot goes; a law may have been changed since it was compiled
-    known = robot._evaluator.kernels if pushes.controller is None or isinstance(pushes.controller, Sampled) else {}
-    pushed = ((frame, functions.get(frame)) for frame in pushes.wrenches)
-    key: Any = (
-        "step", method, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
-    )  # fmt: skip
-    if key in known:
+    motion: Motion
+    pushes: Pushes
+
+    @property
+    def control(self) -> Callable[..., Any] | None:
+        return None if self.pushes.controller.sampled is not None else self.pushes.controller.torque
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        return {frame: w for frame, w in self.pushes.wrenches.items() if callable(w)}
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The lengths of the inputs ``w`` and ``d``; ``tau`` is as long as the robot has degrees of freedom."""
+        return {"w": max(1, 6 * len(self.pushes.wrenches)), "d": self.motion.robot.n}
+
+    def kernel(self, name: str, make: Callable[[], Kernel]) -> Kernel:
+        """The kernel of this name, kept with the robot's own unless a user's law is part of it, which may change."""
+        motion, pushes = self.motion, self.pushes
+        if self.control is not None or pushes.controller.dynamic is not None:
+            return make()
+        pushed = ((frame, self.functions.get(frame)) for frame in pushes.wrenches)
+        key: Any = (
+            name, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
+        )  # fmt: skip
+        known = motion.robot._evaluator.kernels
+        if key not in known:
+            known[key] = make()
         return known[key]
 
-    law = pushes.controller if callable(pushes.controller) else None
+    def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> Motion:
+        """The equations of motion of the robot being traced."""
+        motion, control, stops, functions = self.motion, self.control, self.pushes.stops, self.functions
 
-    def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
         def command(now: Any, q: Array, v: Array) -> Array:
-            functions = [f for f in (law, pushes.stops) if f is not None]
-            return sum((np.asarray(f(now, q.copy(), v.copy())) for f in functions), start=tau)
+            total = tau if control is None else tau + np.asarray(control(robot, now, q.copy(), v.copy()))
+            return total if stops is None else total + np.asarray(stops(now, q.copy(), v.copy()))
 
-        rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(pushes.wrenches)}
+        rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(self.pushes.wrenches)}
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
         disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
         memory = None if motion.memory is None else Memory(motion.memory.law, robot, checked=False)
-        flow = Flow(Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory))
+        return Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
+
+    def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
+        """(tau, w, d) from here to the next instant at which one of them changes."""
+        torque, disturbance = self.pushes.torque, self.motion.disturbance
+        tau = np.zeros(self.motion.robot.n) if torque is None else np.asarray(torque, dtype=float)
+        q, v, _ = self.motion.split(y)
+        d = np.zeros(self.motion.robot.n) if disturbance is None else disturbance(t, q, v)
+        return tau if held is None else tau + held(t), self._wrenches, d
+
+    @cached_property
+    def _wrenches(self) -> Array:
+        constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in self.pushes.wrenches.values()]
+        return np.concatenate(constants) if constants else np.zeros(1)
+
+
+def step_kernel(traced: TracedMotion, method: str) -> Kernel:
+    """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
+
+    y is q, v, the states of friction and drives, the work done, and the largest residual of the iteration within the rule.
+    """
+
+    def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
+        flow = Flow(traced.on(robot, tau, w, d))
         new = take_step(flow, method, t[0], y[:-1], h[0])
         return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
 
-    length = robot.nq + robot.n + motion.states + 2
-    known[key] = robot.compile(step, y=length, t=1, h=1, w=max(1, 6 * len(pushes.wrenches)), d=robot.n)
-    return known[key]
+    robot = traced.motion.robot
+    length = robot.nq + robot.n + traced.motion.states + 2
+    return traced.kernel(f"step {method}", lambda: robot.compile(step, y=length, t=1, h=1, **traced.sizes))
 
 
 def march_one(
     motion: Motion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
     progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
+    clock: Clock | None = None,
 ) -> Trajectory:  # fmt: skip
     """Equal steps between reported times and the instants at which torques jump, none longer than ``step``."""
-    stepper = _Compiled(motion, pushes, method, held) if pushes.compilable else _Called(motion, method)
+    tick = _no_limit if clock is None else partial(_in_time, clock)
+    stepper: _Compiled | _Called
+    if pushes.compilable:
+        stepper = _Compiled(motion, pushes, method, held, tick)
+    elif method == "time_stepping" and motion.memory is None:
+        stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
+    else:
+        stepper = _Called(motion, method, tick)
     y, rows, status, steps = y0, [y0], "reached the end", 0
     # what was sampled at the start acts there already
     pushed = [_pushes(motion, jumps, float(times[0]), y)]
@@ -110,7 +167,7 @@ def march_one(
             if progress is not None:
                 progress((end - times[0]) / (times[-1] - times[0]))
     except SourceError as failed:
-        if len(rows) == 1 and not steps:
+        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError):
             raise
         status = f"stopped: {failed}"
     except KeyboardInterrupt:
@@ -120,30 +177,31 @@ def march_one(
     tau, friction = (np.array([p[k] for p in pushed]) for k in (0, 1))
     wrenches = {frame: np.array([p[2][frame] for p in pushed]) for frame in motion.wrenches}
     q, v, z = (np.array(part) for part in zip(*map(motion.split, states), strict=True))
+    if motion.sticking:
+        r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches or None)
+        friction = friction + torques(motion.smooth.mass_matrix(q), r, v, motion.sticking)
     samples = None if held is None else held.samples(reached)
     return Trajectory(
         motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches, status=status,
-        statistics={"steps": steps, "compiled": isinstance(stepper, _Compiled)}, actuator_states=motion.inside(z),
-        _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
+        statistics={"method": method, "steps": steps, "compiled": isinstance(stepper, _Compiled)},
+        actuator_states=motion.inside(z), _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
     )  # fmt: skip
 
 
 class _Compiled:
     """Steps by one compiled function."""
 
-    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None) -> None:
-        self.motion, self.method, self.held = motion, method, held
-        self.kernel = step_kernel(motion, pushes, method)
-        self.torque = np.zeros(motion.robot.n) if pushes.torque is None else np.asarray(pushes.torque, dtype=float)
-        constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in pushes.wrenches.values()]
-        self.wrenches = np.concatenate(constants) if constants else np.zeros(1)
+    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]) -> None:
+        self.motion, self.method, self.held, self.tick = motion, method, held, tick
+        self.traced = TracedMotion(motion, pushes)
+        self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
-        q, v, _ = self.motion.split(y)
-        tau = self.torque if self.held is None else self.torque + self.held(t)
-        disturbance = np.zeros(len(v)) if self.motion.disturbance is None else self.motion.disturbance(t, q, v)
-        given, start = (tau, self.wrenches, disturbance), np.append(y, 0.0)
-        new = march(self.kernel, start, given, t=t, h=h, reports=1, every=count)[0]
+        given, start = self.traced.inputs(t, y, self.held), np.append(y, 0.0)
+        new = start
+        for k in range(0, count, CHUNK):
+            self.tick()
+            new = march(self.kernel, new, given, t=t, h=h, first=k, reports=1, every=min(CHUNK, count - k))[0]
         if not np.isfinite(new).all():
             # where it went wrong is found by taking the same steps one by one
             for k in range(count):
@@ -155,18 +213,77 @@ class _Compiled:
         return np.asarray(new[:-1])
 
 
+class _CompiledBetweenCalls(_Compiled):
+    """Compiled steps of a robot whose controller is a user's function, which is called once for each, at its beginning.
+
+    So are wrenches that are a user's functions; contacts and stops of the package are part of the compiled step.
+    """
+
+    def __init__(self, motion: Motion, pushes: Pushes, method: str, tick: Callable[[], None]) -> None:
+        self.stops = pushes.stops if getattr(pushes.stops, "traceable", False) else None
+        ours = {frame: w for frame, w in pushes.wrenches.items() if getattr(w, "traceable", False)}
+        plain = {frame: ours.get(frame, np.zeros(6)) for frame in pushes.wrenches}
+        super().__init__(motion, Pushes(stops=self.stops, wrenches=plain), method, None, tick)
+        self.called = [(k, frame) for k, frame in enumerate(pushes.wrenches) if frame not in ours]
+
+    def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
+        function, motion = self.kernel.compiled("double").gufunc.function, self.motion
+        y = np.append(y, 0.0)
+        wrenches, length = np.zeros(self.traced.sizes["w"]), np.array([h])
+        for k in range(count):
+            self.tick()
+            now = t + k * h
+            q, v, _ = motion.split(y[:-1])
+            tau = motion.command(now, q, v)
+            if self.stops is not None:
+                tau = tau - np.asarray(self.stops(now, q, v))
+            for place, frame in self.called:
+                wrenches[6 * place : 6 * place + 6] = motion.wrenches[frame](now, q, v)
+            disturbance = np.zeros(len(v)) if motion.disturbance is None else motion.disturbance(now, q, v)
+            with np.errstate(all="ignore"):
+                y = function(y, np.array([now]), length, tau, wrenches, disturbance)
+            motion.check_bounds(now + h, motion.split(y[:-1])[1])
+        return np.asarray(y[:-1])
+
+
 class _Called:
     """Steps in Python, for what pushes the robot is a user's function."""
 
-    def __init__(self, motion: Motion, method: str) -> None:
-        self.motion, self.method, self.flow = motion, method, Flow(motion)
+    def __init__(self, motion: Motion, method: str, tick: Callable[[], None]) -> None:
+        self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         for k in range(count):
-            y = take_step(self.flow, self.method, t + k * h, y, h)
+            self.tick()
+            try:
+                y = take_step(self.flow, self.method, t + k * h, y, h)
+            except (SingularError, InputError, OverflowError, FloatingPointError) as error:
+                raise SourceError(self._why(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         return y
+
+    def _why(self, t: float, y: Array, error: Exception) -> str:
+        """Why a step fails: the motion diverges, or the equations cannot be solved at a state that is not extreme."""
+        v = self.motion.split(y)[1]
+        k = int(np.argmax(np.abs(v)))
+        if not abs(v[k]) < DIVERGING:
+            name = self.motion.robot.coordinate_names[k]
+            return f"the velocity of {name} diverges ({v[k]:.3g}) at t = {t:.6g} s: take a shorter step, or lower gains"
+        return f"{error} (at t = {t:.6g} s)"
+
+
+class TooSlowError(SourceError):
+    """The time that was given for the integration is over."""
+
+
+def _no_limit() -> None:
+    pass
+
+
+def _in_time(clock: Clock) -> None:
+    if clock.over:
+        raise TooSlowError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds")
 
 
 def _check_settled(method: str, t: float, y: Array, left: float) -> None:

@@ -32,11 +32,15 @@ class Clock:
         self._end: float | None = None
         self.steps, self._lengths = 0, deque[float](maxlen=200)
 
-    def check(self) -> None:
+    @property
+    def over(self) -> bool:
         now = time.monotonic()
         if self._end is None:
             self._end = now + self.seconds
-        elif now > self._end:
+        return now > self._end
+
+    def check(self) -> None:
+        if self.over:
             raise OutOfTimeError
 
     def stepped(self, length: float) -> None:

@@ -94,6 +94,15 @@ def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dic
     return _tried(M, r, v, directions, laws, still)
 
 
+def torques(M: Array, r: Array, v: Array, laws: Sticking) -> Array:
+    """The dry friction at states that may come from anywhere: (N, n, n), (N, n) and (N, n) to (N, n)."""
+    d = np.zeros_like(v)
+    for k, (inertia, row, rate) in enumerate(zip(M, r, v, strict=True)):
+        still = {j for j in laws if rate[j] == 0.0}
+        d[k] = solve(inertia, row, rate, settle(inertia, row, rate, laws, still), laws)[1]
+    return d
+
+
 Wrong = tuple[float, int, int]  # how much, which joint, and the direction it should rather have
 
 

@@ -6,7 +6,7 @@ enough to integrate and written so that they can be traced.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,10 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.scalar import maximum, sqrt, tanh
+from dynamis.scalar import maximum, minimum, sqrt, tanh, where
 
 Array = npt.NDArray[Any]
+STEPS = (2e-5, 1e-3)  # s: the shortest and the longest step that is chosen for contacts
 SMALL = 1e-12  # m/s, under the root: the direction of slip where there is none does not matter
 
 
@@ -55,6 +56,89 @@ class Ball:
     _repr_html_ = as_table
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Contact:
+    """What `contact` makes: the wrench of a surface on a frame, as a function of (t, q, v)."""
+
+    robot: Robot
+    frame: str
+    surface: Plane | Ball
+    stiffness: float
+    damping: float
+    friction: float
+    radius: float
+    slip: float
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    traceable = True
+
+    def __call__(self, _t: Any, q: Array, v: Array) -> Array:
+        moving = self.robot.velocity(q, v, self.frame)
+        above, n, arm = self._nearest(q)
+        depth = maximum(self.radius - above, 0.0)
+        velocity = moving[:3] + np.cross(moving[3:], arm) if self._has_arm else moving[:3]
+        closing = -np.dot(n, velocity)
+        normal = self.stiffness * depth * maximum(1.0 + self.damping * closing, 0.0)
+        sliding = velocity + closing * n
+        force = normal * n - self._resistance(normal, sliding) * sliding
+        moment = np.cross(arm, force) if self._has_arm else np.zeros(3)
+        return np.concatenate([force, moment])
+
+    @property
+    def _has_arm(self) -> bool:
+        return bool(self.radius or any(self.point))
+
+    def _nearest(self, q: Array) -> tuple[Any, Array, Array]:
+        """(distance, n, arm): of the sphere's centre above the surface, outward direction, from the frame's origin to where
+        the sphere touches."""
+        pose = self.robot.pose(q, self.frame)
+        to_centre = pose[:3, :3] @ np.array(self.point) if any(self.point) else np.zeros(3)
+        above, n = self.surface.nearest(pose[:3, 3] + to_centre)
+        return above, n, to_centre - self.radius * n
+
+    def _jacobian(self, q: Array, arm: Array) -> Array:
+        """(3, n): of the point of contact."""
+        J = self.robot.jacobian(q, self.frame)
+        return J[:3] - _cross(arm) @ J[3:] if self._has_arm else J[:3]
+
+    def linearised(self, q: Array, v: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array, Array]:
+        """(J, f, D): the force f − D J v' on the point of contact, whose velocity is J v', at the end velocity v' of a step.
+
+        The depth is that at q, and what is closed in the time ``shift`` at the velocity v and in ``weight`` at v'. The ratio of
+        friction to slip is that at the velocity ``ahead``, expected of v': it slows down slip and never reverses it.
+        """
+        above, n, arm = self._nearest(q)
+        J = self._jacobian(q, arm)
+        velocity = J @ v
+        closing = -np.dot(n, velocity)
+        depth = self.radius - above
+        later = depth + shift * closing
+        # a ball that leaves within the step, or faster than the surface follows, is no longer pushed
+        least = minimum(minimum(depth, later + weight * closing), 1.0 + self.damping * closing)
+        touching = where(least > 0.0, 1.0, 0.0)
+        normal = touching * self.stiffness * maximum(later, 0.0)
+        slope = touching * self.stiffness * (weight + self.damping * maximum(depth, 0.0))
+        normals = np.outer(n, n)
+        sliding = (np.eye(3) - normals) @ (J @ ahead)
+        across = self._resistance(maximum(normal + slope * closing, 0.0), sliding)
+        return J, normal * n, slope * normals + across * (np.eye(3) - normals)
+
+    def _resistance(self, normal: Any, sliding: Array) -> Any:
+        """The force of friction over the velocity of slip."""
+        speed = sqrt(np.dot(sliding, sliding) + SMALL * SMALL)
+        return self.friction * normal * tanh(speed / self.slip) / speed
+
+    def mass(self, q: Array) -> float:
+        """The mass that the contact has to stop along its normal, 1 / (n·J M⁻¹ Jᵀ n)."""
+        _, n, arm = self._nearest(q)
+        row = n @ self._jacobian(q, arm)
+        mobility = float(row @ np.linalg.solve(self.robot.mass_matrix(q), row))
+        return 1.0 / mobility if mobility > 0.0 else np.inf
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
 def contact(
     robot: Robot,
     frame: str | None,
@@ -66,7 +150,7 @@ def contact(
     radius: float = 0.0,
     slip: float = 1e-3,
     point: Any = (0.0, 0.0, 0.0),
-) -> Callable[[Any, Array, Array], Array]:
+) -> Contact:
     """The wrench of a surface on a sphere fixed to a frame, at the frame's origin: for ``simulate(…, wrenches={frame: …})``.
 
     The sphere has its centre at ``point``, in the frame's own axes. At penetration ``x``: N = k x (1 + c ẋ), never pulling
@@ -82,30 +166,27 @@ def contact(
     """
     if not (stiffness > 0 and damping >= 0 and friction >= 0 and radius >= 0 and slip > 0):
         raise InputError("a contact needs stiffness > 0, damping, friction and radius ≥ 0, slip > 0")
-    name = robot.model.frame(frame).name
     centre = np.array(point, dtype=float)
     if centre.shape != (3,) or not np.isfinite(centre).all():
         raise InputError(f"the point of a contact is three finite coordinates in the frame's axes, got {point!r}")
+    name = robot.model.frame(frame).name
+    return Contact(robot, name, surface, stiffness, damping, friction, radius, slip, tuple(centre.tolist()))
 
-    def push(_t: Any, q: Array, v: Array) -> Array:
-        pose = robot.pose(q, name)
-        moving = robot.velocity(q, v, name)
-        to_centre = pose[:3, :3] @ centre if centre.any() else centre
-        above, n = surface.nearest(pose[:3, 3] + to_centre)
-        depth = maximum(radius - above, 0.0)
-        arm = to_centre - radius * n  # from the frame's origin to where the sphere touches
-        away = bool(centre.any() or radius)
-        velocity = moving[:3] + np.cross(moving[3:], arm) if away else moving[:3]
-        closing = -np.dot(n, velocity)
-        normal = stiffness * depth * maximum(1.0 + damping * closing, 0.0)
-        sliding = velocity + closing * n
-        speed = sqrt(np.dot(sliding, sliding) + SMALL * SMALL)
-        force = normal * n - (friction * normal * tanh(speed / slip) / speed) * sliding
-        moment = np.cross(arm, force) if away else np.zeros(3)
-        return np.concatenate([force, moment])
 
-    push.traceable = True  # type: ignore[attr-defined]
-    return push
+def step_for(contacts: Sequence[Contact], q: Array) -> float:
+    """A step that resolves the oscillation of the masses behind the contacts: a tenth of √(m/k), within ``STEPS``."""
+    shortest = min((0.1 * np.sqrt(c.mass(q) / c.stiffness) for c in contacts), default=STEPS[1])
+    return float(np.clip(shortest, *STEPS))
+
+
+def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact]:
+    """The contacts among the wrenches of a simulation."""
+    return [w for w in (wrenches or {}).values() if isinstance(w, Contact)]
+
+
+def _cross(n: Array) -> Array:
+    """The matrix of n ×."""
+    return np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
 
 
 def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Callable[[Any, Array, Array], Array]:

@@ -1,0 +1,116 @@
+"""A fixed step that is implicit in dry friction and in contact: joints truly stop, and stiff contacts need no short steps.
+
+Over one step of length h the velocity v' at its end solves
+
+    A v' = M v + h (τ − bias − d + Σ Jᵀ f),     A = M + h Σ Jᵀ D J,
+
+where each contact exerts f − D J v', its compliance and the friction of its slip being linear in v'. Dry friction d is that of
+sliding for joints with v' ≠ 0. For the others it is the torque within the range of their law that stops them within the step:
+they are exactly at rest. The sets of joints that slide and hold are exchanged a fixed number of times, so that the step can be
+traced [Stewart & Trinkle 1996]. Half a step, then the whole one with the equations at its middle: order two in smooth motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.scalar import exp, solve_positive, where
+from dynamis.simulation.friction import Coulomb, Stribeck
+from dynamis.simulation.motion import Motion
+
+Array = npt.NDArray[Any]
+EXCHANGES = 4  # of the sets of joints that slide and hold, in one step; what is left is exchanged in the next
+MEAN, DAMPED = 0.25, 0.3  # parts of a step: the mean depth of a contact, and its part in v' with some numerical damping
+
+
+def sliding_torque(law: Any, direction: Any, v: Any) -> Any:
+    """The dry friction of a joint that slides in a direction, for tracing."""
+    if isinstance(law, Coulomb):
+        return where(direction > 0.0, law.forward, -law.backward)
+    assert isinstance(law, Stribeck)
+    part = abs(v) / law.velocity
+    return direction * (law.coulomb + (law.static - law.coulomb) * exp(-part * part))
+
+
+def can_be_traced(laws: Sequence[Any]) -> bool:
+    """Whether these laws of sticking friction have a form that can be compiled."""
+    return all(isinstance(x, Coulomb) or (isinstance(x, Stribeck) and x.shape == 2.0) for x in laws)
+
+
+class Impulse:
+    """The equations of one step, solved for the velocity at its end."""
+
+    def __init__(self, motion: Motion, t: Any, q: Array, v: Array, z: Array) -> None:
+        """They are evaluated at this state; ``motion`` is of the robot being traced, or of numbers."""
+        self.motion, self.q, self.v, self.z = motion, q, v, z
+        self.tau = motion.torque(t, q, v, z) - motion.smooth_friction(v, z)
+        contacts = {frame: w for frame, w in motion.wrenches.items() if hasattr(w, "linearised")}
+        self.wrenches = {frame: w(t, q, v) for frame, w in motion.wrenches.items() if frame not in contacts} or None
+        self.contacts = list(contacts.values())
+        self.M = motion.smooth.mass_matrix(q)
+        self.r = self.tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, self.wrenches)
+
+    def solve(self, start: Array, ahead: Array, h: Any, shift: float) -> tuple[Array, Any]:
+        """(v', power) from the velocity ``start``; ``ahead`` is what is expected of v'.
+
+        Contacts are ``shift`` steps away from the middle of their way.
+
+        The power is the mean over the step of what torques, contacts and friction put in, at the mean velocity.
+        """
+        # viscous friction at the mean velocity
+        viscous = self.motion.smooth.model.viscous
+        A = self.M + 0.5 * h * np.diag(viscous)
+        b = self.M @ start + h * (self.r + viscous * (self.v - 0.5 * start))
+        pushed = []
+        for contact in self.contacts:
+            J, f, D = contact.linearised(self.q, self.v, ahead, shift * h, DAMPED * h)
+            A = A + h * (J.T @ D @ J)
+            b = b + h * (J.T @ f)
+            pushed.append((J, f, D))
+        new, d = self._sticking(A, b, start, h) if self.motion.sticking else (solve_positive(A, b), 0.0 * start)
+        mean = 0.5 * (start + new)
+        power = self.motion.power(self.q, mean, self.tau - d, self.wrenches)
+        for J, f, D in pushed:
+            power = power + (f - D @ (J @ new)) @ (J @ mean)
+        return new, power
+
+    def _sticking(self, A: Array, b: Array, start: Array, h: Any) -> tuple[Array, Array]:
+        laws = self.motion.sticking
+        slides = {k: where(start[k] > 0.0, 1.0, where(start[k] < 0.0, -1.0, 0.0)) for k in laws}
+        kind = object if object in (A.dtype, b.dtype) else float
+        new, d = start, np.zeros(len(start), dtype=kind)
+        for _ in range(EXCHANGES):
+            free, d = np.ones(len(start), dtype=kind), np.zeros(len(start), dtype=kind)
+            for k, law in laws.items():
+                free[k] = abs(slides[k])
+                d[k] = free[k] * sliding_torque(law, slides[k], self.v[k])
+            held = A * np.outer(free, free)
+            for k in laws:
+                held[k, k] = held[k, k] + (1.0 - free[k])
+            new = solve_positive(held, free * (b - h * d))
+            left = (b - A @ new) / h
+            for k, law in laws.items():
+                low, high = law.holding
+                starts = where(left[k] > high, 1.0, where(left[k] < low, -1.0, 0.0))
+                slides[k] = where(free[k] > 0.5, where(new[k] * slides[k] > 0.0, slides[k], 0.0), starts)
+                d[k] = where(free[k] > 0.5, d[k], left[k])
+        for k in laws:
+            # a joint that would still turn back within the step stops
+            new[k] = where(slides[k] * new[k] > 0.0, new[k], 0.0)
+        return new, d
+
+
+def time_stepping(flow: Any, t: Any, q: Array, v: Array, x: Array, h: Any) -> tuple[Array, Array, Array]:
+    """One step: half of one from its beginning, then the whole one with the equations at its middle."""
+    half = Impulse(flow.motion, t, q, v, flow.inside(x))
+    v_mid, power = half.solve(v, v, 0.5 * h, MEAN)
+    x_mid = x + 0.5 * h * flow.inner_rates(t, q, v, x, power)
+    q_mid = flow.moved(q, q, v + v_mid, 0.25 * h)
+    whole = Impulse(flow.motion, t + 0.5 * h, q_mid, v_mid, flow.inside(x_mid))
+    v_new, power = whole.solve(v, 2.0 * v_mid - v, h, -MEAN)
+    x_new = x + h * flow.inner_rates(t + 0.5 * h, q_mid, v_mid, x_mid, power)
+    return flow.moved(q, q_mid, v + v_new, 0.5 * h), v_new, x_new

@@ -1,0 +1,107 @@
+"""Every form of a controller means the same in `simulate` and in `rollouts`."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.simulation.controllers import as_law
+
+ARM = dy.load("planar_2r_melchiorri")
+GOAL = np.array([0.3, -0.2])
+START = np.array([0.1, 0.2])
+
+
+def with_robot(robot, t, q, v):
+    return robot.gravity(q) - 2000.0 * (q - GOAL * np.cos(t)) - 400.0 * v
+
+
+def without_robot(t, q, v):
+    return ARM.gravity(q) - 2000.0 * (q - GOAL * np.cos(t)) - 400.0 * v
+
+
+def of_time(t):
+    return np.array([500.0 + 10.0 * t, 200.0])
+
+
+class Integral(dy.DynamicLaw):
+    size = 2
+
+    def torque(self, robot, _t, q, v, x):
+        return robot.gravity(q) - 4000.0 * (q - GOAL) - 900.0 * v - 3000.0 * x
+
+    def rates(self, _robot, _t, q, _v, _x):
+        return q - GOAL
+
+
+class Bound:
+    def law(self, robot, t, q, v, gain=2000.0):
+        return robot.gravity(q) - gain * (q - GOAL * np.cos(t)) - 400.0 * v
+
+
+PD = dy.control.PDGravity(GOAL, stiffness=4000.0, damping=900.0)
+FORMS = {
+    "(robot, t, q, v)": with_robot,
+    "(t, q, v)": without_robot,
+    "(t)": of_time,
+    "method": Bound().law,
+    "dynamis.control": PD,
+    "knowing": PD.knowing(ARM),
+    "on": PD.on(ARM),
+    "states": Integral(),
+    "sampled": dy.Sampled(with_robot, rate=100.0),
+    "sampled (t, q, v)": dy.Sampled(without_robot, rate=100.0),
+    "sampled dynamis.control": dy.Sampled(PD, rate=100.0),
+    "delayed": dy.Sampled(with_robot, rate=100.0, delay=0.004, resolution=1e-3, velocity_resolution=1e-3),
+    "delayed by more than a period": dy.Sampled(with_robot, rate=100.0, delay=0.023),
+    "differences": dy.Sampled(with_robot, rate=100.0, resolution=1e-4, velocity="differences"),
+}
+
+
+@pytest.mark.parametrize("controller", FORMS.values(), ids=FORMS)
+def test_simulate_and_rollouts_take_the_same_controllers_and_move_alike(controller):
+    one = dy.simulate(ARM, 0.1, START, controller=controller, points=6)
+    many = dy.rollouts(ARM, 0.1, START, controller=controller, step=1e-3, every=20)
+    assert many.note == ""
+    np.testing.assert_allclose(many.q, one.q, atol=1e-8)
+    np.testing.assert_allclose(many.v, one.v, atol=1e-6)
+
+
+def test_a_sampled_controller_that_cannot_be_compiled_is_called_once_for_each_sample():
+    calls = []
+
+    def law(t, q, v):
+        calls.append(t)
+        return ARM.gravity(q) - (2000.0 if q[0] > -10.0 else 0.0) * (q - GOAL) - 400.0 * v
+
+    with pytest.warns(dy.PerformanceWarning, match="called from Python"):
+        many = dy.rollouts(ARM, 0.05, START, controller=dy.Sampled(law, rate=100.0), step=1e-3)
+    one = dy.simulate(ARM, 0.05, START, controller=dy.Sampled(law, rate=100.0), points=2)
+    np.testing.assert_allclose(many.q[-1], one.q[-1], atol=1e-8)
+    np.testing.assert_allclose(calls[-10:-5], [0.0, 0.01, 0.02, 0.03, 0.04], atol=1e-12)
+
+
+def test_a_period_that_is_no_whole_number_of_steps_is_refused():
+    with pytest.raises(dy.InputError, match=r"period of the sampled controller, 0.003.* whole number of steps of 0.002 s"):
+        dy.rollouts(ARM, 0.1, START, controller=dy.Sampled(with_robot, rate=1 / 0.003), step=2e-3)
+
+
+def test_arguments_behind_the_state_have_their_values_in_parameters():
+    def law(t, q, v, goal):
+        return ARM.gravity(q) - 2000.0 * (q - goal * np.cos(t)) - 400.0 * v
+
+    made = dy.rollouts(ARM, 0.05, START, controller=law, parameters={"goal": np.array([GOAL, 2 * GOAL])}, every=50)
+    np.testing.assert_allclose(made.q[:, 0], dy.rollouts(ARM, 0.05, START, controller=without_robot, every=50).q, rtol=1e-13)
+    with pytest.raises(dy.InputError, match="takes 'goal', which simulate does not provide"):
+        dy.simulate(ARM, 0.05, START, controller=law)
+
+
+@pytest.mark.parametrize("given", [3.0, "law", lambda: 0, lambda _a, _b: 0])
+def test_what_is_no_controller_is_refused_by_both_with_the_signatures(given):
+    for call in (dy.simulate, dy.rollouts):
+        with pytest.raises(dy.InputError, match=r"\(t, q, v\) or of \(robot, t, q, v\)"):
+            call(ARM, 0.1, START, controller=given)
+
+
+def test_a_law_of_a_law_is_itself():
+    law = as_law(with_robot)
+    assert as_law(law) is law

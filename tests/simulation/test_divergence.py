@@ -1,0 +1,44 @@
+"""A motion that diverges or takes too long ends with a sentence, and what was simulated until then is kept."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+ARM = dy.load("planar_2r_melchiorri")
+
+
+def hopeless(_t, q, v):
+    return -1e9 * q - 1e8 * v
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+@pytest.mark.parametrize("controller", [hopeless, dy.control.PDGravity([0.0, 0.0], stiffness=1e9, damping=1e8)])
+def test_a_diverging_motion_with_fixed_steps_is_returned_as_far_as_it_came(method, controller):
+    motion = dy.simulate(ARM, 1.0, [0.1, 0.1], controller=controller, method=method, step=1e-3, points=1001)
+    assert motion.status.startswith("stopped: the velocity of joint")
+    assert "singular" not in motion.status
+    assert 1 < len(motion) < 1001
+    assert np.isfinite(motion.q).all()
+
+
+def test_the_time_limit_is_honoured_between_two_reports(monkeypatch):
+    now = iter(range(10**9))
+    monkeypatch.setattr("dynamis.simulation.stepping.time.monotonic", lambda: float(next(now)))
+    for controller in (None, hopeless):
+        motion = dy.simulate(ARM, 1.0, [0.1, 0.1], controller=controller, method="euler", step=1e-7, points=2, seconds=5.0)
+        assert motion.status == "stopped: took more than 5 s: take longer steps, or give it more seconds"
+        assert len(motion) == 1
+
+
+@pytest.mark.parametrize(("t", "step", "says"), [
+    ((0.0, 1.0), 1e-300, "lost in rounding"), ((0.0, 1.0), 1e-13, "means 1e.13 steps"), ((1e9, 1e9 + 1), 1e-8, "lost in rounding"),
+])  # fmt: skip
+def test_steps_that_cannot_be_taken_are_refused(t, step, says):
+    with pytest.raises(dy.InputError, match=says):
+        dy.simulate(ARM, t, method="rk4", step=step)
+
+
+def test_rollouts_refuse_them_too():
+    with pytest.raises(dy.InputError, match=r"means 1e.13 steps"):
+        dy.rollouts(ARM, 1.0, [0.0, 0.0], step=1e-13)
