@@ -33,8 +33,8 @@ def words(text: str | None, option: str) -> list[str] | None:
                    "motions, parameters and speed.")  # fmt: skip
 @click.option("--without", metavar="NAMES", help="Omit these sections.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-              help="Value of a symbol of the robot; repeatable.")  # fmt: skip
-@click.option("--floating", is_flag=True, help="Use a floating base.")
+              help="A value for a symbol of the robot; repeatable.")  # fmt: skip
+@click.option("--floating", is_flag=True, help="Let the base move freely.")
 @click.option(
     "--seconds",
     type=float,
