@@ -3,6 +3,10 @@
 import numpy as np
 import pytest
 
+import dynamis as dy
+from dynamis.report.scene import scene_of
+from dynamis.report.subject import subject_of
+
 TOP = "id => document.getElementById(id).getBoundingClientRect().top"
 SCROLLED = """() => new Promise((done) => {
   let last = -1, same = 0;
@@ -146,3 +150,32 @@ def test_cells_without_a_value_are_explained(arm_page):
     )
     named = page.evaluate("() => getComputedStyle(document.documentElement).getPropertyValue('--empty').trim()")
     assert painted == [int(named[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+FILLED = """async (scene) => {
+  const { RobotView } = await import("dynamis/view3d");
+  const place = Object.assign(document.createElement("div"), { style: "position: fixed; inset: 0 auto auto 0; width: 300px; height: 200px" });
+  document.body.append(place);
+  const view = new RobotView(place, scene, { frames: false });
+  const pixels = (shown) => {
+    view.show("links", shown);
+    view.draw();
+    const flat = new OffscreenCanvas(300, 200).getContext("2d", { willReadFrequently: true });
+    flat.drawImage(view.canvas, 0, 0, 300, 200);
+    return flat.getImageData(0, 0, 300, 200).data;
+  };
+  const [drawn, empty] = [pixels(true), pixels(false)];
+  view.renderer.dispose();
+  view.renderer.forceContextLoss();
+  place.remove();
+  return drawn.filter((x, k) => Math.abs(x - empty[k]) > 24).length / drawn.length;
+}"""
+
+
+@pytest.mark.parametrize("name", ["nine_body_tree", "rod_and_disc", "planar_prp", "go2"])
+def test_the_view_of_an_unusual_robot_is_not_empty(name, planar_page):
+    assert planar_page.page.evaluate(FILLED, scene_of(with_numbers_for(name))) > 0.01
+
+
+def with_numbers_for(name):
+    return subject_of(dy.load(name), None, None).robot
