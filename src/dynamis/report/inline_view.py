@@ -58,7 +58,7 @@ class View:
         return f"<View: {what} {printable(self.name)}; a notebook shows it, write('view.html') makes a page>"
 
 
-def view(shown: Robot | Trajectory, *, height: int = 460) -> View:
+def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
     """A robot in space with a slider for each joint, or a motion to play: shown by a notebook where a cell ends with it.
 
     ``height`` is in pixels. ``.write("view.html")`` makes a page of it.
