@@ -88,3 +88,28 @@ def test_the_pose_of_the_picture_is_within_the_limits_and_above_the_floor(name):
     assert (q[places] <= high + 1e-9).all()
     heights = [robot.pose(q, frame)[:3, 3] @ stage["up"] for frame in robot.link_names]
     assert min(heights) >= stage["floor"] - 1e-6 * stage["reach"]
+
+
+@pytest.mark.parametrize("width", [1150, 560])
+def test_nothing_of_a_view_is_cut_off_in_a_cell(ur5e, browser, tmp_path, width):
+    """Beside the picture every slider of a six-axis arm is in sight; in a narrow cell the picture keeps its share."""
+    notebook = tmp_path / "cell.html"
+    notebook.write_text(f"<body style='margin: 0'>{dy.view(ur5e)._repr_html_()}</body>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    page.goto(notebook.as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator("output.reading").inner_text(timeout=60_000)
+    frame = page.frames[1]
+    tall, wide = frame.evaluate(
+        "[document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth]"
+    )
+    assert (tall, wide) == (0, 0)
+    box = inside.locator(".stage canvas").bounding_box()
+    assert box["width"] >= 0.6 * width
+    assert box["height"] >= 220
+    panel, last = (inside.locator(x).bounding_box() for x in (".panel", ".buttons button:last-child"))
+    assert last["x"] + last["width"] <= panel["x"] + panel["width"] + 0.5
+    if width > 1000:
+        slider = inside.locator("input[type=range]").last.bounding_box()
+        assert slider["y"] + slider["height"] <= panel["y"] + panel["height"] + 0.5
+    page.close()

@@ -58,7 +58,7 @@ class View:
         return f"<View: {what} {printable(self.name)}; a notebook shows it, write('view.html') makes a page>"
 
 
-def view(shown: Robot | Trajectory, *, height: int = 460) -> View:
+def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
     """A robot in 3-D with a slider per joint, or the animation of a motion: displayed by a notebook at the end of a cell.
 
     ``height`` is in pixels. ``.write("view.html")`` saves it as a page.
