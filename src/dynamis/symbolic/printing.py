@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 
 from dynamis.symbolic.arrangement import LARGEST_DENOMINATOR, Product, Sum
@@ -90,4 +91,9 @@ def _number_text(x: Fraction, digits: int) -> str:
 
 
 def _decimal(x: Fraction, digits: int) -> str:
-    return f"{float(x):.{digits}g}"
+    try:
+        written = float(x)
+    except OverflowError:  # beyond what a float can hold
+        with localcontext(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN):
+            return f"{Decimal(x.numerator) / Decimal(x.denominator):.{digits - 1}e}"
+    return f"{written:.{digits}g}"
