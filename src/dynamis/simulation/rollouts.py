@@ -18,12 +18,12 @@ from dynamis.display import as_table, short
 from dynamis.errors import InputError, PerformanceWarning
 from dynamis.inputs import broadcast_batch
 from dynamis.robot import Robot
-from dynamis.simulation.actuators import Actuator
+from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.dynamic_law import DynamicLaw
 from dynamis.simulation.fixed_step import SETTLED, check_step_length
-from dynamis.simulation.friction import Coulomb, Stribeck, in_words, laws_of
+from dynamis.simulation.friction import Coulomb, LuGre, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.surroundings import contacts_in
@@ -140,8 +140,11 @@ def rollouts(
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     laws = laws_of(robot.model, friction)
     if method is None:
-        implicit = any(isinstance(x, Coulomb | Stribeck) for x in laws.values()) or contacts_in(wrenches)
-        method = "time_stepping" if implicit else "rk4"
+        sticking = any(isinstance(x, Coulomb | Stribeck) for x in laws.values())
+        inner = any(isinstance(x, LuGre) for x in laws.values()) or any(
+            x.size for x in actuators_of(robot, actuators)[1].values()
+        )
+        method = "time_stepping" if sticking or (contacts_in(wrenches) and not inner) else "rk4"
     loop = ClosedLoop(
         robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
         wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,

@@ -180,8 +180,8 @@ def step_for(contacts: Sequence[Contact], q: Array) -> float:
 
 
 def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact]:
-    """The contacts among the wrenches of a simulation."""
-    return [w for w in (wrenches or {}).values() if isinstance(w, Contact)]
+    """The contacts among the wrenches of a simulation, each on its own frame."""
+    return [w for frame, w in (wrenches or {}).items() if isinstance(w, Contact) and w.frame == frame]
 
 
 def _cross(n: Array) -> Array:

@@ -48,7 +48,10 @@ class Impulse:
         """They are evaluated at this state; ``motion`` is of the robot being traced, or of numbers."""
         self.motion, self.q, self.v, self.z = motion, q, v, z
         self.tau = motion.torque(t, q, v, z) - motion.smooth_friction(v, z)
-        contacts = {frame: w for frame, w in motion.wrenches.items() if hasattr(w, "linearised")}
+        # a contact given for another frame than its own is a wrench like any other
+        contacts = {
+            frame: w for frame, w in motion.wrenches.items() if getattr(w, "frame", None) == frame and hasattr(w, "linearised")
+        }
         self.wrenches = {frame: w(t, q, v) for frame, w in motion.wrenches.items() if frame not in contacts} or None
         self.contacts = list(contacts.values())
         self.M = motion.smooth.mass_matrix(q)
