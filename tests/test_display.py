@@ -1,5 +1,7 @@
 """What objects show in a notebook: well-formed, escaped, complete, and never an error."""
 
+import sys
+import types
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -289,3 +291,44 @@ def test_an_explanation_prints_as_it_is_laid_out():
     assert repr(told) == str(told)
     assert "\n" in repr(told)
     assert "".join(ElementTree.fromstring(told._repr_html_()).itertext()) == str(told)
+
+
+class Notebook:
+    """What a kernel of Jupyter has, of what figures need: the event at the end of a cell, and a display."""
+
+    def __init__(self, monkeypatch):
+        self.kernel, self.events, self.after, self.displayed = object(), self, [], []
+        ipython, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+        ipython.get_ipython, display.display = lambda: self, self.displayed.append
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", display)
+
+    def register(self, _event, function):
+        self.after.append(function)
+
+    def unregister(self, _event, function):
+        self.after.remove(function)
+
+    def end_of_cell(self):
+        for function in list(self.after):
+            function()
+
+
+def test_a_notebook_shows_a_figure_whose_result_is_not_displayed(monkeypatch):
+    pytest.importorskip("matplotlib", reason="pip install 'dynamis[plots]'")
+    motion, notebook = dy.simulate(ARM, 0.1, points=5), Notebook(monkeypatch)
+    figure = motion.plot()  # as in: motion.plot();
+    assert not notebook.displayed  # changes of the axes in the same cell are shown
+    notebook.end_of_cell()
+    assert notebook.displayed == [figure]
+    notebook.end_of_cell()
+    assert notebook.displayed == [figure]
+
+
+def test_a_notebook_shows_a_figure_once(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib", reason="pip install 'dynamis[plots]'")
+    motion, notebook = dy.simulate(ARM, 0.1, points=5), Notebook(monkeypatch)
+    motion.plot()._repr_png_()  # the result of the cell
+    motion.plot(tmp_path / "motion.png")  # a file is not shown
+    notebook.end_of_cell()
+    assert not notebook.displayed

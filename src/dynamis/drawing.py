@@ -1,9 +1,11 @@
-"""What all pictures share: a figure, quiet axes, colours, ticks at quarter turns, and a file at the end."""
+"""Figures: size and style of the axes, colours, ticks at multiples of π/2, files, display in notebooks."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,20 +39,44 @@ class Panels(tuple[Any, ...]):
     """The matplotlib axes of a picture, in order; ``figure`` is what they are on. A notebook shows it."""
 
     figure: Any
+    displayed: bool
 
     def __new__(cls, figure: Any) -> Panels:
         panels = super().__new__(cls, figure.axes)
-        panels.figure = figure
+        panels.figure, panels.displayed = figure, False
         return panels
 
     def __reduce__(self) -> Any:
         return Panels, (self.figure,)
 
     def _repr_png_(self) -> bytes:  # matplotlib itself shows figures of pyplot only
+        self.displayed = True
         return _drawn(self.figure, "png", ON_SCREEN)
 
     def __repr__(self) -> str:
         return f"<Panels: {len(self)} axes; .figure is the whole>"
+
+
+def _display_after_cell(panels: Panels) -> None:
+    """In a notebook, display a figure when the cell ends, unless the cell's result has displayed it: also for ``plot();``."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return
+    if not _waiting:
+        shell.events.register("post_execute", _display_waiting)
+    _waiting.append(panels)
+
+
+_waiting: list[Panels] = []
+
+
+def _display_waiting() -> None:
+    display = importlib.import_module("IPython.display").display
+    sys.modules["IPython"].get_ipython().events.unregister("post_execute", _display_waiting)
+    panels, _waiting[:] = list(_waiting), []
+    for one in panels:
+        if not one.displayed:
+            display(one)
 
 
 def _drawn(figure: Any, kind: str, dots: int) -> bytes:
@@ -102,11 +128,14 @@ def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, win
 
 
 def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
-    """Write the figure to a file if there is a path, whole or not at all; returns its axes."""
+    """Write the figure atomically to a file if there is a path; returns its axes, which a notebook displays."""
     if path is not None:
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
             raise InputError(f"{printable(str(path), 400)} cannot be written: name the picture .png, .svg, .pdf or .jpg")
         write_file(target, _drawn(figure, kind, DOTS))
-    return Panels(figure)
+    panels = Panels(figure)
+    if path is None:
+        _display_after_cell(panels)
+    return panels
