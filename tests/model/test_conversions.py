@@ -159,15 +159,16 @@ def test_what_a_form_cannot_hold_is_refused_in_words_and_nothing_is_written(case
     assert not path.exists()
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", library_names())
-def test_every_form_of_a_library_robot_keeps_its_tip(name, form, through):
+def test_every_form_of_a_library_robot_keeps_its_tip(name, through):
     robot = dy.load(name)
-    try:
-        again = through(robot, form)
-    except dy.ConversionError:
-        pytest.skip(f"{name} has no such form")
-    assert again.model.tip == robot.model.tip
+    for form in FORMS:
+        try:
+            again = through(robot, form)
+        except dy.ConversionError:  # a tree has no table, a symbol no URDF
+            assert form != "toml link"
+        else:
+            assert again.model.tip == robot.model.tip
 
 
 @pytest.mark.parametrize("form", FORMS)
