@@ -56,7 +56,9 @@ def _text(file: TextIO) -> str:
 @click.argument("robot")
 @_options
 @click.option("--link", type=int, help="Number of the link, from 1, for quantities of one link.")
-@click.option("--letters", help="Notation of the answer: dynamis, rocco, deluca, melchiorri, tzafestas.  [default: detected]")
+@click.option(
+    "--letters", help="Notation of the answer: dynamis, rocco, deluca, melchiorri, tzafestas. Detected automatically."
+)
 @click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, show_default=True,
               help="Largest error of a coefficient, relative to the largest coefficient.")  # fmt: skip
 @click.option("--hint", is_flag=True, help="Print the probable cause of each error, but not the solution.")
