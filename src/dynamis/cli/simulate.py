@@ -30,7 +30,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques, in N m and N; none unless given.")
 @click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
               help="Dry friction: the robot's with true sticking, smoothed, or none.")  # fmt: skip
-@click.option("--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint.")
+@click.option(
+    "--method", default="DOP853", show_default=True, help="RK45, DOP853, Radau, LSODA; euler, rk4, midpoint, time_stepping."
+)
 @click.option("--step", type=float, help="The step of euler, rk4 and midpoint, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="The ends of the joints' ranges: hit without a bounce, or springs of 10 000 N m/rad (N/m).")  # fmt: skip
