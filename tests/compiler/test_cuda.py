@@ -194,9 +194,11 @@ def pushed(robot, t, q, v, goal):
 
 @needs_compiler
 @pytest.mark.parametrize("precision", ["double", "float"])
-@pytest.mark.parametrize("method", ["euler", "rk4", "staged rk4"])
+@pytest.mark.parametrize("method", ["euler", "rk4", "staged rk4", "time_stepping"])
 def test_the_marching_kernel_takes_the_steps_of_the_processors(method, precision, tmp_path):
     robot, rng = dy.load("planar_2r_melchiorri"), np.random.default_rng(0)
+    if method == "time_stepping":
+        robot = robot.replace(friction={name: {"coulomb": 60.0} for name in robot.joint_names})
     y, goal = rng.uniform(-1, 1, (300, 4)), rng.uniform(-1, 1, (300, 2))
     y, goal = y.astype(DTYPE[precision]), goal.astype(DTYPE[precision])
     staged = method.startswith("staged")

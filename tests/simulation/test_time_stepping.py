@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.compiler.cuda_march import render_march
-from dynamis.simulation.closed_loop import ClosedLoop
 
 PUMA = dy.load("puma560")
 START = np.array([0.0, 0.7, -0.5, 0.3, 0.2, 0.1])
@@ -58,13 +56,6 @@ def test_a_batch_in_single_precision_sticks_too():
     made = dy.rollouts(RUBBING, 0.3, np.array([[-np.pi / 2, 0.0]] * 3, np.float32), every=300)
     assert made.q.dtype == np.float32
     np.testing.assert_array_equal(made.v[-1], 0.0)
-
-
-def test_the_step_for_a_gpu_is_the_same_traced_code():
-    kernel = ClosedLoop(RUBBING, "time_stepping").kernel()
-    text = render_march(kernel.code, "march", "double")
-    assert "__global__" in text
-    assert "?" in text  # what holds is chosen without branching
 
 
 def test_explicit_methods_still_refuse_sticking_and_name_the_method_that_takes_it():

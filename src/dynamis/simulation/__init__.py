@@ -1,7 +1,7 @@
-"""Simulation: motion in time, with friction that sticks and an account of every joule.
+"""Simulation: motion in time, with friction that sticks and a balance of energy.
 
-In the order in which a simulation passes through them: `friction` (the laws), `sources` (what pushes), `motion` (their
-equations of motion), `sticking` (which joints move), `adaptive` and `fixed_step` (the integrators), `trajectory` (what comes
-out), with `dense` (between its points), `power` and `resume` (going on from where it stopped), `files`, `reading`, `plots` and
-`animation` (where it goes), `rollouts` (many at once, compiled).
+In the order in which a simulation passes through them: `friction` (the laws), `sources` and `controllers` (torques, wrenches),
+`motion` (the equations of motion), `sticking` (which joints move), `adaptive` (event-driven integration), `compiled_pieces`
+(between the samples of a controller), `fixed_step` and `time_stepping` (rules with fixed steps), `trajectory` (the result), with
+`dense` (between its points), `power` and `resume`, `files`, `reading`, `plots` and `animation`, `rollouts` (batches, compiled).
 """
