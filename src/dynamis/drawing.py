@@ -1,4 +1,4 @@
-"""What all pictures share: a figure, quiet axes, colours, ticks at quarter turns, and a file at the end."""
+"""Shared functions of all plots: figure, axes style, colours, ticks at multiples of π/2, writing to a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOTS, ON_SCREEN = 160, 90  # an inch, in files and in notebooks
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of this size in inches, drawn without a window; a notebook shows it where a cell ends with it."""
+    """An empty figure of this size in inches, without a window."""
     try:
         import matplotlib as mpl  # noqa: F401 - the package itself must be there, not only parts already loaded
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -34,7 +34,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 class Panels(tuple[Any, ...]):
-    """The matplotlib axes of a picture, in order; ``figure`` is what they are on. A notebook shows it."""
+    """The matplotlib axes of a plot as a tuple; ``figure`` is their figure, which a notebook displays."""
 
     figure: Any
 
@@ -50,7 +50,7 @@ class Panels(tuple[Any, ...]):
         return _drawn(self.figure, "png", ON_SCREEN)
 
     def __repr__(self) -> str:
-        return f"<Panels: {len(self)} axes; .figure is the whole>"
+        return f"<Panels: {len(self)} axes; the figure is .figure>"
 
 
 def _drawn(figure: Any, kind: str, dots: int) -> bytes:
@@ -60,26 +60,26 @@ def _drawn(figure: Any, kind: str, dots: int) -> bytes:
 
 
 def shades(count: int, name: str = SEQUENCE) -> Any:
-    """So many colours of a sequence, easily told apart."""
+    """Distinguishable colours of a sequential colour map."""
     from matplotlib import colormaps
 
     return colormaps[name](np.linspace(0.1, 0.85, count))
 
 
 def tidy(axes: Any) -> None:
-    """Only the two lines that carry numbers, and a grid that stays behind."""
+    """Hide the top and right spines, and draw a grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
 
 
 def heading(axes: Any, text: str, size: float = 12) -> None:
-    """The title, where reading begins."""
+    """The title, left-aligned."""
     axes.set_title(text, loc="left", fontsize=size, color=INK)
 
 
 def mark_turns(axis: Any, low: float, high: float) -> None:
-    """Quarter turns as ticks, where an angle spans at least one and not many."""
+    """Ticks at multiples of π/2, if between 3 and 9 of them fit."""
     quarters = np.arange(np.ceil(low / (np.pi / 2) - 1e-9), np.floor(high / (np.pi / 2) + 1e-9) + 1).astype(int)
     if not 3 <= len(quarters) <= 9:
         return
@@ -89,7 +89,7 @@ def mark_turns(axis: Any, low: float, high: float) -> None:
 
 
 def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, window: bool = False) -> None:
-    """Equal scales, with all these points (…, 2) inside; ``window`` makes the axes as wide as high."""
+    """Equal scales with all points (…, 2) inside; ``window`` makes the axes square."""
     cloud = np.concatenate([np.asarray(p, dtype=float).reshape(-1, 2) for p in points])
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     if window:
@@ -102,11 +102,11 @@ def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, win
 
 
 def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
-    """Write the figure to a file if there is a path, whole or not at all; returns its axes."""
+    """Write the figure atomically to a file if a path is given; returns its axes."""
     if path is not None:
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
-            raise InputError(f"{printable(str(path), 400)} cannot be written: name the picture .png, .svg, .pdf or .jpg")
+            raise InputError(f"{printable(str(path), 400)} cannot be written: the file name must end in .png, .svg, .pdf or .jpg")
         write_file(target, _drawn(figure, kind, DOTS))
     return Panels(figure)
