@@ -56,9 +56,7 @@ class Deflection:
 
     def __repr__(self) -> str:
         far = f"{1e3 * float(np.linalg.norm(self.displacement[:3])):.4g} mm"
-        return (
-            f"<Deflection: displacement {far}, {'stable' if self.stable else 'not stable'}, residual {self.residual:.1e}>"
-        )
+        return f"<Deflection: displacement {far}, {'stable' if self.stable else 'not stable'}, residual {self.residual:.1e}>"
 
     _repr_html_ = as_table
 

@@ -30,7 +30,11 @@ def duality_picture(found: Duality, path: str | os.PathLike[str] | None) -> Any:
     _diagram(figure.add_subplot(grid[0, 1]), found)
     said = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:SAID]]
     more = len(found.sentences) - len(said)
-    lines = [*said, f"… and {more} more"] if more else said or ["every motion of the frame is possible, and every wrench needs joint torque"]
+    lines = (
+        [*said, f"… and {more} more"]
+        if more
+        else said or ["every motion of the frame is possible, and every wrench needs joint torque"]
+    )
     figure.supxlabel("\n".join(lines), fontsize=10.5, x=0.01, ha="left", color=INK)
     state = "in a singular configuration" if found.singular else "in a regular configuration"
     title = f"{found.robot.name}, {found.task.frame.name}: duality of motion and force, {state}"

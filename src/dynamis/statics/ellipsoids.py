@@ -66,7 +66,9 @@ class Ellipsoid:
     def outline(self, longest: float = np.inf, points: int = 181) -> Array:
         """Points (points, 2) of a two-dimensional ellipsoid's boundary, with radii limited to ``longest``."""
         if len(self.radii) != 2:
-            raise InputError(f"an outline needs 2 directions, this ellipsoid has {len(self.radii)}; select two, such as rows='xy'")
+            raise InputError(
+                f"an outline needs 2 directions, this ellipsoid has {len(self.radii)}; select two, such as rows='xy'"
+            )
         angle = np.linspace(0.0, 2.0 * np.pi, points)
         circle = np.array([np.cos(angle), np.sin(angle)])
         return np.asarray((self.centre[:, None] + self.directions @ (np.minimum(self.radii, longest)[:, None] * circle)).T)

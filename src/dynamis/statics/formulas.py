@@ -37,7 +37,9 @@ class StaticFormulas:
         model, n = robot.model, robot.n
         for c in model.coordinates:
             if c.q_index is None:
-                raise InputError(f"coordinate {c.name} has no closed form: spherical and free joints have quaternion coordinates")
+                raise InputError(
+                    f"coordinate {c.name} has no closed form: spherical and free joints have quaternion coordinates"
+                )
         self.n, self.rows = n, tuple(ROWS[k] for k in rows)
         q, v, a, tau = (
             np.array([symbol(f"{x}[{k + 1}]") for k in range(n)] + [None], dtype=object)[:n] for x in ("q", "v", "a", "tau")
@@ -49,7 +51,9 @@ class StaticFormulas:
         inside = [x for _, b in model.moving for x in (b.inertia.mass, *b.inertia.first_moment, *b.inertia.tensor.flat)]
         own = {str(x) for x in topological([x for x in (*J.flat, *inside) if isinstance(x, Node)]) if x.op == "symbol"}
         for name in sorted(own & {str(x) for x in (*self.F, *self.k)}):
-            raise InputError(f"the robot has a parameter {name!r}, which is also a symbol of the static model; rename the parameter")
+            raise InputError(
+                f"the robot has a parameter {name!r}, which is also a symbol of the static model; rename the parameter"
+            )
         ring = Ring.of(
             [*J.flat, *inside, *model.gravity, *model.rotor], joint_angles(model, q), [*q, *v, *a, *tau, *self.F, *self.k]
         )
@@ -95,7 +99,9 @@ class StaticFormulas:
         """K_p = (J K_q⁻¹ Jᵀ)⁻¹; for a square J it is J⁻ᵀ K_q J⁻¹."""
         m = len(self.rows)
         if m > MOST:
-            raise InputError(f"the symbolic inverse of a {m} × {m} compliance is too large; select at most {MOST} rows, such as rows='xy'")
+            raise InputError(
+                f"the symbolic inverse of a {m} × {m} compliance is too large; select at most {MOST} rows, such as rows='xy'"
+            )
         if m > self.n:
             raise SingularError(
                 f"{m} directions with {self.n} joints: the compliance is singular in every configuration; select fewer rows"

@@ -203,7 +203,9 @@ def stiffness(
     try:
         parts = {"joints": J @ np.linalg.solve(K - G, J.T)}
     except np.linalg.LinAlgError:
-        raise SingularError("K_q − K_G is singular: this load is the buckling load; reduce it or increase the joint stiffness") from None
+        raise SingularError(
+            "K_q − K_G is singular: this load is the buckling load; reduce it or increase the joint stiffness"
+        ) from None
     if base_compliance is not None:
         parts["base"] = base_part(robot, at, f.name, base_compliance)
     for name, given in (link_compliance or {}).items():
@@ -241,9 +243,7 @@ def _spring(compliance: Any, name: str) -> Array:
         C = np.zeros(0)
     C = np.diag(C) if C.shape == (6,) else C
     if C.shape != (6, 6) or not np.isfinite(C).all():
-        raise InputError(
-            f"{name} takes a 6 × 6 compliance matrix, or its diagonal, in m/N and rad/(N m); got shape {C.shape}"
-        )
+        raise InputError(f"{name} takes a 6 × 6 compliance matrix, or its diagonal, in m/N and rad/(N m); got shape {C.shape}")
     if np.abs(C - C.T).max() > 1e-9 * max(np.abs(C).max(), 1e-300) or np.linalg.eigvalsh(C).min() < -1e-12 * np.abs(C).max():
         raise InputError(f"{name} must be symmetric and positive semidefinite")
     return C

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import effort_limits
 from dynamis.analysis.task import ROWS, Task, task_of
-from dynamis.display import as_table, polytope_card, short
+from dynamis.display import as_table, counted, polytope_card, short
 from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state, side

@@ -21,7 +21,9 @@ Array = npt.NDArray[Any]
 def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     m = found.task.size
     if m not in (2, 3):
-        raise InputError(f"a plot of the force polytope needs 2 or 3 directions, this one has {m}; select rows such as 'xy' or 'xyz'")
+        raise InputError(
+            f"a plot of the force polytope needs 2 or 3 directions, this one has {m}; select rows such as 'xy' or 'xyz'"
+        )
     if found.empty:
         raise InputError("the force polytope is empty: " + found.sentences[0])
     figure = new_figure(7.4, 6.8)
@@ -40,7 +42,9 @@ def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) 
         _polyhedron(axes, found)
         axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
         axes.tick_params(labelsize=8)
-    figure.suptitle(f"{found.robot.name}: force polytope at {found.task.frame.name}, {who}", fontsize=13, x=0.02, ha="left", color=INK)
+    figure.suptitle(
+        f"{found.robot.name}: force polytope at {found.task.frame.name}, {who}", fontsize=13, x=0.02, ha="left", color=INK
+    )
     figure.supxlabel("; ".join(found.sentences) or "static equilibrium within the torque limits", fontsize=9.5,
                      color="0.4", x=0.02, ha="left")  # fmt: skip
     return save(figure, path)

@@ -62,7 +62,8 @@ def wrench_text(w: Array, origin: Array) -> str:
     along = clean(f / np.linalg.norm(f))
     if abs(f @ mu) < SMALL * np.linalg.norm(f) * np.linalg.norm(mu):
         return f"a force along {vector_text(along)} through the point {vector_text(origin + np.cross(f, mu) / (f @ f))}"
-    return f"a force along {vector_text(f / np.linalg.norm(f))} with a moment {vector_text(mu / np.linalg.norm(f))} m times the force"
+    size = np.linalg.norm(f)
+    return f"a force along {vector_text(f / size)} with a moment {vector_text(mu / size)} m times the force"
 
 
 def push_text(w: Array) -> str:
