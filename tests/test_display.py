@@ -167,7 +167,7 @@ SHOWN = {
     "circle": (lambda: TASKS.Circle(0.2), ("radius=0.2",), "0.2"),
     "solution": (lambda: dy.inverse_kinematics(ARM, ARM.pose(AT)), ("found",), "position_error"),
     "joint move": (lambda: MOVES.joint_move([0, 0], [1, 2], duration=1.5), ("2 joints", "1.5 s"), "max. |velocity|"),
-    "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one number", "2 s"), "max. |velocity|"),
+    "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one variable", "2 s"), "max. |velocity|"),
     "line": (lambda: MOVES.line(np.eye(4), ARM.pose(AT), 1.0), ("m, ", "rad, 1 s"), "clock"),
     "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "reached the end"),
     "power": (lambda: dy.simulate(ARM, 0.1, points=3).power, ("3 points", "W"), "viscous"),

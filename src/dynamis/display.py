@@ -231,7 +231,9 @@ def linearization_card(linear: Any) -> str:
 
 def comparison_card(found: Any) -> str:
     """The differences, the largest effect first."""
-    told = list(found.obstacles) or [f"largest relative difference of the torques (RMS over {found.states} states): {100.0 * found.worst:.3g} %"]
+    told = list(found.obstacles) or [
+        f"largest relative difference of the torques (RMS over {found.states} states): {100.0 * found.worst:.3g} %"
+    ]
     rows = [
         (d.what, d.where, flat(d.first), flat(d.second), f"{d.change:.4g} {d.unit}".strip(),
          None if d.effect is None else f"{100.0 * d.effect:.3g} %")

@@ -107,6 +107,8 @@ def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
-            raise InputError(f"{printable(str(path), 400)} cannot be written: the file name must end in .png, .svg, .pdf or .jpg")
+            raise InputError(
+                f"{printable(str(path), 400)} cannot be written: the file name must end in .png, .svg, .pdf or .jpg"
+            )
         write_file(target, _drawn(figure, kind, DOTS))
     return Panels(figure)

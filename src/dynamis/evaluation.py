@@ -60,7 +60,9 @@ class Evaluator:
         batch = broadcast_batch(arrays)
         if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
             if batch:
-                raise InputError("symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch")
+                raise InputError(
+                    "symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch"
+                )
             model = self.lean(key) if self.tracing else self.model
             way = alternatives[0] if self.tracing and alternatives else algorithm
             result = np.asarray(way(model, *arrays.values()))

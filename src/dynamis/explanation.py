@@ -38,8 +38,7 @@ def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int
         target = jit.host_target(precision)
         slots = Body(schedule(write_out(code, precision), target.registers), target).registers.slots
         lines.append(
-            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, "
-            f"{slots} spill slots"
+            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, {slots} spill slots"
         )
     lines.append(f"  compiled    {kernel.state()}")
     return "\n".join(lines)

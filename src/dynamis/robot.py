@@ -64,7 +64,11 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "bias": ("bias", ("q", "v"), "recursive Newton–Euler algorithm with zero acceleration"),
     "regressor": ("Y", ("q", "v", "a"), "recursive Newton–Euler algorithm for unit parameters"),
     "inverse_dynamics_derivatives": ("did", ("q", "v", "a"), "forward differentiation of the recursive Newton–Euler algorithm"),
-    "forward_dynamics_derivatives": ("dfd", ("q", "v", "tau"), "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm"),
+    "forward_dynamics_derivatives": (
+        "dfd",
+        ("q", "v", "tau"),
+        "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
+    ),
     "kinetic_energy": ("T", ("q", "v"), "sum over the bodies"),
     "potential_energy": ("U", ("q",), "sum over the bodies"),
 }
@@ -107,7 +111,9 @@ class Robot:
 
     def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
         if not isinstance(description, Description):
-            raise InputError(f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file")
+            raise InputError(
+                f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
+            )
         # a description just read from a file has no other owner and is validated: no copy, no second validation
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
@@ -263,7 +269,9 @@ class Robot:
                 raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
             joint = self.model.coordinates[self.coordinate_names.index(name)].joint
             if name != joint:
-                raise InputError(f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate")
+                raise InputError(
+                    f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate"
+                )
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
@@ -421,7 +429,10 @@ class Robot:
         """
         count = len(actuator_regressor.elastic_joints(self.model))
         if not count:
-            raise InputError(f"robot {printable(self.name)} has no elastic joint; define one with replace(actuators={{…: dynamis.Elastic(…)}})")
+            raise InputError(
+                f"robot {printable(self.name)} has no elastic joint; define one with "
+                "replace(actuators={…: dynamis.Elastic(…)})"
+            )
         return self._evaluator.evaluate("Ym", actuator_regressor.actuator_regressor, q=(q, self.nq), v=(v, self.n),
                               theta=(theta, count), theta_dot=(theta_dot, count), theta_ddot=(theta_ddot, count))  # fmt: skip
 
@@ -612,7 +623,9 @@ class Robot:
         known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
         for name in names:
             if name not in known:
-                raise InputError(f"the length of the argument {name!r} is unknown; give it with compile(function, {name}=LENGTH)")
+                raise InputError(
+                    f"the length of the argument {name!r} is unknown; give it with compile(function, {name}=LENGTH)"
+                )
         robot = Robot(self._description, _tracing=True)
         whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
         return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
@@ -632,7 +645,10 @@ class Robot:
         """
         key, names, _ = self._known(name)
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
-            raise InputError(f"robot {printable(self.name)} cannot be compiled: it has symbolic parameters, no joints, or more than {COMPILED_UP_TO}")
+            raise InputError(
+                f"robot {printable(self.name)} cannot be compiled: it has symbolic parameters, no joints, "
+                f"or more than {COMPILED_UP_TO}"
+            )
         if key not in self._evaluator.kernels:
             state = {"q": self.random(0)}  # the neutral configuration may be singular
             getattr(self, name)(*(state.get(argument, np.zeros(self.n)) for argument in names))

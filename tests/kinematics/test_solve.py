@@ -220,14 +220,14 @@ def test_other_bad_input_is_refused():
         ({"task": "velocity"}, "'pose', 'position' or 'orientation'"),
         ({"tolerance": 0.0}, "positive and finite"),
         ({"tolerance": "tight"}, "must be one number"),
-        ({"restarts": -1}, "whole number"),
-        ({"weights": [1.0, 1.0]}, "6 finite numbers"),
+        ({"restarts": -1}, "non-negative integer"),
+        ({"weights": [1.0, 1.0]}, "6 finite non-negative numbers"),
         ({"weights": np.zeros(6)}, "not all zero"),
         ({"seed": "x"}, "seed"),
     ):
         with pytest.raises(dy.InputError, match=text):
             inverse_kinematics(robot, target, **options)
-    with pytest.raises(dy.InputError, match="takes a robot"):
+    with pytest.raises(dy.InputError, match="takes a Robot"):
         inverse_kinematics("ur5e", target)
     with pytest.raises(dy.InputError, match="has symbolic parameters"):
         inverse_kinematics(dy.load("planar_2r"), target)

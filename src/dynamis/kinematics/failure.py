@@ -27,7 +27,11 @@ def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.rando
     if free is not None:
         beyond = _beyond_limits(task, free)
         within = _misses(task, errors)
-        return f"solutions exist only outside the joint limits: {beyond}; within the limits the {within}" if beyond else f"{within}, but {EXISTS}"
+        return (
+            f"solutions exist only outside the joint limits: {beyond}; within the limits the {within}"
+            if beyond
+            else f"{within}, but {EXISTS}"
+        )
     possible = _possible(task, rng)
     lost = _directions_lost(task, q, possible, rng)
     if lost:
@@ -38,7 +42,9 @@ def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.rando
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
             return f"the position is reachable, but not with this orientation: {off}{_held(task, q)}"
         nearest = float(point.errors[:, 0].min())
-        return f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
+        return (
+            f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
+        )
     held, singular = _held(task, q), _singular(task, q, possible)
     if task.kind == "position":
         return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"

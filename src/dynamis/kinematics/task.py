@@ -85,7 +85,9 @@ def make_task(robot: Robot, target: Any, frame: str | None, kind: str, limits: b
     if not isinstance(robot, Robot):
         raise InputError(f"inverse kinematics takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has symbolic parameters: assign values first, as in dynamis.load(…, parameters=…)")
+        raise InputError(
+            f"robot {robot.name!r} has symbolic parameters: give them values first, as in dynamis.load(…, parameters=…)"
+        )
     if robot.n == 0:
         raise InputError(f"robot {robot.name!r} has no moving joints")
     if kind not in ROWS:
