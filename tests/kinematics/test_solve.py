@@ -116,7 +116,7 @@ def test_too_few_joints_are_told_apart_from_too_short_ones():
     target = robot.pose([0.3, 0.4])
     target[:3, :3] = np.eye(3)
     status = inverse_kinematics(robot, target, restarts=5).status
-    assert "2 independent directions of the 6" in status
+    assert "2 of the 6 independent directions of the task" in status
     assert "task='position'" in status
 
 

@@ -104,7 +104,7 @@ def test_a_path_has_the_chords_for_its_parameter():
 def test_splines_that_make_no_sense_are_refused():
     for call, text in (
         (lambda: spline([0.0, 1.0], [[0.0]]), "two points"),
-        (lambda: spline([0.0, 1.0, 2.0], [[0.0], [1.0]]), "3 times for 2 points"),
+        (lambda: spline([0.0, 1.0, 2.0], [[0.0], [1.0]]), "3 times were given for 2 points"),
         (lambda: spline([0.0, 1.0, 1.0], [[0.0], [1.0], [2.0]]), "strictly increasing"),
         (lambda: spline([1.0, 2.0], [[0.0], [1.0]]), "must start at 0"),
         (lambda: spline(None, [[0.0], [1.0]]), "velocity="),

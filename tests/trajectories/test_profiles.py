@@ -64,7 +64,7 @@ def test_a_trapezoid_of_given_duration_keeps_the_limits_given_with_it():
         q, v, _ = made.at(made.duration)
         assert (made.duration, q) == (pytest.approx(3.0), pytest.approx(3.0))
         assert v == pytest.approx(0.0, abs=1e-12)
-    for options, text in (({"velocity": 0.9}, "needs a velocity above 1"), ({"acceleration": 1.0}, "needs an acceleration of 1.33"),
+    for options, text in (({"velocity": 0.9}, "needs a velocity above 1"), ({"acceleration": 1.0}, "needs an acceleration of at least 1.33"),
                           ({"acceleration": 1.4, "velocity": 1.1}, "needs a velocity of")):  # fmt: skip
         with pytest.raises(dy.InputError, match=text):
             trapezoidal(0.0, 3.0, duration=3.0, **options)
