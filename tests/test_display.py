@@ -78,7 +78,7 @@ def test_an_identification_shows_every_parameter_with_its_error():
     tau = arm.inverse_dynamics(q, v, a) + rng.normal(scale=0.5, size=q.shape)
     found = dy.identify(arm, dy.identification.Samples.of(q, v, a, tau, period=0.004))
     rows = parsed(found)
-    assert rows[0][:3] == ["base parameter, named after", "found", "standard error"]
+    assert rows[0][:3] == ["base parameter", "estimate", "standard error"]
     assert len(rows) == 1 + found.base.rank
 
 
@@ -151,9 +151,9 @@ SHOWN = {
     "slice": (lambda: workspace_slice(ARM, samples=500), (ARM.name, "over xy", "best 1"), "median"),
     "duality": (lambda: STATICS.duality(ARM, AT, rows="xy"), (ARM.name, "rank 2", "regular"), "singular values"),
     "stiffness": (lambda: STATICS.stiffness(ARM, AT, 1e4), (ARM.name, "m/N", "stable"), "compliance"),
-    "polytope": (lambda: STATICS.force_polytope(ARM, AT, torque_limits=1e3), (ARM.name, "4 corners"), "corner"),
+    "polytope": (lambda: STATICS.force_polytope(ARM, AT, torque_limits=1e3), (ARM.name, "4 vertices"), "vertex"),
     "largest force": (lambda: STATICS.largest_force(ARM, AT, [1, 0, 0], torque_limits=1e3), ("156.6 N",), "156.6"),
-    "holding torque": (lambda: STATICS.holding_torque(ARM, AT, torque_limits=1e3), ("81.4 % of a limit",), "joint2"),
+    "holding torque": (lambda: STATICS.holding_torque(ARM, AT, torque_limits=1e3), ("81.4 % of the limit",), "joint2"),
     "virtual work": (lambda: STATICS.virtual_work(ARM, AT, [0.1, 0.1], AT), ("0.11", "J"), "wrench"),
     "deflection": (lambda: STATICS.deflection(ARM, AT, 5e4, (200.0, 100.0, 0.0)), ("mm", "stable"), "displacement"),
     "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] a second",), "2.236"),
@@ -168,8 +168,8 @@ SHOWN = {
     "tasks": (lambda: TASKS.Stacked(TASK, TASKS.Orientation(coordinates="rpy", rows=(2,))), ("rpy",), "parts"),
     "circle": (lambda: TASKS.Circle(0.2), ("radius=0.2",), "0.2"),
     "solution": (lambda: dy.inverse_kinematics(ARM, ARM.pose(AT)), ("found",), "position_error"),
-    "joint move": (lambda: MOVES.joint_move([0, 0], [1, 2], duration=1.5), ("2 joints", "1.5 s"), "most velocity"),
-    "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one number", "2 s"), "most velocity"),
+    "joint move": (lambda: MOVES.joint_move([0, 0], [1, 2], duration=1.5), ("2 joints", "1.5 s"), "max. |velocity|"),
+    "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one variable", "2 s"), "max. |velocity|"),
     "line": (lambda: MOVES.line(np.eye(4), ARM.pose(AT), 1.0), ("m, ", "rad, 1 s"), "clock"),
     "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "reached the end"),
     "power": (lambda: dy.simulate(ARM, 0.1, points=3).power, ("3 points", "W"), "viscous"),
@@ -260,7 +260,7 @@ def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
 
 def test_panels_say_what_they_are():
     pytest.importorskip("matplotlib")
-    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 6 axes; .figure is the whole>"
+    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 6 axes; the figure is .figure>"
 
 
 def test_the_closed_form_of_statics_shows_its_formulas():

@@ -82,8 +82,8 @@ def test_inputs_are_never_changed(ur5e):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: r.gravity(np.zeros(5)), "last axis must hold the 6"),
-        (lambda r: r.gravity(0.0), "last axis must hold the 6"),
+        (lambda r: r.gravity(np.zeros(5)), "last axis must have the 6"),
+        (lambda r: r.gravity(0.0), "last axis must have the 6"),
         (lambda r: r.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(7)), "a has shape"),
         (lambda r: r.gravity([0, 0, np.nan, 0, 0, 0]), r"q\[2\] is nan"),
         (lambda r: r.gravity(np.full((2, 6), np.inf)), r"q\[0, 0\] is inf"),
@@ -200,7 +200,7 @@ def test_symbols_flow_through_states_and_parameters():
     M = robot.mass_matrix(q)
     assert M.dtype == object
     assert M[0, 1] is M[1, 0]
-    with pytest.raises(dy.InputError, match="one state at a time"):
+    with pytest.raises(dy.InputError, match="one state, not a batch"):
         robot.mass_matrix(np.zeros((3, 2)))
     values = dy.load(
         "planar_2r",
@@ -253,7 +253,7 @@ def test_a_quaternion_of_another_length_is_refused():
     robot = dy.load("go2", base="floating")
     q = robot.neutral()
     q[3:7] = [0.5, 0.5, 0.0, 1.0]
-    with pytest.raises(dy.InputError, match="divide it by its length"):
+    with pytest.raises(dy.InputError, match="divide it by its norm"):
         robot.mass_matrix(q)
 
 

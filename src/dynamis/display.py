@@ -1,7 +1,7 @@
-"""How objects show themselves: in a line at a prompt; in a notebook as a name, a sentence, and a small table.
+"""Representations of objects: one line at a prompt; in a notebook a heading, sentences and a table.
 
-Plain HTML without colours or scripts of its own, so that it follows the notebook's theme. Everything that comes from a file is
-escaped. Small values print as the call that makes them: ``__repr__ = as_call``.
+Plain HTML without colours or scripts, so that it follows the notebook's theme. Text from files is escaped. Small values print
+as a constructor call: ``__repr__ = as_call``.
 """
 
 from __future__ import annotations
@@ -135,13 +135,13 @@ def _same(value: Any, usual: Any) -> bool:
 
 
 def robot_card(model: Any, description: Any) -> str:
-    """The joints that move, with limits and friction, and the mass of the link that each moves."""
+    """The moving joints with limits and friction, and the mass of each joint's child link."""
     rows = []
     for c in model.coordinates:
         joint = description.joint(c.joint)
         carried = description.link(joint.child).mass_properties
         unit = "rad" if c.revolute else "m"
-        span = f"{_text(c.lower)} … {_text(c.upper)} {unit}" if np.isfinite([c.lower, c.upper]).any() else "without end"
+        span = f"{_text(c.lower)} … {_text(c.upper)} {unit}" if np.isfinite([c.lower, c.upper]).any() else "unlimited"
         first = c.name == c.joint or c.name == model.coordinates[0].name
         rows.append(
             (c.name, joint.type, span, c.velocity, c.effort, joint.drive.viscous, joint.drive.coulomb, joint.child,
@@ -152,12 +152,12 @@ def robot_card(model: Any, description: Any) -> str:
     gravity = ", ".join(_text(x) for x in model.gravity)
     told = [description.about] if description.about else []
     told.append(f"{model.n} degrees of freedom, {bodies} moving bodies, {_text(mass)} kg, gravity ({gravity}) m/s²")
-    columns = ("joint", "type", "range", "velocity", "effort", "viscous", "dry", "link", "mass in kg")
+    columns = ("joint", "type", "range", "velocity limit", "effort limit", "viscous", "dry", "link", "mass in kg")
     return card(model.name, told, columns, rows)
 
 
 def trajectory_card(motion: Any) -> str:
-    """Where each joint went and what drove it; how the motion ended and how well the energy was kept."""
+    """Start, end, largest velocity and torque of each joint; termination status and energy error."""
     robot, own = motion.robot, motion.robot.nq == motion.robot.n
     rows = [
         (name, *((motion.q[0, k], motion.q[-1, k]) if own else (None, None)),
@@ -169,35 +169,35 @@ def trajectory_card(motion: Any) -> str:
         many = len(motion.events)
         events = f"{many} event{'s' if many > 1 else ''}, " if many else ""
         told.append(f"{events}energy error at most {np.abs(motion.energy_error).max():.1e} J")
-    return card(f"motion of {robot.name}", told, ("joint", "start", "end", "most velocity", "most torque"), rows)
+    return card(f"motion of {robot.name}", told, ("joint", "start", "end", "max. |velocity|", "max. |torque|"), rows)
 
 
 def identification_card(found: Any) -> str:
     """The verdict, and every base parameter with its standard error."""
     s, v = found.statistics, found.validation
     told = [f"{found.verdict.grade}: {found.base.rank} base parameters from {len(found.equations)} equations"]
-    told.append(f"unexplained on motion held out: {v.held_out:.3g} %, before: {v.prior:.3g} %")
+    told.append(f"residual on validation data: {v.held_out:.3g} %, with the initial parameters: {v.prior:.3g} %")
     rows = [(*row[:3], row[3]) for row in zip(s.names, s.coef, s.std, found.base.prior, strict=True)]
-    columns = ("base parameter, named after", "found", "standard error", "before")
+    columns = ("base parameter", "estimate", "standard error", "initial value")
     return card(f"identification of {found.base.model.robot.name}", told, columns, rows)
 
 
 def base_parameters_card(base: Any) -> str:
-    """Each base parameter as a sum, with what the robot's file says of it."""
-    told = [f"{base.rank} of {len(base.model.names)} parameters can be told apart, gap {base.gap:.1e}"]
+    """Each base parameter as a linear combination, with its value in the robot's file."""
+    told = [f"{base.rank} of {len(base.model.names)} parameters are identifiable (base parameters), gap {base.gap:.1e}"]
     rows = list(zip(base.expressions, base.prior, strict=True))
-    return card(f"base parameters of {base.model.robot.name}", told, ("sum", "of the file"), rows)
+    return card(f"base parameters of {base.model.robot.name}", told, ("linear combination", "value in the file"), rows)
 
 
 def evidence_card(evidence: Any) -> str:
     """Rows by joint."""
-    told = [f"{evidence.samples} samples, {int(evidence.counts.sum())} rows about {len(evidence.names)} parameters"]
+    told = [f"{evidence.samples} samples, {int(evidence.counts.sum())} rows for {len(evidence.names)} parameters"]
     rows = [(name, int(n), len(c)) for name, n, c in zip(evidence.joints, evidence.counts, evidence.columns, strict=True)]
-    return card("evidence", told, ("joint", "rows", "parameters that show"), rows)
+    return card("normal equations", told, ("joint", "rows", "parameters"), rows)
 
 
 def description_card(description: Any) -> str:
-    """The joints as the file has them, with what each carries."""
+    """The joints of the file, with the mass of each child link."""
     rows = []
     for joint in description.joints:
         carried = next((link.mass_properties for link in description.links if link.name == joint.child), None)
@@ -208,7 +208,7 @@ def description_card(description: Any) -> str:
 
 
 def ledger_card(ledger: Any) -> str:
-    """Terms beside one another, joints below; of many states the largest of each."""
+    """Torque terms per joint; for a batch the largest values."""
     terms = {name: np.asarray(x) for name, x in {**ledger.as_dict(), "total": ledger.total}.items()}
     total = terms["total"]
     many, plain = total.ndim > 1, total.dtype != object
@@ -216,63 +216,65 @@ def ledger_card(ledger: Any) -> str:
     shown = {
         name: np.abs(x).max(axis=tuple(range(x.ndim - 1)), initial=0.0) if many and plain else x for name, x in terms.items()
     }
-    told = [f"the largest of {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
+    told = [f"largest absolute values over {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
     if plain:  # what is rounding beside the largest term is zero
         largest = max((float(np.abs(x).max(initial=0.0)) for x in shown.values()), default=0.0)
         shown = {name: np.where(np.abs(x) < LEDGER_ROUNDING * largest, 0.0, x) for name, x in shown.items()}
     joints = ledger.joints or tuple(str(k + 1) for k in range(total.shape[-1]))
     rows = [(joint, *(float(x[..., k]) if plain else str(x[..., k]) for x in shown.values())) for k, joint in enumerate(joints)]
-    return card("torques, term by term", told, ("joint", *shown), rows if plain or not many else [])
+    return card("torques by term", told, ("joint", *shown), rows if plain or not many else [])
 
 
 def linearization_card(linear: Any) -> str:
     """The modes, the fastest growing first."""
-    at = "an equilibrium" if linear.at_equilibrium else "no equilibrium"
-    told = [f"{len(linear.A)} states, {len(linear.actuated)} inputs; {linear.controllable_dimension} can be reached; {at}"]
+    at = "at an equilibrium" if linear.at_equilibrium else "not at an equilibrium"
+    told = [f"{len(linear.A)} states, {len(linear.actuated)} inputs; {linear.controllable_dimension} states controllable; {at}"]
     rows = [(m.coordinate, m.kind, flat(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in linear.modes]
-    columns = ("moves most", "mode", "eigenvalue", "frequency in Hz", "damping", "time constant in s")
+    columns = ("dominant coordinate", "mode", "eigenvalue", "frequency in Hz", "damping", "time constant in s")
     return card(f"{linear.robot.name}, linearized", told, columns, rows)
 
 
 def comparison_card(found: Any) -> str:
-    """What differs, the largest effect first."""
-    told = list(found.obstacles) or [f"torques differ by {100.0 * found.worst:.3g} % at most, over {found.states} states"]
+    """The differences, the largest effect first."""
+    told = list(found.obstacles) or [
+        f"largest relative difference of the torques (RMS over {found.states} states): {100.0 * found.worst:.3g} %"
+    ]
     rows = [
         (d.what, d.where, flat(d.first), flat(d.second), f"{d.change:.4g} {d.unit}".strip(),
          None if d.effect is None else f"{100.0 * d.effect:.3g} %")
         for d in found.differences
     ]  # fmt: skip
-    columns = ("what", "of", "first", "second", "difference", "of the torque")
+    columns = ("property", "link or joint", "first", "second", "difference", "share of torque")
     return card(f"{found.first.name} and {found.second.name}", [*told, *found.notes], columns, rows)
 
 
 def motion_card(motion: Any) -> str:
-    """Where each number goes, and how fast at most."""
+    """Start, end, and largest velocity and acceleration of each joint."""
     _, q, v, a = (np.atleast_2d(x) if np.ndim(x) > 1 else np.asarray(x)[:, None] for x in motion.sample())
     rows = [(str(k + 1), q[0, k], q[-1, k], np.abs(v[:, k]).max(), np.abs(a[:, k]).max()) for k in range(q.shape[1])]
     told = [f"{_text(motion.duration)} s", *([motion.status] if motion.status else [])]
-    return card(type(motion).__name__, told, ("joint", "start", "end", "most velocity", "most acceleration"), rows)
+    return card(type(motion).__name__, told, ("joint", "start", "end", "max. |velocity|", "max. |acceleration|"), rows)
 
 
 def tracking_card(track: Any, name: str, told: Sequence[str] = (), bound: Any = None) -> str:
-    """The errors of what was to be followed, joint by joint, with what was promised of them."""
+    """Tracking errors per joint, with their guaranteed bounds."""
     promised = [None] * len(track.names) if bound is None else bound
     rows = list(zip(track.names, track.largest, track.last, track.rms, promised, strict=True))
     return card(name, told, ("", "largest error", "last", "rms", "bound"), rows)
 
 
 def holding_card(held: Any) -> str:
-    """Torque by torque, with the share of its limit; of many states the largest."""
+    """Static torques per joint with the share of their limits; for a batch the largest values."""
     parts = [np.abs(x).reshape(-1, len(held.names)).max(axis=0) if np.ndim(x) > 1 else x
              for x in (held.weight, held.load, held.total, held.used)]  # fmt: skip
     limits = np.broadcast_to(held.limits, (len(held.names),))
     rows = [(name, *(x[k] for x in parts[:3]), limits[k], f"{100.0 * parts[3][k]:.3g} %") for k, name in enumerate(held.names)]
-    told = "within the limits" if np.all(held.possible) else "beyond the limits"
-    return card("holding torques", [told], ("joint", "weight", "load", "total", "limit", "used"), rows)
+    told = "within the torque limits" if np.all(held.possible) else "torque limits exceeded"
+    return card("static torques", [told], ("joint", "gravity", "load", "total", "limit", "share of limit"), rows)
 
 
 def stiffness_card(found: Any) -> str:
-    """How far a unit load along and about each axis takes the frame, by itself."""
+    """The diagonal of the compliance matrix."""
     names = ("x", "y", "z", "about x", "about y", "about z")
     units = ["m/N"] * 3 + ["rad/(N m)"] * 3
     rows = [(name, found.compliance[k, k], units[k]) for k, name in enumerate(names)]
@@ -280,10 +282,10 @@ def stiffness_card(found: Any) -> str:
 
 
 def polytope_card(found: Any) -> str:
-    """The corners of the wrenches that can be held."""
+    """The vertices of a force polytope."""
     rows = [(str(k + 1), *corner) for k, corner in enumerate(found.vertices)]
-    told = [f"wrenches by the {found.by} that the motors can hold", *found.sentences]
-    return card(f"{found.task.frame.name} of {found.robot.name}", told, ("corner", *found.task.names), rows)
+    told = [f"wrenches exerted by the {found.by} in static equilibrium within the torque limits", *found.sentences]
+    return card(f"{found.task.frame.name} of {found.robot.name}", told, ("vertex", *found.task.names), rows)
 
 
 def _text(x: Any) -> str:

@@ -23,7 +23,7 @@ DOTS, ON_SCREEN = 160, 90  # an inch, in files and in notebooks
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of this size in inches, drawn without a window; a notebook shows it where a cell ends with it."""
+    """An empty figure of this size in inches, without a window."""
     try:
         import matplotlib as mpl  # noqa: F401 - the package itself must be there, not only parts already loaded
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -36,7 +36,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 class Panels(tuple[Any, ...]):
-    """The matplotlib axes of a picture, in order; ``figure`` is what they are on. A notebook shows it."""
+    """The matplotlib axes of a plot as a tuple; ``figure`` is their figure, which a notebook displays."""
 
     figure: Any
     displayed: bool
@@ -54,7 +54,7 @@ class Panels(tuple[Any, ...]):
         return _drawn(self.figure, "png", ON_SCREEN)
 
     def __repr__(self) -> str:
-        return f"<Panels: {len(self)} axes; .figure is the whole>"
+        return f"<Panels: {len(self)} axes; the figure is .figure>"
 
 
 def _display_after_cell(panels: Panels) -> None:
@@ -86,26 +86,26 @@ def _drawn(figure: Any, kind: str, dots: int) -> bytes:
 
 
 def shades(count: int, name: str = SEQUENCE) -> Any:
-    """So many colours of a sequence, easily told apart."""
+    """Distinguishable colours of a sequential colour map."""
     from matplotlib import colormaps
 
     return colormaps[name](np.linspace(0.1, 0.85, count))
 
 
 def tidy(axes: Any) -> None:
-    """Only the two lines that carry numbers, and a grid that stays behind."""
+    """Hide the top and right spines, and draw a grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
 
 
 def heading(axes: Any, text: str, size: float = 12) -> None:
-    """The title, where reading begins."""
+    """The title, left-aligned."""
     axes.set_title(text, loc="left", fontsize=size, color=INK)
 
 
 def mark_turns(axis: Any, low: float, high: float) -> None:
-    """Quarter turns as ticks, where an angle spans at least one and not many."""
+    """Ticks at multiples of π/2, if between 3 and 9 of them fit."""
     quarters = np.arange(np.ceil(low / (np.pi / 2) - 1e-9), np.floor(high / (np.pi / 2) + 1e-9) + 1).astype(int)
     if not 3 <= len(quarters) <= 9:
         return
@@ -115,7 +115,7 @@ def mark_turns(axis: Any, low: float, high: float) -> None:
 
 
 def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, window: bool = False) -> None:
-    """Equal scales, with all these points (…, 2) inside; ``window`` makes the axes as wide as high."""
+    """Equal scales with all points (…, 2) inside; ``window`` makes the axes square."""
     cloud = np.concatenate([np.asarray(p, dtype=float).reshape(-1, 2) for p in points])
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     if window:
@@ -133,7 +133,9 @@ def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
-            raise InputError(f"{printable(str(path), 400)} cannot be written: name the picture .png, .svg, .pdf or .jpg")
+            raise InputError(
+                f"{printable(str(path), 400)} cannot be written: the file name must end in .png, .svg, .pdf or .jpg"
+            )
         write_file(target, _drawn(figure, kind, DOTS))
     panels = Panels(figure)
     if path is None:

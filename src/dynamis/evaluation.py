@@ -1,4 +1,4 @@
-"""How a function of one state is evaluated over many: symbols by the algorithm itself, numbers by its compiled form."""
+"""Evaluation of a function of one state over a batch: symbols by the algorithm itself, numbers by its compiled form."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class Evaluator:
         batch = broadcast_batch(arrays)
         if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
             if batch:
-                raise InputError("symbols are evaluated one state at a time; put numbers in first for a batch")
+                raise InputError(
+                    "symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch"
+                )
             model = self.lean(key) if self.tracing else self.model
             way = alternatives[0] if self.tracing and alternatives else algorithm
             result = np.asarray(way(model, *arrays.values()))
@@ -105,7 +107,7 @@ class Evaluator:
                 inputs: dict[str, tuple[Any, int]]) -> Any:  # fmt: skip
         """Values are not looked at there, which would mean to wait for them: what is not a number gives what is not."""
         if self.model.symbolic or not keep:
-            raise InputError("arrays on a GPU go with a robot whose parameters are numbers, on a base at rest")
+            raise InputError("GPU arrays require a robot with numeric parameters and a base at rest")
         arrays = {name: as_cupy(value) for name, (value, _) in inputs.items()}
         kernel = self._kernel(key, alternatives or (algorithm,), {name: size for name, (_, size) in inputs.items()})
         return kernel(*arrays.values())
@@ -153,14 +155,14 @@ class Evaluator:
             algorithm(self.model, *state)
         place = f" (state {list(map(int, where))} of the batch)" if batch else ""
         raise SingularError(
-            f"the result is not finite at this state{place}: the mass matrix or the chosen coordinates are singular there, "
-            "or the numbers of the state are too large"
+            f"the result is not finite at this state{place}: the mass matrix or the orientation coordinates are singular "
+            "there, or entries of the state are too large"
         )
 
     def over_states(self, function: Callable[..., Array], size: int | None, **inputs: tuple[Any, int]) -> Array:
         arrays = {name: self.inputs.vector(value, length, name) for name, (value, length) in inputs.items()}
         if any(a.dtype == object for a in arrays.values()):
-            raise InputError("this function takes numbers, not symbols")
+            raise InputError("this function takes numeric arguments, not symbols")
         batch = broadcast_batch(arrays)
         count = int(np.prod(batch))
         rows = [np.broadcast_to(a, (*batch, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]

@@ -1,4 +1,4 @@
-"""What became of a function: the way chosen, its operations, what was saved, how it runs. For people to read."""
+"""Report on a compiled function: algorithm, operation counts, savings, vectorisation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {
     "sums": ("add", "sub"),
     "divisions": ("div",),
     "sines and cosines": ("sin", "cos"),
-    "changes of sign": ("neg",),
+    "negations": ("neg",),
 }
 
 
@@ -34,24 +34,23 @@ class Explanation(str):
 
 
 def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int]], plain: Code) -> str:
-    """``ways`` are the candidates and their operations, ``plain`` is the function on the model as it was read."""
+    """``ways`` are the candidate algorithms with operation counts, ``plain`` is the function of the unmodified model."""
     code = kernel.code
     lines = [f"{name} of {robot}"]
     chosen, *others = sorted(ways, key=lambda way: way[1])
-    lines.append(f"  way         {chosen[0]}" + "".join(f"; {other} would cost {cost} operations" for other, cost in others))
+    lines.append(f"  algorithm   {chosen[0]}" + "".join(f"; {other} would need {cost} operations" for other, cost in others))
     lines.append(f"  operations  {_operations(code)}")
     saved = len(plain.instructions) - len(code.instructions)
     if saved > 0:
         lines.append(
-            f"  saved       {saved} of {len(plain.instructions)}: link frames moved along their joints' axes, "
-            "inertias regrouped towards the base"
+            f"  saved       {saved} of {len(plain.instructions)}, by shifting link frames along joint axes "
+            "and regrouping inertias towards the base"
         )
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
         slots = Body(schedule(write_out(code, precision), target.registers), target).registers.slots
         lines.append(
-            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, "
-            f"{slots} places in memory for values that wait"
+            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, {slots} spill slots"
         )
     lines.append(f"  compiled    {kernel.state()}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What users hand in, as arrays the algorithms can rely on, or an error that says what is wrong with it."""
+"""Checks and conversion of arguments to arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Inputs:
         try:
             array = np.asarray(value)
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be an array of numbers of one shape, got a ragged {type(value).__name__}") from None
+            raise InputError(f"{name} must be a rectangular array of numbers, got a ragged {type(value).__name__}") from None
         if array.dtype == object:
             array = _of_scalars(array, name)
         elif array.dtype.kind not in "biuf":
@@ -43,7 +43,7 @@ class Inputs:
             named = name in STATES and size == len(self.coordinate_names)
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
-            text = f"{name} has shape {array.shape}; its last axis must hold the {size} {known}{whose}"
+            text = f"{name} has shape {array.shape}; its last axis must have the {size} {known}{whose}"
             raise InputError(text + (f" ({names})" if named else ""))
         if array.dtype != object and name in ("q", "q0", "q1"):
             self._check_quaternions(array, name)
@@ -63,13 +63,13 @@ class Inputs:
             if lengths.size and np.abs(lengths - 1.0).max() > QUATERNION_TOLERANCE:
                 worst = lengths.flat[int(np.abs(lengths - 1.0).argmax())]
                 raise InputError(
-                    f"{name}[{place.start}:{place.stop}] is a quaternion of length {worst:.6g}; divide it by its length"
+                    f"{name}[{place.start}:{place.stop}] is a quaternion of norm {worst:.6g}; divide it by its norm"
                 )
 
     def one_state(self, value: Any, size: int, name: str) -> Array:
         array = self.vector(value, size, name)
         if array.ndim != 1:
-            raise InputError(f"{name} has shape {array.shape}; this function takes one state at a time")
+            raise InputError(f"{name} has shape {array.shape}; this function takes one state, not a batch")
         return array if array.dtype == object else array.astype(float)
 
 
@@ -77,26 +77,26 @@ def _of_scalars(array: Array, name: str) -> Array:
     try:
         scalars = [as_scalar(x, name) for x in array.flat]
     except OverflowError:
-        raise InputError(f"{name} holds a number too large for floating point") from None
+        raise InputError(f"{name} contains a number too large for floating point") from None
     if not any(isinstance(x, Node) for x in scalars):
         return np.array(scalars).reshape(array.shape)
     for x in scalars:
         if not isinstance(x, Node) and not np.isfinite(x):
-            raise InputError(f"{name} holds {x}; every entry must be a finite number or a symbol")
+            raise InputError(f"{name} contains {x}; every entry must be a finite number or a symbol")
     return np.array(scalars, dtype=object).reshape(array.shape)
 
 
 def broadcast_batch(arrays: dict[str, Array]) -> tuple[int, ...]:
-    """The leading axes the arrays have together."""
+    """The common batch shape of the arrays."""
     try:
         return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise InputError(f"the leading axes do not broadcast: {shapes}") from None
+        raise InputError(f"the leading (batch) axes do not broadcast: {shapes}") from None
 
 
 def moving_base(base: MovingBase | None) -> MovingBase:
-    """The base's motion with its numbers checked."""
+    """The motion of the base, checked."""
     if base is None:
         return REST
     if not isinstance(base, MovingBase):
@@ -105,8 +105,8 @@ def moving_base(base: MovingBase | None) -> MovingBase:
         pose = Pose(np.array(base.pose[0], dtype=float), np.array(base.pose[1], dtype=float))
         motion = [np.array(x, dtype=float) for x in (base.twist, base.acceleration)]
     except (TypeError, ValueError, IndexError):
-        raise InputError("a MovingBase holds a Pose and two arrays of six numbers") from None
+        raise InputError("a MovingBase consists of a Pose and two arrays of six numbers") from None
     shapes = (pose.R.shape, pose.p.shape, motion[0].shape, motion[1].shape)
     if shapes != ((3, 3), (3,), (6,), (6,)) or not all(np.isfinite(x).all() for x in (*pose, *motion)):
-        raise InputError("a MovingBase holds a Pose and two arrays of six finite numbers, at one instant")
+        raise InputError("a MovingBase consists of a Pose and two arrays of six finite numbers, without batch axes")
     return MovingBase(pose, *motion)

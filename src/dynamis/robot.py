@@ -56,17 +56,21 @@ if TYPE_CHECKING:
 
 # methods that can be compiled by name: kernel key, arguments, algorithm
 _FUNCTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
-    "inverse_dynamics": (("id", (), "world"), ("q", "v", "a"), "the recursive Newton–Euler algorithm in link frames"),
-    "forward_dynamics": (("fd", (), "world"), ("q", "v", "tau"), "M = Lᵀ D L, solved for τ − bias"),
-    "mass_matrix": ("crba", ("q",), "the composite-rigid-body algorithm"),
-    "coriolis_matrix": ("coriolis", ("q", "v"), "Christoffel symbols, gathered body by body"),
-    "gravity": ("gravity", ("q",), "Newton–Euler at rest"),
-    "bias": ("bias", ("q", "v"), "Newton–Euler without acceleration"),
-    "regressor": ("Y", ("q", "v", "a"), "Newton–Euler for unit parameters"),
-    "inverse_dynamics_derivatives": ("did", ("q", "v", "a"), "Newton–Euler, differentiated forwards"),
-    "forward_dynamics_derivatives": ("dfd", ("q", "v", "tau"), "M⁻¹ times the derivatives of Newton–Euler"),
-    "kinetic_energy": ("T", ("q", "v"), "the sum over the bodies"),
-    "potential_energy": ("U", ("q",), "the sum over the bodies"),
+    "inverse_dynamics": (("id", (), "world"), ("q", "v", "a"), "recursive Newton–Euler algorithm in link frames"),
+    "forward_dynamics": (("fd", (), "world"), ("q", "v", "tau"), "factorisation M = Lᵀ D L, solved for τ − bias"),
+    "mass_matrix": ("crba", ("q",), "composite-rigid-body algorithm"),
+    "coriolis_matrix": ("coriolis", ("q", "v"), "Christoffel symbols, accumulated body by body"),
+    "gravity": ("gravity", ("q",), "recursive Newton–Euler algorithm with zero velocity and acceleration"),
+    "bias": ("bias", ("q", "v"), "recursive Newton–Euler algorithm with zero acceleration"),
+    "regressor": ("Y", ("q", "v", "a"), "recursive Newton–Euler algorithm for unit parameters"),
+    "inverse_dynamics_derivatives": ("did", ("q", "v", "a"), "forward differentiation of the recursive Newton–Euler algorithm"),
+    "forward_dynamics_derivatives": (
+        "dfd",
+        ("q", "v", "tau"),
+        "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
+    ),
+    "kinetic_energy": ("T", ("q", "v"), "sum over the bodies"),
+    "potential_energy": ("U", ("q",), "sum over the bodies"),
 }
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
@@ -107,7 +111,9 @@ class Robot:
 
     def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
         if not isinstance(description, Description):
-            raise InputError(f"Robot takes a Description, got {type(description).__name__}; dynamis.load reads names and files")
+            raise InputError(
+                f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
+            )
         # a description just read from a file has no other owner and is validated: no copy, no second validation
         self._description = description if _checked else description.copy()
         self.model: Model = build(self._description, checked=_checked)
@@ -227,7 +233,7 @@ class Robot:
             plain = Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor))
             d.attach_payload(plain, self.model.frame(payload_frame).name)
         elif payload_frame is not None:
-            raise InputError("payload_frame= says where a payload is: give payload= too")
+            raise InputError("payload_frame= requires payload=")
         if friction is not None:
             if isinstance(friction, Mapping):
                 for name, changes in friction.items():
@@ -236,7 +242,7 @@ class Robot:
                         raise InputError("friction= takes a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
                     for key, value in changes.items():
                         if key not in vars(Drive()):
-                            raise InputError(f"a joint has no {key!r}; it has {', '.join(vars(Drive()))}")
+                            raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
                         setattr(drive, key, value)
             elif isinstance(friction, int | float) and not friction:
                 for joint in d.joints:
@@ -263,7 +269,9 @@ class Robot:
                 raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
             joint = self.model.coordinates[self.coordinate_names.index(name)].joint
             if name != joint:
-                raise InputError(f"{name!r} is one variable of several: an actuator belongs to a joint with one variable")
+                raise InputError(
+                    f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate"
+                )
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
@@ -273,9 +281,9 @@ class Robot:
         """
         target = Path(path)
         if target.suffix not in (".urdf", ".toml"):
-            raise InputError(f"{printable(target.name)}: name the file .urdf or .toml")
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf or .toml")
         if target.suffix == ".urdf" and form != "link":
-            raise InputError(f"form {form!r} goes with a .toml file; URDF has its own way to place links")
+            raise InputError(f"form={form!r} applies to .toml files only; URDF has one form")
         if target.suffix == ".urdf":
             data = urdf_document(self._description)
         else:
@@ -299,7 +307,7 @@ class Robot:
             shape = tuple(map(operator.index, sizes))
             q = np.empty((int(np.prod(shape)), self.nq))
         except (TypeError, ValueError) as error:
-            raise InputError(f"random takes a generator or a seed, and a size of whole numbers: {error}") from None
+            raise InputError(f"random takes a generator or a seed, and a size of integers: {error}") from None
         limits = self.limits
         for row in q:
             for _, body in self._own_bodies():
@@ -427,7 +435,10 @@ class Robot:
         """
         count = len(actuator_regressor.elastic_joints(self.model))
         if not count:
-            raise InputError(f"robot {printable(self.name)} has no elastic joint: replace(actuators={{…: dynamis.Elastic(…)}})")
+            raise InputError(
+                f"robot {printable(self.name)} has no elastic joint; define one with "
+                "replace(actuators={…: dynamis.Elastic(…)})"
+            )
         return self._evaluator.evaluate("Ym", actuator_regressor.actuator_regressor, q=(q, self.nq), v=(v, self.n),
                               theta=(theta, count), theta_dot=(theta_dot, count), theta_ddot=(theta_ddot, count))  # fmt: skip
 
@@ -618,7 +629,9 @@ class Robot:
         known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
         for name in names:
             if name not in known:
-                raise InputError(f"how long is the argument {name!r}? say compile(function, {name}=LENGTH)")
+                raise InputError(
+                    f"the length of the argument {name!r} is unknown; give it with compile(function, {name}=LENGTH)"
+                )
         robot = Robot(self._description, _tracing=True)
         whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
         return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
@@ -638,7 +651,10 @@ class Robot:
         """
         key, names, _ = self._known(name)
         if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
-            raise InputError(f"robot {printable(self.name)} is not compiled: it has symbols, no joints, or too many")
+            raise InputError(
+                f"robot {printable(self.name)} cannot be compiled: it has symbolic parameters, no joints, "
+                f"or more than {COMPILED_UP_TO}"
+            )
         if key not in self._evaluator.kernels:
             state = {"q": self.random(0)}  # the neutral configuration may be singular
             getattr(self, name)(*(state.get(argument, np.zeros(self.n)) for argument in names))
@@ -659,7 +675,7 @@ class Robot:
             routes = [dynamics.forward_dynamics_through_mass_matrix, dynamics.forward_dynamics]
             plain = trace(functools.partial(routes[0], self.model), arguments)
             lean = [trace(functools.partial(route, self._evaluator.lean(("fd", ()))), arguments) for route in routes]
-            recursion = (way, len(lean[0].instructions)), ("the articulated-body algorithm", len(lean[1].instructions))
+            recursion = (way, len(lean[0].instructions)), ("articulated-body algorithm", len(lean[1].instructions))
             ways = list(recursion) if not self.model.coupled else ways
         else:
             plain = trace(getattr(self, name), arguments)

@@ -295,7 +295,7 @@ def test_the_safe_constant_is_on_the_proven_side(study):
 @pytest.mark.parametrize(
     ("lower", "upper", "words"),
     [([0.0], None, "2 numbers"), ([0, 0, 0], None, "2 numbers"), (1.0, -1.0, "empty"), ([np.nan, 0], None, "nan"),
-     ("ab", None, "numbers"), ([[0, 0]], None, "shape"), (None, [1e9, 1.0], "reaches"), ([0, None], None, "numbers|nan"),
+     ("ab", None, "numbers"), ([[0, 0]], None, "shape"), (None, [1e9, 1.0], "extends"), ([0, None], None, "numbers|nan"),
      (-np.inf, np.inf, "no limits")],
 )  # fmt: skip
 def test_a_bad_box_is_refused(lower, upper, words):
@@ -329,7 +329,7 @@ def test_what_is_no_robot_is_refused(wrong):
 
 
 def test_a_floating_base_is_refused():
-    with pytest.raises(dy.InputError, match="orientation"):
+    with pytest.raises(dy.InputError, match="quaternion coordinate"):
         dy.structural_bounds(dy.load("ur5e", base="floating"))
 
 

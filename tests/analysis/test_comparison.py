@@ -88,11 +88,11 @@ def test_a_longer_link_is_a_difference_of_places_with_an_effect(arm):
         joint.origin = type(joint.origin)(joint.origin.R, joint.origin.p + np.array([0.01, 0.0, 0.0]))
 
     found = dy.compare(arm, changed(arm, longer))
-    place = next(d for d in found.differences if d.what == "joint's place")
+    place = next(d for d in found.differences if d.what == "joint position")
     assert place.where == "forearm_link"
     assert place.change == pytest.approx(0.01)
     assert place.effect == pytest.approx(found.worst)
-    assert {d.what for d in found.differences} == {"joint's place"}  # inertias stay in their links
+    assert {d.what for d in found.differences} == {"joint position"}  # inertias stay in their links
 
 
 def test_gravity_is_a_difference(arm):

@@ -119,5 +119,5 @@ def test_bad_input_says_so():
         dy.linearize(dy.load("planar_2r"), [0.0, 0.0])
     with pytest.raises(dy.InputError, match="one state"):
         dy.linearize(dy.load("planar_2r_melchiorri"), np.zeros((3, 2)))
-    with pytest.raises(dy.InputError, match="without joints"):
+    with pytest.raises(dy.InputError, match="without moving joints"):
         dy.linearize(dy.Robot(dy.Description("post").add_link("base")), [])

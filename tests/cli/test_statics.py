@@ -23,7 +23,7 @@ def run(*arguments):
 def test_statics_shows_torques_forces_and_subspaces():
     result = run("statics", *UR5E, "--wrench", "0,0,-50")
     assert result.exit_code == 0, result.output
-    for word in ("shoulder_lift_joint", "weight", "may be 245.7 N", "rank 6, regular"):
+    for word in ("shoulder_lift_joint", "weight", "at most 245.7 N", "rank 6, regular"):
         assert word in result.output
 
 
@@ -107,9 +107,9 @@ def test_a_law_that_gives_up_is_told_by_the_status():
 
 def test_a_singular_arm_says_what_its_structure_carries():
     output = run("statics", "planar_2r_melchiorri", "--q", "0,0", "--rows", "xy", "--limits", "2000").output
-    assert "a force along (1, 0, 0) costs no torque" in output
+    assert "a force along (1, 0, 0) needs no joint torque" in output
     assert "link2 cannot move along (1, 0, 0)" in output
-    assert "as large as one likes" in output
+    assert "is unbounded" in output
 
 
 def test_symbols_get_their_values():
@@ -121,7 +121,7 @@ def test_symbols_get_their_values():
 def test_stiffness_and_where_it_rests():
     result = run("stiffness", *UR5E, "--springs", "20000", "--wrench", "0,0,-50")
     assert result.exit_code == 0, result.output
-    for word in ("N m/rad", "linear: C w", "equilibrium to", "buckle", "stable"):
+    for word in ("N m/rad", "linear: C w", "equilibrium to", "buckling", "stable"):
         assert word in result.output
     data = json.loads(
         run("stiffness", *UR5E, "--springs", "20000", "--wrench", "0,0,-50", "--base", "1e-6 1e-6 1e-6 0 0 0", "--json").output
@@ -184,7 +184,7 @@ def test_help_has_worked_examples(command):
      (["statics", "planar_2r_melchiorri", "--polytope", "x.png"], "--limits"),
      (["stiffness", "ur5e", "--springs", "-1"], "positive"), (["stiffness", "ur5e", "--springs", "1,2"], "6 positive"),
      (["stiffness", "ur5e", "--springs", "1e4", "--base", "1,2"], "6 numbers"),
-     (["stiffness", "ur5e", "--springs", "1e4", "--base=-1,0,0,0,0,0"], "not negative"),
+     (["stiffness", "ur5e", "--springs", "1e4", "--base=-1,0,0,0,0,0"], "positive semidefinite"),
      (["workspace", "ur5e", "--samples", "0"], "samples"), (["workspace", "ur5e", "--colour", "red"], "measure"),
      (["workspace", "planar_2r_melchiorri", "--colour", "payload"], "--limits"),
      (["workspace", "planar_2r_melchiorri", "--colour", "stiffness"], "--springs")],

@@ -150,7 +150,7 @@ def test_a_robot_that_is_not_compiled_has_them_too():
 
 def test_bad_input_and_singular_robots_say_so():
     robot = dy.load("planar_2r_melchiorri")
-    with pytest.raises(dy.InputError, match="last axis must hold the 2"):
+    with pytest.raises(dy.InputError, match="last axis must have the 2"):
         robot.inverse_dynamics_derivatives([0.0], [0.0, 0.0], [0.0, 0.0])
     d = dy.Description("pin").add_link("base").add_link("arm", "base", "revolute", joint_name="hinge", axis=(0, 0, 1))
     with warnings.catch_warnings():

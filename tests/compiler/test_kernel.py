@@ -299,7 +299,7 @@ def test_branching_on_a_traced_value_names_the_line():
 
     with pytest.raises(dy.InputError, match=r"where.*in law, .*test_kernel\.py:\d+: if q\[0\] > 0\.0"):
         robot.compile(law)(np.zeros(7))
-    with pytest.raises(dy.InputError, match="how long is the argument 'goal'"):
+    with pytest.raises(dy.InputError, match="the length of the argument 'goal' is unknown"):
         robot.compile(lambda robot, q, goal: q)
 
 

@@ -78,5 +78,5 @@ def test_wrong_arrays_are_refused_in_words():
     kernel = oscillator()
     with pytest.raises(dy.InputError, match="takes 4 arrays, got 3"):
         march(kernel, np.zeros(2), t=0.0, h=0.1, reports=1)
-    with pytest.raises(dy.InputError, match="y must hold 2 numbers"):
+    with pytest.raises(dy.InputError, match="y must have 2 numbers"):
         march(kernel, np.zeros(3), (np.ones(1),), t=0.0, h=0.1, reports=1)

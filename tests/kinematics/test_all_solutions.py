@@ -88,6 +88,10 @@ def test_progress_is_reported_and_bad_numbers_refused():
     found = all_solutions(robot, X, starts=120, progress=lambda *state: seen.append(state))
     assert [s[:2] for s in seen] == [(50, 120), (100, 120), (120, 120)]
     assert seen[-1][2] == len(found)
-    for options, text in (({"starts": 0}, "from 1"), ({"apart": 0.0}, "above zero"), ({"tolerance": -1}, "above zero")):
+    for options, text in (
+        ({"starts": 0}, "positive integer"),
+        ({"apart": 0.0}, "a positive number"),
+        ({"tolerance": -1}, "positive and finite"),
+    ):
         with pytest.raises(dy.InputError, match=text):
             all_solutions(robot, X, **options)

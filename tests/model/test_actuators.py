@@ -138,7 +138,7 @@ def test_an_actuator_belongs_to_a_joint_with_one_variable_of_its_own():
     d.add_link(
         "top", "base", "universal", joint_name="j", axis2=(0, 1, 0), inertia=dy.solids.sphere(0.1, mass=1.0), axis=(1, 0, 0)
     )
-    with pytest.raises(dy.InputError, match=r"'j\.1' is one variable of several"):
+    with pytest.raises(dy.InputError, match=r"'j\.1' is one of several coordinates"):
         dy.Robot(d).replace(actuators={"j.1": dy.Saturated()})
     d.joint("j").actuator = dy.Saturated()
     with pytest.raises(dy.ModelError, match="several variables"):

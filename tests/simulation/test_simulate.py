@@ -49,7 +49,7 @@ def test_times_that_are_no_times_are_refused(t):
         ({"q0": [np.nan, 0.0]}, r"q0\[0\] is nan"),
         ({"v0": [0.0, np.inf]}, r"v0\[1\] is inf"),
         ({"q0": [0.0]}, r"q0 has shape \(1,\)"),
-        ({"q0": np.zeros((3, 2))}, "one state at a time"),
+        ({"q0": np.zeros((3, 2))}, "one state, not a batch"),
         ({"v0": "fast"}, "v0 must be an array of real numbers"),
         ({"points": 1}, "points must be a whole number from 2"),
         ({"points": 2.5}, "points must be"),
@@ -78,7 +78,7 @@ def test_what_is_no_robot_or_has_no_numbers_is_refused_with_what_to_do():
 
 
 def test_a_quaternion_that_is_far_from_length_one_is_refused():
-    with pytest.raises(dy.InputError, match="quaternion of length 2"):
+    with pytest.raises(dy.InputError, match="quaternion of norm 2"):
         simulate(ball_joint(), 1.0, [0.0, 0.0, 0.0, 2.0])
 
 

@@ -53,16 +53,16 @@ def test_a_stretched_arm_carries_a_pull_along_itself_and_cannot_move_there():
     along = np.array([np.cos(0.4), np.sin(0.4)])
     assert abs(found.structure_wrenches[:, 0] @ along) == pytest.approx(1.0)
     assert abs(found.possible_motions[:, 0] @ along) < 1e-12
-    assert found.sentences[0] == "a force along (0.9211, 0.3894, 0) costs no torque: it is carried by the structure"
+    assert found.sentences[0] == "a force along (0.9211, 0.3894, 0) needs no joint torque: the structure carries it"
     assert "link2 cannot move along (0.9211, 0.3894, 0)" in found.sentences
     assert "singular" in found.summary()
 
 
 def test_a_planar_arm_says_what_its_structure_carries_in_space():
     sentences = duality(dy.load("planar_2r_melchiorri"), [0.3, 0.9]).sentences
-    assert "a force along (0, 0, 1) costs no torque: it is carried by the structure" in sentences
-    assert "a moment about (1, 0, 0) costs no torque: it is carried by the structure" in sentences
-    assert "link2 cannot turn about (0, 1, 0)" in sentences
+    assert "a force along (0, 0, 1) needs no joint torque: the structure carries it" in sentences
+    assert "a moment about (1, 0, 0) needs no joint torque: the structure carries it" in sentences
+    assert "link2 cannot rotate about (0, 1, 0)" in sentences
     # a force whose line passes through both joints has no moment about either: here along link 1
     through = next(s for s in sentences if "through the point" in s)
     assert f"({np.cos(0.3):.4g}, {np.sin(0.3):.4g}, 0)" in through
@@ -74,7 +74,7 @@ def test_a_redundant_arm_moves_within_itself():
     robot = dy.load("panda")
     found = duality(robot, robot.random(2))
     assert (found.rank, found.redundancy, found.singular) == (6, 1, False)
-    assert found.sentences[0].startswith("panda_link8 does not move when the joints do")
+    assert found.sentences[0].startswith("panda_link8 is not moved by the self-motion")
 
 
 def test_a_wrist_singularity_is_found_and_named():

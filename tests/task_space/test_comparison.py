@@ -107,8 +107,8 @@ def test_laws_of_ones_own_stand_beside_the_others(arm):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"q0": [0.3, 0.0, 0.0]}, "cannot start here"),
-        ({"laws": []}, "names none"),
+        ({"q0": [0.3, 0.0, 0.0]}, "the task is singular at q0"),
+        ({"laws": []}, "laws= is empty"),
         ({"laws": ["power"]}, "torque"),
         ({"motion": "circle"}, "Circle or a Line"),
         ({"motion": ts.Circle(axes=(0, 2))}, "has 2"),
@@ -174,7 +174,7 @@ def test_the_command_gives_data():
         (["panda", "--rows", "x"], "a circle needs two"),
         (["panda", "--gains", "1,2,3"], "--gains"),
         (["panda", "--law", "power"], "torque"),
-        (["kuka_iiwa14"], "cannot start here"),
+        (["kuka_iiwa14"], "the task is singular at q0"),
         (["panda", "--frame", "panda_lnk5"], "panda_link5"),
         (["panda", "--cycles", "0"], "cycles"),
     ],

@@ -161,7 +161,7 @@ def test_feedback_on_some_rows_of_an_orientation_converges(kind, rows):
         (lambda: ts.Stacked(3), "takes tasks"),
         (lambda: ts.Function(3, 1), "function of"),
         (lambda: ts.Function(middle_of, 0), "from 1"),
-        (lambda: ts.Function(middle_of, 2, ("one",)), "a name for each"),
+        (lambda: ts.Function(middle_of, 2, ("one",)), "must have 2 names"),
     ],
 )
 def test_a_task_that_makes_no_sense_is_refused(make, words):

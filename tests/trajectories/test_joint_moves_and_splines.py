@@ -55,15 +55,15 @@ def test_a_slow_move_with_a_quick_ramp_gets_there():
 
 
 def test_moves_that_make_no_sense_are_refused():
-    with pytest.raises(dy.InputError, match="an acceleration="):
+    with pytest.raises(dy.InputError, match="a move needs acceleration="):
         joint_move([0.0], [1.0], velocity=1.0)
-    with pytest.raises(dy.InputError, match="same joints"):
+    with pytest.raises(dy.InputError, match="both must have one per joint"):
         joint_move([0.0], [1.0, 2.0], duration=1.0)
-    with pytest.raises(dy.InputError, match="6 joints, the motion 1"):
+    with pytest.raises(dy.InputError, match="6 joints, but the motion has 1"):
         joint_move([0.0], [1.0], robot=dy.load("ur5e"), acceleration=1.0)
     with pytest.raises(dy.InputError, match="2 numbers"):
         joint_move([0.0, 0.0], [1.0, 1.0], velocity=[1.0, 1.0, 1.0], acceleration=1.0)
-    with pytest.raises(dy.InputError, match="plain numbers"):
+    with pytest.raises(dy.InputError, match="one coordinate per degree of freedom"):
         joint_move(np.zeros(7), np.ones(7), robot=dy.load("planar_2r_melchiorri", base="floating"), duration=1.0)
 
 
@@ -104,16 +104,16 @@ def test_a_path_has_the_chords_for_its_parameter():
 def test_splines_that_make_no_sense_are_refused():
     for call, text in (
         (lambda: spline([0.0, 1.0], [[0.0]]), "two points"),
-        (lambda: spline([0.0, 1.0, 2.0], [[0.0], [1.0]]), "3 times for 2 points"),
-        (lambda: spline([0.0, 1.0, 1.0], [[0.0], [1.0], [2.0]]), "must grow"),
-        (lambda: spline([1.0, 2.0], [[0.0], [1.0]]), "begin with 0"),
+        (lambda: spline([0.0, 1.0, 2.0], [[0.0], [1.0]]), "3 times were given for 2 points"),
+        (lambda: spline([0.0, 1.0, 1.0], [[0.0], [1.0], [2.0]]), "strictly increasing"),
+        (lambda: spline([1.0, 2.0], [[0.0], [1.0]]), "must start at 0"),
         (lambda: spline(None, [[0.0], [1.0]]), "velocity="),
-        (lambda: spline(None, [[0.0], [0.0]], velocity=1.0), "the same"),
+        (lambda: spline(None, [[0.0], [0.0]], velocity=1.0), "coincide"),
         (lambda: spline(None, [[0.0], [1.0]], velocity=1.0, start_velocity=1.0), "from rest to rest"),
-        (lambda: spline([0.0, 1.0], [[0.0], [1.0]], velocity=1.0), "no limits"),
+        (lambda: spline([0.0, 1.0], [[0.0], [1.0]], velocity=1.0), "omit the limits"),
         (lambda: spline([0.0, 1.0], [[0.0], [1.0]], order=4), "choose 3 or 5"),
-        (lambda: through([[0.0, 0.0], [0.0, 0.0]]), "the same"),
-        (lambda: through([0.0, 1.0]), "table of numbers"),
+        (lambda: through([[0.0, 0.0], [0.0, 0.0]]), "coincide"),
+        (lambda: through([0.0, 1.0]), "two-dimensional array"),
     ):
         with pytest.raises(dy.InputError, match=text):
             call()

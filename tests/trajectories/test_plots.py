@@ -26,7 +26,7 @@ def test_a_robot_adds_names_limits_and_torques(tmp_path):
     move = joint_move(np.zeros(6), np.full(6, 1.5), robot=robot, acceleration=20.0)
     figure = move.plot(tmp_path / "move.svg", robot=robot).figure
     assert [t.get_text() for t in figure.legends[0].get_texts()] == list(robot.coordinate_names)
-    assert figure.axes[3].get_title(loc="left") == "torque, as part of its limit"
+    assert figure.axes[3].get_title(loc="left") == "torque / torque limit"
     assert len(figure.axes[1].lines) == 6 + 2  # and the limit, both ways
     scara = dy.load("scara")
     units = joint_move([0, 0, 0.1, 0], [1, 1, 0.3, 0], duration=1.0).plot(robot=scara).figure
@@ -35,7 +35,7 @@ def test_a_robot_adds_names_limits_and_torques(tmp_path):
 
 def test_the_wrong_robot_and_folder_are_refused(tmp_path):
     move = joint_move(np.zeros(6), np.ones(6), duration=1.0)
-    with pytest.raises(dy.InputError, match="4 joints, the motion 6"):
+    with pytest.raises(dy.InputError, match="4 joints, but the motion has 6"):
         move.plot(robot=dy.load("scara"))
     with pytest.raises(dy.InputError, match="cannot be written"):
         move.plot(tmp_path / "missing" / "move.png")

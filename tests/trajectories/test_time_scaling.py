@@ -112,15 +112,15 @@ def test_more_points_change_little():
 
 
 def test_what_cannot_be_done_is_refused_with_the_place():
-    with pytest.raises(dy.InputError, match=r"holding still takes .* of shoulder_lift_joint, whose limit is 5"):
+    with pytest.raises(dy.InputError, match=r"the static torque of shoulder_lift_joint is .*, its limit is 5"):
         fastest(UR5E, VIA, torque=[150, 5, 150, 28, 28, 28])
-    with pytest.raises(dy.InputError, match="states no torque limits"):
+    with pytest.raises(dy.InputError, match="has no torque limits"):
         fastest(SCARA, [[0, 0, 0.1, 0], [1, 0, 0.1, 0]], velocity=1.0)
-    with pytest.raises(dy.InputError, match="has 6 joints, the motion 2"):
+    with pytest.raises(dy.InputError, match="has 6 joints, but the motion has 2"):
         fastest(UR5E, [[0.0, 0.0], [1.0, 1.0]])
-    with pytest.raises(dy.InputError, match="points= takes"):
+    with pytest.raises(dy.InputError, match="points= must be"):
         fastest(UR5E, VIA, points=3)
-    with pytest.raises(dy.InputError, match="has symbols"):
+    with pytest.raises(dy.InputError, match="has symbolic parameters"):
         fastest(dy.load("planar_2r"), [[0.0, 0.0], [1.0, 1.0]], torque=1.0)
 
 

@@ -1,4 +1,4 @@
-"""How torques and accelerations change with the state: the complete model, differentiated on its own expressions.
+"""Derivatives of torques and accelerations with respect to the state, by differentiating the expressions of the model.
 
 The recursion of Newton and Euler is run on symbols and differentiated forwards, direction by direction, by the chain rule;
 what zeros and common subexpressions leave of it is about what the hand-made recursions [Carpentier 2018, §III] need. The

@@ -58,7 +58,7 @@ def forward_dynamics_through_mass_matrix(
 
 
 def gravity(model: Model, q: Array) -> Array:
-    """g(q) = ∂U/∂q of the weights."""
+    """Gravity torques g(q) = ∂U/∂q."""
     rest = np.zeros(model.n)
     return rnea(model, q, rest, rest)
 
@@ -97,11 +97,13 @@ class TorqueLedger:
 
     def __repr__(self) -> str:
         if np.asarray(self.inertia).dtype == object:
-            return f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}, in symbols>"
+            return f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}, symbolic>"
         most = {name: float(np.abs(x).max(initial=0.0)) for name, x in self.as_dict().items()}
         terms = sorted((name for name in most if most[name]), key=lambda name: -most[name])
-        told = ", ".join(f"{name} {most[name]:.4g}" for name in terms) or "nothing"
-        return short(f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}: {told} N m or N at most>")
+        told = ", ".join(f"{name} {most[name]:.4g}" for name in terms) or "0"
+        return short(
+            f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}: largest absolute values {told} N m or N>"
+        )
 
     def _repr_html_(self) -> str:
         return ledger_card(self)

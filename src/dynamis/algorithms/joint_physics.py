@@ -1,4 +1,4 @@
-"""Torques of the joints themselves: friction, rotors, springs. All against the motion, on the side of τ's costs."""
+"""Joint torques of friction, rotors and springs, with the sign of τ in the equations of motion."""
 
 from __future__ import annotations
 

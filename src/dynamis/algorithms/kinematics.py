@@ -1,4 +1,4 @@
-"""Where the bodies are, how they move: forward kinematics of poses, twists and accelerations.
+"""Forward kinematics of poses, twists and accelerations.
 
 Every quantity of body i is in the frame of body i unless its name says otherwise (``X_W`` poses are in the world).
 Index 0 is the base.
@@ -92,7 +92,7 @@ def velocity(model: Model, q: Array, v: Array, frame: Frame, base: MovingBase = 
 
 
 def acceleration(model: Model, q: Array, v: Array, a: Array, frame: Frame, base: MovingBase = REST) -> Array:
-    """The acceleration (p̈, ω̇) of a frame: that of its origin, as an accelerometer at rest in the world sees it."""
+    """The acceleration (p̈, ω̇) of a frame: that of its origin, without gravity, in world axes."""
     X = relative_poses(model, q)
     X_W = world_poses(model, X, base)[frame.body] @ frame.pose
     V_body = twists(model, X, v, base)

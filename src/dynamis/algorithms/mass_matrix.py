@@ -1,4 +1,4 @@
-"""The inertia matrix M(q), three ways."""
+"""The inertia matrix M(q), by three methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling a singular mass matrix from a small one."""
+"""Detection of a singular mass matrix."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def singular_mass_error(model: Model, q: Array) -> SingularError:
         return SingularError(f"the mass matrix is singular here: {describe_motion(model, motion)}; {CURE}")
     return SingularError(
         "the mass matrix is not positive definite here: check the inertias of the links (dynamis check FILE) "
-        "and the size of the numbers in q"
+        "and the magnitude of the entries of q"
     )

@@ -1,4 +1,4 @@
-"""Forces at rest: what joints and links carry, by the recursion of the lecture and by τ = Jᵀ F.
+"""Static forces of joints and links, by the recursion of the lecture and by τ = Jᵀ F.
 
 The wrench is what the environment exerts on the robot; the torques that hold it are τ = g(q) − Σ Jᵀ w.
 """
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 
 def static_forces(model: Model, q: Array, wrenches: BodyWrenches | None = None) -> tuple[Array, Array, Array]:
-    """(τ, f, N): holding torques, and force and moment each joint exerts on its body, in world axes at the body's origin.
+    """(τ, f, N): static torques, and force and moment each joint exerts on its body, in world axes at the body's origin.
 
     f_{i−1,i} = f_{i,i+1} − m_i g and N_{i−1,i} = N_{i,i+1} + r × f, from the tips to the base [Tzafestas, slide 3].
     Row 0 is what the ground exerts on the moving bodies at the base's origin.

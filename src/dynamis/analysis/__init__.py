@@ -1,23 +1,23 @@
-"""What holds for a robot over a whole range of configurations, and pictures of it.
+"""Properties of a robot over a range of configurations, and plots of them.
 
-intervals       arithmetic whose results enclose the exact ones, over many boxes at once
+intervals       interval arithmetic over batches of boxes
 harmonics       bounds of second derivatives, from Fourier coefficients
-linearised      functions of q over boxes: a value, slopes, and how far the functions can be from that
-constants       the constants of the structural properties, each at a point and over a box
-extremes        the largest value of one of them over a box: found by sampling, proven by branch and bound
-box             the box a question is asked for
-dependence      M and g as expressions, and the coordinates in them
+linearised      linear approximations of functions of q over boxes, with bounds of the remainder
+constants       the constants of the structural properties, at a point and over a box
+extremes        extreme values over a box: sampling, and proof by branch and bound
+box             the box of configurations
+dependence      M and g as expressions, and the coordinates they depend on
 coriolis_norm   Coriolis terms as a bilinear map
-bounds          ``structural_bounds``: all constants of a robot …
-report          … and how they are shown
-eigenvalues     ``eigenvalue_plot``: the eigenvalues of M, or of Λ at a frame, along a joint or over two
-task            the directions of a frame that a question is about, and the length that compares metres with radians
-measures        volumes of one Jacobian, for numbers and for symbols
-manipulability  ``manipulability``, its gradient, condition numbers, the masses felt at a frame
-capacity        measures of many states by name: payload, stiffness and the others
-linearization   ``linearize``: the dynamics near a state, its modes, what the motors can reach
-model_pairs     which bodies of two models correspond …
-comparison      … and ``compare``: what differs, and what that does to the torques
-workspace       ``workspace``: the cloud of positions of a frame, and slices coloured by a measure …
-workspace_pictures … as pictures, in which the robot is drawn as its ``skeleton``
+bounds          ``structural_bounds``: all constants of a robot
+report          the result of ``structural_bounds``
+eigenvalues     ``eigenvalue_plot``: eigenvalues of M, or of Λ at a frame, over one or two joints
+task            task directions of a frame, and the characteristic length that scales rotations
+measures        volumes of one Jacobian, numeric and symbolic
+manipulability  ``manipulability``, its gradient, condition numbers, eigenvalues of Λ
+capacity        measures of batches of states by name: payload, stiffness and others
+linearization   ``linearize``: linear model of the dynamics at a state, modes, controllability
+model_pairs     correspondence of the bodies of two models
+comparison      ``compare``: differences of two models and their effect on the torques
+workspace       ``workspace``: positions of a frame, and slices coloured by a measure
+workspace_pictures  plots of workspaces, with the robot drawn as its ``skeleton``
 """

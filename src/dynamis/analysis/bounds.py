@@ -1,7 +1,7 @@
 """Structural properties of a robot over a box of q: bounds of the inertia matrix, of Coriolis terms, of gravity and friction.
 
 [Melchiorri, "Dynamic model", slides 44 to 53]. Every bound is found by sampling and proven by branch and bound over the box.
-The proof is for the expressions the compiled functions are made of, with inertias regrouped: the robot's own to rounding.
+The proof refers to the expressions of the compiled functions, with regrouped inertias, equal to the robot's to rounding.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def structural_bounds(
     """The constants μ_1, μ_2, M_1, M_2, v_b, g_b, d_max of a robot over a box of q [Melchiorri, slides 44 to 53].
 
     ``lower`` and ``upper`` (n) are the ends of the box, by default the joints' limits, and −π, π for revolute joints without.
-    Each bound is narrowed until its enclosure is within ``tolerance`` of the value, or its share of the ``seconds`` is
-    spent: up to five or so moving joints usually close, six or seven keep a wide enclosure around the value that was found.
+    Each enclosure is refined until its width is within ``tolerance`` of the value, or its share of ``seconds`` is used: it
+    usually converges for up to about five moving joints and remains wide for six or seven.
     ``progress(fraction, name)`` is called before each search.
 
     >>> import dynamis as dy, numpy as np
@@ -155,7 +155,7 @@ class _Search:
         top = found.bound
         closed = top - value <= self.tolerance * abs(value)
         status = (
-            "proven" if closed else "found by search; proven only the norm of C's coefficients as one matrix, which is larger"
+            "proven" if closed else "found by search; the proven bound is the larger norm of the matrix of Christoffel symbols"
         )
         slack = 1e-12 * abs(value) * self.n**2
         lower = max(value - slack, 0.0)
@@ -181,7 +181,7 @@ class _Search:
         gap = (upper - lower - slack) / abs(value) if value else upper - lower
         certified = bool(gap <= self.tolerance * (1.0 + 1e-6) or upper - lower <= 8.0 * slack)
         boxes = f"{found.boxes} box" + ("es" if found.boxes > 1 else "")
-        status = f"proven ({boxes})" if certified else f"found by search; the time was over after {boxes}"
+        status = f"proven ({boxes})" if certified else f"found by search; time limit reached after {boxes}"
         return Bound(
             name, meaning, float(lower), float(upper), float(value), self._whole(found.at, used), certified, status, largest
         )

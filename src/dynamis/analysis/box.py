@@ -1,4 +1,4 @@
-"""The box of configurations a question is asked for."""
+"""The box of configurations of an analysis."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ FARTHEST = 1e6  # metres or radians; beyond this sines have few digits left and 
 
 
 def check_robot(robot: Any) -> None:
-    """Structural properties are asked of robots whose parameters are numbers and whose q̇ is v."""
+    """Refuse robots with symbolic parameters or with q̇ ≠ v."""
     if not isinstance(robot, Robot):
         raise InputError(f"this takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     model = robot.model
     if model.symbolic:
         names = ", ".join(free_symbols(robot))
         raise InputError(
-            f"robot {printable(robot.name)} has parameters without values ({names}); "
+            f"robot {printable(robot.name)} has symbolic parameters without values ({names}); "
             "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
         )
     if not model.n:
-        raise InputError(f"robot {printable(robot.name)} has no joints that move")
+        raise InputError(f"robot {printable(robot.name)} has no moving joints")
     for c in model.coordinates:
         if c.q_index is None:
             raise InputError(
-                f"joint {printable(c.joint)} of robot {printable(robot.name)} has an orientation, which no box of numbers "
-                "holds; this takes joints with one coordinate for each degree of freedom, on a fixed base"
+                f"joint {printable(c.joint)} of robot {printable(robot.name)} has a quaternion coordinate; this analysis "
+                "requires joints with one coordinate per degree of freedom, on a fixed base"
             )
 
 
@@ -64,7 +64,7 @@ def box_of(robot: Robot, lower: Any, upper: Any) -> tuple[Array, Array]:
         raise InputError(f"the box is empty: lower {low[k]:g} > upper {high[k]:g} for {names[k]}")
     for end in (low, high):
         for k in np.flatnonzero(np.isfinite(end) & (np.abs(end) > FARTHEST)):
-            raise InputError(f"the box reaches to {end[k]:g} for {names[k]}; it may reach to {FARTHEST:g}")
+            raise InputError(f"the box extends to {end[k]:g} for {names[k]}; the largest allowed magnitude is {FARTHEST:g}")
     return low, high
 
 
@@ -72,27 +72,27 @@ def _ends(robot: Robot, value: Any, name: str) -> Array:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be {robot.n} numbers, one for each coordinate, or one for all, got {value!r}") from None
+        raise InputError(f"{name} must be {robot.n} numbers, one per coordinate, or one for all, got {value!r}") from None
     if array.shape not in ((), (robot.n,)):
         names = ", ".join(map(printable, robot.coordinate_names[:8]))
-        raise InputError(f"{name} has shape {array.shape}; it must hold {robot.n} numbers ({names}), or one for all")
+        raise InputError(f"{name} has shape {array.shape}; it must have {robot.n} numbers ({names}), or one for all")
     if np.isnan(array).any():
-        raise InputError(f"{name} holds nan; every entry must be a number")
+        raise InputError(f"{name} contains nan; every entry must be a number")
     return np.broadcast_to(array, (robot.n,)).copy()
 
 
 def refuse_unlimited(robot: Robot, used: list[int], low: Array, high: Array) -> None:
-    """A coordinate on which something depends must have both limits."""
+    """Refuse boxes that are unbounded in a coordinate on which the bounds depend."""
     names = [printable(robot.coordinate_names[k]) for k in used if not np.isfinite([low[k], high[k]]).all()]
     if names:
         raise InputError(
             f"{', '.join(names)} of robot {printable(robot.name)} has no limits, and the bounds depend on it; "
-            "give lower= and upper=, with a number for every coordinate"
+            "give lower= and upper=, with one number per coordinate"
         )
 
 
 def one_turn(model: Model, low: Array, high: Array) -> tuple[Array, Array]:
-    """The box with at most one turn for each joint whose turns all look alike."""
+    """The box with at most one turn for each periodic joint."""
     low, high = low.copy(), high.copy()
     for k in np.flatnonzero(high - low > 2.0 * np.pi):
         bodies = [b for _, b in model.moving if int(k) in b.dof and not b.is_rotor]

@@ -1,4 +1,4 @@
-"""Measures of many states at once, by name: what a map of the workspace can be coloured by."""
+"""Measures of batches of states, by name, for workspace maps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDING = 1e-12  # of the largest torque: what is less counts as none
 
 @dataclass(frozen=True, repr=False)
 class Measure:
-    """A number of each state: how it is called, its unit, whether more is better, and whether its scale is logarithmic."""
+    """A scalar measure of a state: label, unit, whether larger is better, and whether its scale is logarithmic."""
 
     name: str
     label: str
@@ -39,11 +39,11 @@ class Measure:
 
 
 def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_limits: Any = None) -> Any:
-    """The largest mass [kg] (…) that the motors can hold as a point at the frame, at rest; 0 where they cannot hold the
-    arm itself.
+    """Largest point mass [kg] (…) at the frame in static equilibrium within the torque limits; 0 if gravity torques of the
+    arm alone exceed them.
 
-    τ = g(q) + m d(q) with d the torques of one kilogram, so each joint leaves an interval for m. Limits are the robot's
-    efforts unless given.
+    τ = g(q) + m d(q) with d the torques per kilogram, so each joint limits m to an interval. ``torque_limits`` defaults to
+    the robot's effort limits.
 
     >>> import dynamis as dy
     >>> robot = dy.load("ur5e")
@@ -60,7 +60,7 @@ def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_l
 
 
 def free_coordinates(robot: Robot) -> Array:
-    """Which of the coordinates (n) belong to a body that moves freely: no motor drives them."""
+    """Which of the coordinates (n) belong to a free joint and are not actuated."""
     free = np.zeros(robot.n, dtype=bool)
     for _, body in robot.model.moving:
         if isinstance(body.motion, Free):
@@ -78,30 +78,30 @@ def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
         except (TypeError, ValueError):
             limits = np.full(robot.n, np.nan)
     if limits.shape != (robot.n,) or np.isnan(limits).any() or (limits < 0.0).any():
-        raise InputError(f"torque_limits takes {robot.n} numbers that are not negative, or one for all; got {torque_limits!r}")
+        raise InputError(f"torque_limits must be {robot.n} non-negative numbers, or one for all; got {torque_limits!r}")
     return np.where(free_coordinates(robot), 0.0, limits)
 
 
 def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
     """`torque_bounds` of a robot on a fixed base, of which at least one is finite."""
     if not robot.n:
-        raise InputError(f"robot {printable(robot.name)} has no joints that move, so no torques hold anything")
+        raise InputError(f"robot {printable(robot.name)} has no moving joints, so it has no joint torques")
     if free_coordinates(robot).any():
         raise InputError(
-            f"robot {printable(robot.name)} has a free base, which no motor holds: what it can carry depends on what it stands "
-            "on; load it with base='fixed'"
+            f"robot {printable(robot.name)} has an unactuated free base, whose supporting forces are unknown; "
+            "load it with base='fixed'"
         )
     limits = torque_bounds(robot, torque_limits)
     if not np.isfinite(limits).any():
         raise InputError(
-            f"robot {robot.name!r} states no efforts, so nothing limits its forces; "
+            f"robot {robot.name!r} has no effort limits, so its forces are not bounded; "
             "give torque_limits=, on the command line --limits"
         )
     return limits
 
 
 def least_stiffness(robot: Robot, q: Any, frame: str | None = None, *, joint_stiffness: Any, rows: Any = None) -> Any:
-    """The stiffness [N/m] (…) in the softest direction at the frame: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
+    """Least stiffness [N/m] (…) at the frame over all directions: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
     task = task_of(robot, frame, rows)
     A = task.selection @ robot.jacobian(q, frame)
     compliance = (A / joint_springs(robot, joint_stiffness)) @ np.swapaxes(A, -1, -2)
@@ -118,7 +118,7 @@ def joint_springs(robot: Robot, joint_stiffness: Any) -> Array:
         k = np.full(robot.n, np.nan)
     if np.isnan(k).any() or (k <= 0.0).any():
         raise InputError(
-            f"joint stiffness takes {robot.n} positive numbers, N m/rad or N/m, or one for all; got {joint_stiffness!r}"
+            f"joint stiffness must be {robot.n} positive numbers, in N m/rad or N/m, or one for all; got {joint_stiffness!r}"
         )
     return k
 
@@ -160,16 +160,16 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
     """A measure of the table, or "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
     if name == "payload":
         limits = options.get("torque_limits")
-        return Measure(name, "payload the motors can hold", "kg",
+        return Measure(name, "payload capacity", "kg",
                        lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
     if name == "stiffness":
         if options.get("joint_stiffness") is None:
             raise InputError(
-                "colouring by stiffness takes joint_stiffness=, one positive number for all joints or one for each; "
+                "the measure 'stiffness' needs joint_stiffness=, one positive number for all joints or one per joint; "
                 "on the command line --springs"
             )
         k = options["joint_stiffness"]
-        return Measure(name, "stiffness in the softest direction", "N/m", logarithmic=True,
+        return Measure(name, "least stiffness over all directions", "N/m", logarithmic=True,
                        of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip
     if name not in MEASURES:
         raise unknown_name("measure", name, (*MEASURES, *LIMITED))

@@ -1,4 +1,4 @@
-"""Two models of a robot compared: what differs, and what each difference does to the torques."""
+"""Comparison of two models of a robot: differences, and their effect on the torques."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ LEAST = 1e-3  # of the strongest joint's torque: joints that need less are measu
 WORDS = {
     "viscous": ("viscous friction", "N m s"),
     "coulomb": ("dry friction", "N m"),
-    "coulomb_bias": ("dry friction's bias", "N m"),
+    "coulomb_bias": ("dry friction bias", "N m"),
     "rotor": ("rotor inertia", "kg m²"),
     "stiffness": ("spring stiffness", "N m"),
-    "rest": ("spring's rest", ""),
+    "rest": ("spring rest position", ""),
 }
 
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """One thing that differs: what, of which link or joint, the two values, and by how much they differ.
+    """One difference: the property, its link or joint, the two values, and their difference.
 
-    ``effect`` is the root mean square of the torques it changes as a part of the torques of that joint (``joint``), where it
-    is largest, and ``torque`` the same in N m or N; None for what changes no torque, such as a limit.
+    ``effect`` is the RMS torque difference it causes, relative to the RMS torque of the joint where it is largest (``joint``);
+    ``torque`` is the same in N m or N. Both are None if no torque changes, as for a limit.
     """
 
     what: str
@@ -80,16 +80,16 @@ class Comparison:
 
     @property
     def relative(self) -> Array:
-        """The differences of the torques as parts of the torques, joint by joint."""
+        """RMS torque difference divided by RMS torque, per joint."""
         return self.torque_differences / _scale(self.torques)
 
     @property
     def worst(self) -> float:
-        """The largest of them; infinite for robots that do not correspond."""
+        """The largest relative difference; infinite for robots that do not correspond."""
         return np.inf if self.obstacles else float(self.relative.max(initial=0.0))
 
     def same(self, tolerance: float = 1e-6) -> bool:
-        """Whether torques, and limits too, agree to this part of them."""
+        """Whether torques and limits agree to this relative tolerance."""
         limits = [d for d in self.differences if d.effect is None]
         return self.worst <= tolerance and all(_part(d) <= tolerance for d in limits)
 
@@ -118,8 +118,8 @@ class Comparison:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        found = f"{counted(len(self.differences), 'difference')}, torques by {100.0 * self.worst:.3g} % at most"
-        found = f"they do not correspond: {self.obstacles[0]}" if self.obstacles else found
+        found = f"{counted(len(self.differences), 'difference')}, largest torque difference {100.0 * self.worst:.3g} %"
+        found = f"no correspondence: {self.obstacles[0]}" if self.obstacles else found
         return short(f"<Comparison of {printable(self.first.name)} with {printable(self.second.name)}: {found}>")
 
     def _repr_html_(self) -> str:
@@ -140,7 +140,7 @@ def compare(
     (False, 'mass')
     """
     if not isinstance(states, int) or states < 1:
-        raise InputError(f"states= takes a whole number of random states, such as 200, got {states!r}")
+        raise InputError(f"states=, the number of random states, must be a positive integer such as 200, got {states!r}")
     for robot in (first, second):
         check_numeric(robot)
     tell = progress or _silently
@@ -237,9 +237,9 @@ class _Effects:
                     for X, body in ((pair.X_first, pair.first), (pair.X_second, pair.second))
                 )
                 far, turned, bent = _size(two[:3] - one[:3]), _size(two[3:] - one[3:]), 0.0
-            for what, change, unit in (("place", far, "m"), ("turn", turned, "rad"), ("axis", bent, "")):
+            for what, change, unit in (("position", far, "m"), ("orientation", turned, "rad"), ("axis", bent, "")):
                 if change > 1e-9:
-                    found.append(Difference(f"joint's {what}", pair.name, None, None, change, unit))
+                    found.append(Difference(f"joint {what}", pair.name, None, None, change, unit))
         g = [np.asarray(robot.model.gravity, dtype=float) for robot in (self.pair.first, self.pair.second)]
         if _size(g[1] - g[0]) > 1e-9:
             found.append(Difference("gravity", "the world", g[0], g[1], _size(g[1] - g[0]), "m/s²"))
@@ -261,7 +261,7 @@ class _Effects:
 
 
 def _silently(_fraction: float, _name: str) -> None:
-    """Nobody wants to know how far it is."""
+    """A progress function that does nothing."""
 
 
 def _rms(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Pictures of the eigenvalues of M(q) or Λ(q): along one joint, or as surfaces over two (needs ``dynamis[plots]``)."""
+"""Plots of the eigenvalues of M(q) or Λ(q) over one or two joints (needs ``dynamis[plots]``)."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ def eigenvalue_plot(
     q: Any = None, lower: Any = None, upper: Any = None, points: int = 181, logarithmic: bool | None = None,
     of: str = "M", frame: str | None = None, rows: Any = None,
 ) -> Any:  # fmt: skip
-    """The eigenvalues of M along a joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the axes.
+    """Plot the eigenvalues of M over one joint, or as surfaces over two joints [Melchiorri, slide 53]; returns the axes.
 
-    ``of="Λ"`` draws those of Λ = (J M⁻¹ Jᵀ)⁻¹ instead, the masses felt at a ``frame`` in the directions of ``rows`` (its
-    position unless given); they are infinite where the frame cannot move, and the curves leave the picture there.
+    ``of="Λ"`` plots those of the operational-space inertia Λ = (J M⁻¹ Jᵀ)⁻¹ of a ``frame`` in the directions ``rows`` (by
+    default its position); they are infinite in singular configurations.
 
-    ``joint`` is one or two coordinates by name or number, by default the one with which the eigenvalues change most among
-    those M depends on. The others stay at ``q`` (n), by default the middle of the box. Ranges are as in ``structural_bounds``.
-    With ``path`` the figure is written there (.png, .pdf, .svg). Scales are logarithmic where the eigenvalues span more
-    than two decades.
+    ``joint`` is one or two coordinates by name or index, by default the one with the largest change of the eigenvalues. The
+    others are kept at ``q`` (n), by default the middle of the box. Ranges are as in ``structural_bounds``. ``path`` is a file
+    to write (.png, .pdf, .svg). The scale is logarithmic if the eigenvalues span more than two decades.
 
     >>> import dynamis as dy
     >>> axes = eigenvalue_plot(dy.load("planar_2r_melchiorri"))  # doctest: +SKIP
     """
     check_robot(robot)
     if not isinstance(points, int) or not 2 <= points <= 10_000:
-        raise InputError(f"points must be a whole number from 2 to 10000, got {points!r}")
+        raise InputError(f"points must be an integer from 2 to 10000, got {points!r}")
     felt = Quantity(robot, of, frame, rows)
     low, high = box_of(robot, lower, upper)
     middle = np.where(np.isfinite(low + high), 0.5 * (low + high), np.clip(0.0, low, high))
@@ -56,7 +55,7 @@ def eigenvalue_plot(
 
 
 class Quantity:
-    """The matrix whose eigenvalues are asked for: M, or Λ at a frame."""
+    """The matrix of the eigenvalues: M, or Λ at a frame."""
 
     def __init__(self, robot: Robot, of: str, frame: str | None, rows: Any) -> None:
         if of not in ("M", "Λ", "Lambda"):
@@ -87,7 +86,7 @@ def _configuration(robot: Robot, q: Any) -> Array:
     """The configuration, in the order of the coordinates."""
     value = np.asarray(q, dtype=float) if not isinstance(q, str) else np.zeros(0)
     if value.shape != (robot.n,) or not np.isfinite(value).all():
-        raise InputError(f"q must hold {robot.n} finite numbers, got {q!r}")
+        raise InputError(f"q must have {robot.n} finite numbers, got {q!r}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""The largest value of a constant over a box: found by sampling, proven by branch and bound."""
+"""The largest value of a constant over a box: sampling, and proof by branch and bound."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_BOXES = 1_000_000
 
 
 class Found(NamedTuple):
-    """The best value found, where, and a number it provably does not exceed anywhere in the box."""
+    """The largest value found, its location, and a proven upper bound over the box."""
 
     value: float
     at: Array

@@ -165,7 +165,7 @@ class IntervalProgram:
         self._steps = [node for node in topological(self._outputs) if id(node) not in self._place]
         for node in self._steps:
             if node.op not in MEANING:
-                raise InputError(f"{node} cannot be enclosed: there is no interval for the operation {node.op!r}")
+                raise InputError(f"{node} cannot be enclosed: interval arithmetic does not support the operation {node.op!r}")
         last = {id(arg): k for k, node in enumerate(self._steps) for arg in node.args if isinstance(arg, Node)}
         kept = {id(x) for x in self._outputs} | set(self._place)
         self._dead: list[list[int]] = [[] for _ in self._steps]

@@ -1,4 +1,4 @@
-"""The dynamics near a state as linear equations: d δx/dt = A δx + B δu, their modes, and what the motors can reach."""
+"""Linear model of the dynamics at a state, d δx/dt = A δx + B δu: modes and controllability."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ STANDS_STILL = 1e-6  # rad/s: two eigenvalues that are zero come out of their co
 
 @dataclass(frozen=True, repr=False)
 class Mode:
-    """One eigenvalue λ, or a pair of conjugate ones: λ = −ζ ω ± i ω √(1 − ζ²).
+    """A real eigenvalue λ or a complex conjugate pair λ = −ζ ω ± i ω √(1 − ζ²).
 
-    ``frequency`` is ω / 2π in Hz and ``damping`` ζ, negative where the motion grows. ``time_constant`` is the time in s in
-    which it falls, or for a negative number grows, by the factor e. ``coordinate`` moves most.
+    ``frequency`` is ω / 2π in Hz and ``damping`` is ζ, negative for an unstable mode. ``time_constant`` is the time in s in
+    which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude.
     """
 
     eigenvalue: complex
@@ -45,7 +45,7 @@ class Mode:
 
     @property
     def kind(self) -> str:
-        """In a word or two."""
+        """Stability of the mode."""
         if abs(self.eigenvalue) < STANDS_STILL:
             return "indifferent"
         if abs(self.eigenvalue.real) < STANDS_STILL:
@@ -83,7 +83,7 @@ class Linearization:
 
     @property
     def at_equilibrium(self) -> bool:
-        """Whether the robot stays where it is: at rest, and not accelerated."""
+        """Whether the state is an equilibrium: zero velocity and acceleration."""
         scale = 1.0 + float(np.abs(self.robot.forward_dynamics(self.q, self.v, np.zeros(self.robot.n))).max(initial=0.0))
         return not self.v.any() and float(np.abs(self.acceleration).max(initial=0.0)) <= AT_REST * scale
 
@@ -94,13 +94,13 @@ class Linearization:
 
     @property
     def eigenvalues(self) -> Array:
-        """Of A (2 n), the fastest growing first."""
+        """Eigenvalues of A (2 n), by decreasing real part."""
         values = self._eigen[0]
         return values[np.lexsort((values.imag, -values.real))]
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """The eigenvalues as motions, the fastest growing first; a conjugate pair is one."""
+        """The modes, by decreasing real part of the eigenvalue; a conjugate pair is one mode."""
         values, vectors = self._eigen
         found = []
         for k in np.lexsort((values.imag, -values.real)):
@@ -115,12 +115,12 @@ class Linearization:
 
     @property
     def stable(self) -> bool:
-        """Whether every small deviation vanishes by itself."""
+        """Whether all eigenvalues have negative real part (asymptotic stability)."""
         return bool((self.eigenvalues.real < -STANDS_STILL).all())
 
     @cached_property
     def controllable_dimension(self) -> int:
-        """The dimension of what δu can reach from δx = 0: rank (B, AB, A²B, …), each power made orthonormal first."""
+        """Dimension of the controllable subspace: rank (B, AB, A²B, …), each power orthonormalised first."""
         reached = _orthonormal(self.B)
         while reached.shape[1] < len(self.A):
             further = _orthonormal(np.hstack([reached, _orthonormal(self.A @ reached)]))
@@ -152,7 +152,7 @@ class Linearization:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        can = "controllable" if self.controllable else f"{self.controllable_dimension} of them within reach"
+        can = "controllable" if self.controllable else f"{self.controllable_dimension} controllable"
         what = f"{len(self.A)} states, {can}, {counted(len(self.actuated), 'input')}, {self.modes[0].kind}"
         return f"<Linearization of {printable(self.robot.name)}: {what}>"
 
@@ -177,7 +177,7 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     check_numeric(robot)
     n = robot.n
     if not n:
-        raise InputError("a robot without joints has no motion to linearize")
+        raise InputError("a robot without moving joints has no dynamics to linearize")
     inputs = robot._evaluator.inputs
     at = inputs.one_state(q, robot.nq, "q").astype(float)
     rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)

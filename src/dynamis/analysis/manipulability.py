@@ -1,4 +1,4 @@
-"""How well a robot moves and pushes at a frame: manipulability, its gradient, condition numbers, inertia as felt there."""
+"""Manipulability at a frame, its gradient, condition numbers, and operational-space inertia."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
     task = task_of(robot, frame, rows)
     if task.size > robot.n:
         raise InputError(
-            f"the task has {task.size} directions ({', '.join(task.names)}) and the robot {robot.n} joints, so this is zero "
+            f"the task has {task.size} directions ({', '.join(task.names)}) and the robot {robot.n} joints, so w is zero "
             "everywhere; choose fewer rows, such as rows='xy'"
         )
 
@@ -65,7 +65,7 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
 def manipulability_gradient(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
     """∂w/∂q of the velocity manipulability (…, n), along v where q has quaternions: w tr(∂J/∂q_k J⁺).
 
-    Where w is zero it has a kink; the result there is zero, one of its subgradients. With symbols in q it is an expression.
+    Where w = 0 it is not differentiable; the result there is zero, a subgradient. For symbolic q the result is an expression.
 
     >>> import dynamis as dy
     >>> from dynamis.analysis.manipulability import manipulability_gradient
@@ -85,15 +85,15 @@ def manipulability_gradient(robot: Robot, q: Any, frame: str | None = None, *, r
 
 
 def scaled_jacobian(robot: Robot, q: Any, task: Task) -> Array:
-    """The task's Jacobian without units: rates of the task by L or 1, rates of the joints by L or 1."""
+    """The task Jacobian scaled by the characteristic length: rates of task and joints divided by L or 1."""
     return (task.selection @ robot.jacobian(q, task.frame.name)) / task.scale[:, None] * task.joint_scale(robot)
 
 
 def condition_number(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, length: float | None = None) -> Any:
-    """σ_max / σ_min of the Jacobian (…): 1 where the frame moves equally well in all directions, infinite where not at all.
+    """Condition number σ_max / σ_min of the Jacobian (…): 1 in isotropic, infinite in singular configurations.
 
-    Where the task mixes distances and angles, or the robot sliding and turning joints, distances are measured in units of
-    ``length`` [m], by default the length of the chain (`characteristic_length`): the number depends on it.
+    If the task mixes distances and angles, or the robot prismatic and revolute joints, distances are divided by ``length`` [m],
+    by default the length of the chain (`characteristic_length`), on which the result depends.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -121,7 +121,7 @@ def operational_mobility(robot: Robot, q: Any, frame: str | None = None, *, rows
 
 
 def operational_eigenvalues(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
-    """The eigenvalues of Λ = (J M⁻¹ Jᵀ)⁻¹ (…, m), ascending: the masses felt at the frame; infinite where it cannot move.
+    """Eigenvalues of Λ = (J M⁻¹ Jᵀ)⁻¹ (…, m), ascending: effective masses at the frame; infinite at singularities.
 
     >>> import dynamis as dy
     >>> operational_eigenvalues(dy.load("planar_2r_melchiorri"), [0.3, 0.0])[-1]

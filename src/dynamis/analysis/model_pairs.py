@@ -1,4 +1,4 @@
-"""Two models side by side: which bodies and coordinates correspond, and how the frames of corresponding bodies lie."""
+"""Correspondence of bodies and coordinates of two models, and relative poses of corresponding frames."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def pairs(first: Robot, second: Robot) -> Pairs:
         order = [keys[1].index(key) for key in keys[0]]
     elif len(one) == len(two) and not (obstacles and set(first.coordinate_names) & set(second.coordinate_names)):
         order, obstacles = list(range(len(one))), []
-        notes.append("the robots name their links or joints differently: compared in the order from the base")
+        notes.append("link and joint names differ: bodies are matched by their order from the base")
     else:
         return Pairs(first, second, (), tuple(obstacles or _missing(*names, "link")), (), False)
     at = [world_poses(r.model, relative_poses(r.model, r.neutral())) for r in (first, second)]
@@ -124,13 +124,13 @@ def _structure(first: Model, second: Model, found: list[Pair]) -> list[str]:
         one, two = pair.first, pair.second
         kinds = [type(body.motion).__name__.lower() for body in (one, two)]
         if kinds[0] != kinds[1]:
-            said.append(f"{pair.name} moves by a {kinds[0]} joint in the first robot, by a {kinds[1]} joint in the second")
+            said.append(f"{pair.name} has a {kinds[0]} joint in the first robot, a {kinds[1]} joint in the second")
         elif place.get(one.parent) != two.parent:
-            said.append(f"{pair.name} is carried by another link in the second robot")
+            said.append(f"{pair.name} has a different parent link in the second robot")
         elif (one.ratio, one.offset) != (two.ratio, two.offset):
-            said.append(f"{pair.name} follows another joint in another way")
+            said.append(f"{pair.name} has a different mimic relation in the second robot")
     if sum(b.is_rotor for _, b in first.moving) != sum(b.is_rotor for _, b in second.moving):
-        said.append("rotors ride on links in one robot and not in the other")
+        said.append("rotors are mounted on moving links in one robot only")
     return said
 
 

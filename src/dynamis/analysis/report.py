@@ -1,4 +1,4 @@
-"""The answers: one bound, and all of a robot's, as objects, as a table and as plain data."""
+"""Results of the structural analysis: one bound, and all bounds of a robot, as objects, table and plain data."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NORM_NAMES = {1: "1", 2: "2", np.inf: "∞"}
 class Bound:
     """An extreme value over the box.
 
-    The extreme lies between ``lower`` and ``upper``, which is proven. ``value`` is the most extreme one found and ``at`` (n,)
-    the configuration that has it. ``certified`` says whether the enclosure is as narrow as was asked, ``status`` how it stands.
+    The extreme is proven to lie between ``lower`` and ``upper``. ``value`` is the most extreme value found, at configuration
+    ``at`` (n,). ``certified`` tells whether the enclosure is within the tolerance; ``status`` describes the result.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Bound:
 
     @property
     def safe(self) -> float:
-        """The constant to rely on: ``upper`` of a largest value, ``lower`` of a least one."""
+        """The proven constant: ``upper`` of a largest value, ``lower`` of a least one."""
         return self.upper if self.largest else self.lower
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class StructuralBounds:
 
     @property
     def certified(self) -> bool:
-        """Whether every enclosure is as narrow as was asked."""
+        """Whether every enclosure is within the tolerance."""
         return all(bound.certified for bound in self)
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class StructuralBounds:
         return result | dependence | {"certified": self.certified}
 
     def report(self) -> str:
-        """A table of all bounds, with what M depends on."""
+        """A table of all bounds, and the coordinates M depends on."""
         rows = [("", "meaning", "found", "proven between", "", "")]
         rows += [(b.name, b.meaning, f"{b.value:.6g}", f"{b.lower:.6g}", f"{b.upper:.6g}", b.status) for b in self]
         widths = [max(len(row[k]) for row in rows) for k in range(5)]
@@ -120,10 +120,10 @@ class StructuralBounds:
         for row in rows:
             cells = [row[k].ljust(widths[k]) if k < 2 else row[k].rjust(widths[k]) for k in range(5)]
             lines.append("  ".join([*cells, row[5]]).rstrip())
-        lines += ["", "M depends on " + (", ".join(self.depends_on) or "no coordinate: it is constant")]
+        lines += ["", "M depends on " + (", ".join(self.depends_on) or "no coordinate (constant)")]
         if self.prismatic_dependence:
             names = ", ".join(self.prismatic_dependence)
-            lines.append(f"the bounds are functions of the range of {names}: without limits there would be none")
+            lines.append(f"the bounds depend on the range of {names} and do not exist without limits")
         box = (f"{name} {a:.4g} … {b:.4g}" for name, a, b in zip(self.coordinates, self.lower, self.upper, strict=True))
         return "\n".join([*lines, "over " + ", ".join(box)])
 

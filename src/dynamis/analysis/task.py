@@ -1,4 +1,4 @@
-"""The task a question is about: some directions of a frame's twist, and a length that makes metres and radians one unit."""
+"""A task: selected directions of a frame's twist, and a characteristic length that scales rotations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROUNDING = 1e-14  # of a length, in an entry of a Jacobian
 class Task:
     """Directions (m × 6) of a frame's twist (ṗ, ω); ``selection @ J`` is the task's Jacobian.
 
-    ``length`` L [m] makes angles and distances comparable where the task or the robot mixes them; ``names`` are for reading.
+    ``length`` L [m] scales distances if the task or the robot mixes angles and distances; ``names`` are labels.
     """
 
     frame: Frame
@@ -66,7 +66,13 @@ class Task:
         return ROUNDING * max(self.length, 1.0)
 
     def unit(self) -> str:
-        return "m" if self.linear.all() else "rad" if not self.linear.any() else f"m and rad, 1 rad as {self.length:.3g} m"
+        return (
+            "m"
+            if self.linear.all()
+            else "rad"
+            if not self.linear.any()
+            else f"m and rad, distances divided by {self.length:.3g} m"
+        )
 
     def __repr__(self) -> str:
         return f"<Task at {printable(self.frame.name)}: {', '.join(self.names)}>"
@@ -82,7 +88,7 @@ def check_numeric(robot: Any) -> None:
         from dynamis.analysis.box import free_symbols
 
         raise InputError(
-            f"robot {printable(robot.name)} has parameters without values ({', '.join(free_symbols(robot))}); "
+            f"robot {printable(robot.name)} has symbolic parameters without values ({', '.join(free_symbols(robot))}); "
             "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
         )
 
@@ -105,14 +111,14 @@ def task_of(robot: Robot, frame: str | None, rows: Any, length: float | None = N
         directions = np.zeros(0)
     if directions.ndim != 2 or directions.shape[1] != 6 or not 1 <= len(directions) <= 6 or not np.isfinite(directions).all():
         raise InputError(
-            f"rows= takes 'linear', 'angular', 'all', names out of {', '.join(ROWS)}, or an (m, 6) matrix; got {rows!r}"
+            f"rows= takes 'linear', 'angular', 'all', names from {', '.join(ROWS)}, or an (m, 6) matrix; got {rows!r}"
         )
     return Task(f, directions, tuple(f"direction {k + 1}" for k in range(len(directions))), L)
 
 
 def _rows(frame: Frame, rows: list[int], length: float) -> Task:
     if len(set(rows)) != len(rows):
-        raise InputError("rows= names a direction twice; each may be there once")
+        raise InputError("rows= contains a direction twice")
     return Task(frame, np.eye(6)[rows], tuple(ROWS[k] for k in rows), length)
 
 
@@ -122,7 +128,7 @@ def _letters(text: str) -> list[str]:
     if len(words) == 1 and words[0] not in ROWS and set(words[0]) <= set("xyz"):
         return list(words[0])
     if not words:
-        raise InputError(f"rows= names no direction; choose out of {', '.join(ROWS)}")
+        raise InputError(f"rows= is empty; choose from {', '.join(ROWS)}")
     return words
 
 

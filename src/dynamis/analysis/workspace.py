@@ -1,4 +1,4 @@
-"""Where a frame of a robot can be: clouds of points, and slices coloured by what the robot can do there."""
+"""Workspace of a frame: sampled positions, and slices coloured by a measure."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ STEPS = 12  # of Newton's method towards the plane, at most
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
-    """A cloud of positions of a frame (N, 3), with the configurations (N, nq) they come from.
+    """Sampled positions of a frame (N, 3), with their configurations (N, nq).
 
-    ``origin`` is the first joint's, from which ``reach`` and ``nearest`` are measured. ``dimension`` is 2 where the points
-    lie in a plane, 1 on a line, 0 where the frame does not move.
+    ``reach`` and ``nearest`` are measured from ``origin``, the origin of the first joint. ``dimension`` is 3, 2 if the points
+    lie in a plane, 1 on a line, 0 if the frame does not move.
     """
 
     robot: Robot
@@ -51,12 +51,12 @@ class Workspace:
 
     @property
     def nearest(self) -> float:
-        """The least distance from the origin that was met [m]."""
+        """The least sampled distance from the origin [m]."""
         return float(np.linalg.norm(self.points - self.origin, axis=1).min())
 
     @property
     def box(self) -> tuple[Array, Array]:
-        """The corners of the box around the points."""
+        """The corners of the bounding box of the points."""
         return self.points.min(axis=0), self.points.max(axis=0)
 
     def _flattened(self) -> tuple[Array, Array]:
@@ -83,10 +83,10 @@ class Workspace:
 
     @property
     def content(self) -> float:
-        """The volume [m³] the points fill, or the area [m²], or the length [m], by counting cells; those at the edge half.
+        """Volume [m³], area [m²] or length [m] of the workspace, by counting occupied cells, boundary cells by half.
 
-        The cells are as small as the number of points allows: some per cent of the true value with 100 000 of them, more
-        where the set is thinner than a few cells. A curve has no area, and a surface no volume.
+        The cell size follows from the number of points: the error is a few per cent with 100 000 points, larger where the set
+        is thinner than a few cells. A curve has no area, and a surface no volume.
         """
         x, _ = self._flattened()
         if x.shape[1] == 0 or self._freedoms < x.shape[1]:
@@ -105,13 +105,14 @@ class Workspace:
 
     def summary(self) -> str:
         what = {0: "does not move", 1: "moves on a line", 2: "moves in a plane", 3: "moves in space"}[self.dimension]
-        unit = {0: "", 1: " m long", 2: " m²", 3: " m³"}[self.dimension]
+        unit = {0: "", 1: " m", 2: " m²", 3: " m³"}[self.dimension]
+        kind = {0: "", 1: "length", 2: "area", 3: "volume"}[self.dimension]
         low, high = self.box
-        lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} configurations"]
+        lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} sampled configurations"]
         if self.dimension:
             thin = self._freedoms < self.dimension
-            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"about {self.content:.4g}{unit}"
-            lines.append(f"  {much}, from {self.nearest:.4g} to {self.reach:.4g} m of the first joint")
+            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.content:.4g}{unit}"
+            lines.append(f"  {much}, distance from the first joint {self.nearest:.4g} to {self.reach:.4g} m")
         ranges = (f"{axis} {a:.4g} … {b:.4g}" for axis, a, b in zip("xyz", low, high, strict=True))
         return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
 
@@ -124,13 +125,13 @@ class Workspace:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The cloud in space and its three views, or in its plane; returns the axes."""
+        """Plot the positions in space with three projections, or in their plane; returns the axes."""
         from dynamis.analysis.workspace_pictures import cloud_picture
 
         return cloud_picture(self, path)
 
     def __repr__(self) -> str:
-        where = f"{len(self.points)} places of {printable(self.frame)}"
+        where = f"{len(self.points)} positions of {printable(self.frame)}"
         return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
 
     _repr_html_ = as_summary
@@ -138,9 +139,9 @@ class Workspace:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkspaceSlice:
-    """Positions (N, 2) of a frame in a plane, with a number at each: ``values``; and the configurations (N, nq).
+    """Positions (N, 2) of a frame in a plane, with ``values`` of a measure and the configurations (N, nq).
 
-    ``measure`` says what the numbers are; ``grid()`` has the best, the worst or the mean one of each cell.
+    ``measure`` describes the values; ``grid()`` gives the best, worst or mean value of each cell.
     """
 
     robot: Robot
@@ -153,7 +154,7 @@ class WorkspaceSlice:
     q: Array
 
     def grid(self, cells: int = 120, pick: str = "best") -> tuple[Array, Array, Array]:
-        """(edges, edges, numbers) of square cells over the plane; empty ones are not a number.
+        """(edges, edges, values) of square cells over the plane; values of empty cells are nan.
 
         ``pick`` is "best", "worst" or "mean" of the configurations that reach a cell.
         """
@@ -178,7 +179,7 @@ class WorkspaceSlice:
 
     @property
     def best(self) -> tuple[float, Array, Array]:
-        """(number, position (2), configuration) of the best state met."""
+        """(value, position (2), configuration) of the best sample."""
         worth = np.where(np.isnan(self.values), -np.inf, self.values if self.measure.more_is_better else -self.values)
         k = int(np.argmax(worth))
         return float(self.values[k]), self.points[k], self.q[k]
@@ -205,14 +206,14 @@ class WorkspaceSlice:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:
-        """A map of the plane, with the robot in the best configuration; returns the axes."""
+        """Plot a map of the plane, with the robot in the best configuration; returns the axes."""
         from dynamis.analysis.workspace_pictures import slice_picture
 
         return slice_picture(self, path, pick, cells)
 
     def __repr__(self) -> str:
         best = f"best {self.best[0]:.4g} {self.measure.unit}".strip()
-        what = f"{self.measure.label} over {self.plane}, {len(self.points)} places"
+        what = f"{self.measure.label} over {self.plane}, {len(self.points)} positions"
         return short(f"<WorkspaceSlice of {printable(self.robot.name)}: {what}, {best}>")
 
     _repr_html_ = as_summary
@@ -248,12 +249,12 @@ def workspace_slice(
     level: float | None = None, rows: Any = None, samples: int = 200_000, seed: int = 0, lower: Any = None, upper: Any = None,
     progress: Progress | None = None, **options: Any,
 ) -> WorkspaceSlice:  # fmt: skip
-    """What a robot can do over a plane: random configurations, moved onto the plane by Newton's method, with a number each.
+    """Map of a measure over a plane of the workspace: random configurations, moved onto the plane by Newton's method.
 
     ``colour`` is "manipulability", "force", "dynamic", "condition", "inertia" and "least_inertia" (eigenvalues of M),
     "felt_mass" and "least_felt_mass" (of Λ), "payload" (``torque_limits=``), "stiffness" (``joint_stiffness=``), or a
-    `Measure` of your own. ``plane`` is "xy", "xz" or "yz", by default that of a planar arm, else the upright "xz";
-    ``level`` is where it cuts the third axis, by default at the first joint.
+    user-defined `Measure`. ``plane`` is "xy", "xz" or "yz", by default that of a planar arm, else the vertical "xz";
+    ``level`` is its position on the third axis, by default that of the first joint.
 
     >>> import dynamis as dy
     >>> from dynamis.analysis.workspace import workspace_slice
@@ -263,7 +264,7 @@ def workspace_slice(
     """
     check_robot(robot)
     for name in set(options) - {"torque_limits", "joint_stiffness"}:
-        raise InputError(f"workspace_slice has no option {name!r}; it has torque_limits= and joint_stiffness=")
+        raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)
     q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
@@ -290,7 +291,7 @@ def workspace_slice(
 
 def _count(value: Any, name: str, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise InputError(f"{name} must be a whole number from 1 to {most}, got {value!r}")
+        raise InputError(f"{name} must be an integer from 1 to {most}, got {value!r}")
     return value
 
 
@@ -304,12 +305,12 @@ def _configurations(robot: Robot, count: int, seed: int, lower: Any, upper: Any)
     low, high = box_of(robot, lower, upper)
     for k in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))):
         raise InputError(
-            f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=, one number a coordinate"
+            f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=, one number per coordinate"
         )
     try:
         rng = np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise InputError(f"seed must be a whole number that is not negative, got {seed!r}") from None
+        raise InputError(f"seed must be a non-negative integer, got {seed!r}") from None
     states = rng.uniform(low, high, (count, robot.n))
     ended = (np.arange(count) % 8 == 7)[:, None] & (rng.random((count, robot.n)) < 0.5) & (high - low < 2.0 * np.pi - 1e-9)
     states = np.where(ended, np.where(rng.random((count, robot.n)) < 0.5, low, high), states)

@@ -1,4 +1,4 @@
-"""Pictures of workspaces: a cloud with its views, and a coloured slice."""
+"""Plots of workspaces: sampled positions with projections, and a coloured slice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def draw_arm(axes: Any, points: Array, colour: str = INK, width: float = 4.0) ->
 def cloud_picture(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     """In space: scatter and three views; in a plane: that plane."""
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
-    facts = f"about {cloud.content:.3g} {unit}, reach {cloud.reach:.3g} m; {len(cloud.points)} configurations"
+    kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
+    facts = f"{kind} about {cloud.content:.3g} {unit}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
     if cloud.dimension < 3:
         figure = new_figure(7.2, 7.0)
         _view(figure.add_subplot(), cloud, _flat_view(cloud))
@@ -50,7 +51,7 @@ def cloud_picture(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
         _scatter(figure.add_subplot(grid[0, 0], projection="3d"), cloud)
         for place, plane in ((grid[0, 1], "xz"), (grid[1, 0], "xy"), (grid[1, 1], "yz")):
             _view(figure.add_subplot(place), cloud, plane)
-    title = f"{cloud.robot.name}: where {cloud.frame} can be\n{facts}"
+    title = f"{cloud.robot.name}: workspace of {cloud.frame}\n{facts}"
     figure.suptitle(title, fontsize=13, x=0.015, ha="left", color=INK)
     return save(figure, path)
 
@@ -73,8 +74,8 @@ def _view(axes: Any, cloud: Workspace, plane: str) -> None:
     tidy(axes)
     axes.set(xlabel=f"{plane[0]} [m]", ylabel=f"{plane[1]} [m]")
     square_limits(axes, [np.column_stack([x, y])], 0.04)
-    names = {"xy": "from above", "xz": "from the side", "yz": "from the front"}
-    heading(axes, names[plane] if cloud.dimension == 3 else "darker: more configurations lead there", 10.5)
+    names = {"xy": "top view", "xz": "side view", "yz": "front view"}
+    heading(axes, names[plane] if cloud.dimension == 3 else "density of sampled configurations (darker: more)", 10.5)
 
 
 def _scatter(axes: Any, cloud: Workspace) -> None:
@@ -89,7 +90,7 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
     axes.locator_params(nbins=4)
     axes.tick_params(labelsize=8)
     axes.view_init(elev=18, azim=-68)
-    heading(axes, "the half behind, coloured by distance", 10.5)
+    heading(axes, "rear half, coloured by distance", 10.5)
 
 
 def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
@@ -122,11 +123,11 @@ def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pi
     heading(axes, f"{found.robot.name}: {measure.label}", 13)
     third = next(c for c in "xyz" if c not in found.plane)
     words = {
-        "best": "the best configuration at each place",
-        "worst": "the worst one at each place",
-        "mean": "the mean at each place",
+        "best": "best value at each position",
+        "worst": "worst value at each position",
+        "mean": "mean value at each position",
     }
-    caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; drawn: the arm where it is best of all"
+    caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
     figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
     return save(figure, path)
 

@@ -44,7 +44,7 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            f"arrays on a GPU need CuPy: pip install cupy-cuda13x, or the one for your version of CUDA ({error})"
+            f"GPU arrays need CuPy: pip install cupy-cuda13x, or the package for your CUDA version ({error})"
         ) from None
     return cupy
 
@@ -75,7 +75,9 @@ class CudaKernel:
         arrays = [as_cupy(value) for value in values]
         for (name, size), array in zip(self.code.arguments, arrays, strict=True):
             if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
-                raise InputError(f"{name} must hold numbers, {size} on its last axis; got {array.dtype} {array.shape}")
+                raise InputError(
+                    f"{name} must be a numeric array with {size} entries on its last axis; got {array.dtype} {array.shape}"
+                )
         single = all(a.dtype == np.float32 for a in arrays)
         dtype = np.float32 if single else np.float64
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))

@@ -117,7 +117,7 @@ def _staged_step(name: str, arrays: dict[int, str], sizes: list[int], stages: St
 def check_state(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> None:
     """Refuse a step whose result is no state: it would be written where there is no room for it."""
     if list(shapes) != [(size,)]:
-        raise InputError(f"{name} must return the {size} numbers of a state, but returns {', '.join(map(str, shapes))}")
+        raise InputError(f"{name} must return {size} numbers per state, but returns {', '.join(map(str, shapes))}")
 
 
 def march_on_gpu(

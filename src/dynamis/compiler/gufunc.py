@@ -50,8 +50,8 @@ def check_operands(code: Code) -> None:
     takes, returns = len(code.arguments), len(code.results)
     if takes + returns > _MOST:
         raise InputError(
-            f"{code.name} takes {takes} arrays and returns {returns}; NumPy allows {_MOST} in and out together: "
-            "join some of them into one"
+            f"{code.name} takes {takes} arrays and returns {returns}; NumPy allows {_MOST} operands in total: "
+            "combine some of the arrays"
         )
 
 

@@ -125,13 +125,19 @@ class Kernel:
         return CudaKernel(self.code)
 
     def state(self) -> str:
-        """How far compiling is, in words."""
+        """Compilation status as text."""
         if not self._compiled:
-            return "when first called"
+            return "at the first call"
         names = {"double": "float64", "float": "float32"}
         parts = []
         for precision, compiled in self._compiled.items():
-            how = "from disk" if compiled.from_disk else "optimised" if len(compiled.loaded) > 1 else "quick code, so far"
+            how = (
+                "from disk"
+                if compiled.from_disk
+                else "optimised"
+                if len(compiled.loaded) > 1
+                else "baseline code, optimisation pending"
+            )
             parts.append(f"{names[precision]} {how}")
         return ", ".join(parts)
 
@@ -208,7 +214,9 @@ class Kernel:
         arrays = [np.asarray(value) for value in values]
         for (name, size), array in zip(self.arguments, arrays, strict=True):
             if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
-                raise InputError(f"{name} must hold numbers, {size} on its last axis; got {array.dtype} {array.shape}")
+                raise InputError(
+                    f"{name} must be a numeric array with {size} entries on its last axis; got {array.dtype} {array.shape}"
+                )
         # single precision where all is, otherwise double: decided here for every batch, however it is computed
         precision, dtype = ("float", SINGLE) if {a.dtype for a in arrays} == {SINGLE} else ("double", DOUBLE)
         arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]

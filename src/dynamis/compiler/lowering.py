@@ -55,7 +55,7 @@ def _of_numbers(result: Any, name: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(result, dtype=object)
     except ValueError:  # lists that differ in more than their lengths
-        raise InputError(f"{name} must return arrays of one shape each; it returned a ragged {type(result).__name__}") from None
+        raise InputError(f"{name} must return rectangular arrays; it returned a ragged {type(result).__name__}") from None
     flat = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in array.flat]
     for x in flat:
         if not isinstance(x, Node | numbers.Real | np.bool_):

@@ -99,7 +99,7 @@ def march(
     count = math.prod(batch)
     for a, (name, length) in zip(arrays, _sizes(kernel), strict=True):
         if a.shape[-1:] != (length,):
-            raise InputError(f"{name} must hold {length} numbers on its last axis; got shape {a.shape}")
+            raise InputError(f"{name} must have {length} numbers on its last axis; got shape {a.shape}")
     stacked = [_rows(a.astype(dtype, copy=False), batch) for a in arrays]
     precision = "float" if dtype == np.float32 else "double"
     check_state(kernel.name, size, kernel.compiled(precision).shapes)

@@ -27,15 +27,15 @@ def row_sums(x: Array, weights: Array, step: int, out: Array) -> Array:
     """Fill ``out`` (R, c) from ``x`` (N, c) with N ≥ (R − 1) step + len(weights); the entries of a row lie side by side."""
     rows, columns = out.shape
     if x.dtype != float or out.dtype != float or weights.dtype != float or not weights.flags.c_contiguous:
-        raise TypeError("sums of rows are made of double precision")
+        raise TypeError("row sums require arrays of double precision and contiguous weights")
     if not out.flags.writeable or not len(weights) or step < 1:
-        raise ValueError("sums of rows need weights, a step of at least one, and an array to write to")
+        raise ValueError("row sums require nonempty weights, a step of at least one, and a writable output array")
     if x.ndim != 2 or x.shape[1] != columns or (rows and len(x) < (rows - 1) * step + len(weights)):
-        raise ValueError(f"{rows} sums of {len(weights)} rows, {step} apart, are not in {x.shape}")
+        raise ValueError(f"an array of shape {x.shape} is too small for {rows} sums of {len(weights)} rows with step {step}")
     if not out.size:
         return out
     if columns > 1 and (x.strides[1] != x.itemsize or out.strides[1] != out.itemsize):
-        raise ValueError("the entries of a row must lie side by side")
+        raise ValueError("the entries of a row must be contiguous")
     padded = np.zeros(len(weights) + 2 * (HIGH - 1) * step)
     padded[(HIGH - 1) * step :][: len(weights)] = weights
     _machine_code().call(

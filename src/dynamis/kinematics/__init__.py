@@ -1,6 +1,6 @@
-"""Inverse kinematics: configurations for where a frame is wanted.
+"""Inverse kinematics: configurations for a desired pose, position or orientation of a frame.
 
-In reading order: `targets` (poses, points and orientations as users give them), `task` (how far a configuration is from one),
-`descent` (damped least squares from many starts at once, within limits), `turns` (joints that come round), `solution` (what
-comes out), `failure` (why nothing was found, in words), `solve` (one solution), `all_solutions` (every one).
+Modules, in reading order: `targets` (checks of poses, points and orientations), `task` (error and Jacobian), `descent` (damped
+least squares from many starts, within limits), `turns` (joints with periodic angles), `solution` (the result), `failure`
+(diagnosis of a failed search), `solve` (one solution), `all_solutions` (all solutions).
 """

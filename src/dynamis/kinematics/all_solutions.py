@@ -1,4 +1,4 @@
-"""All the ways to reach a target."""
+"""All inverse-kinematics solutions of a target."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def all_solutions(
     problem = make_task(robot, target, frame, task, bool(limits), weights)
     near, reference, rng, turns = tolerances(tolerance), start_of(problem, q0), generator(seed), Turns(robot, bool(limits))
     if not isinstance(starts, int | np.integer) or starts < 1:
-        raise InputError(f"starts= takes a whole number from 1, got {starts!r}")
+        raise InputError(f"starts= must be a positive integer, got {starts!r}")
     if not isinstance(apart, int | float) or not 0.0 < apart < np.inf:
-        raise InputError(f"apart= takes a number above zero, got {apart!r}")
+        raise InputError(f"apart= must be a positive number, got {apart!r}")
     kept: list[Solution] = []
     done = 0
     while done < starts:

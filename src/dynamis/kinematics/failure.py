@@ -1,4 +1,4 @@
-"""Why a target was not reached, found out and said in a sentence."""
+"""Diagnosis of a failed inverse-kinematics search."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Array = npt.NDArray[Any]
 SINGULAR = 1e-4  # smallest over largest singular value: some direction is as good as lost
 SEARCH = 50  # random starts before anything is blamed: the target may be within reach after all
 TRIES = 12  # random starts of each further question
-EXISTS = "a solution exists: more restarts= find it"
+EXISTS = "a solution exists: increase restarts="
 
 
 def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
-    """What is in the way at the nearest configuration that was come to."""
+    """Why the search failed, from the configuration with the smallest error."""
     if descend(task, task.starts(rng, SEARCH), tolerance).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
     starts = np.concatenate([q[None], task.starts(rng, TRIES)])
@@ -27,7 +27,11 @@ def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.rando
     if free is not None:
         beyond = _beyond_limits(task, free)
         within = _misses(task, errors)
-        return f"only beyond the limits: {beyond}; within them it {within}" if beyond else f"{within}, but {EXISTS}"
+        return (
+            f"solutions exist only outside the joint limits: {beyond}; within the limits the {within}"
+            if beyond
+            else f"{within}, but {EXISTS}"
+        )
     possible = _possible(task, rng)
     lost = _directions_lost(task, q, possible, rng)
     if lost:
@@ -35,20 +39,22 @@ def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.rando
     if task.kind == "pose":
         point = descend(task.of_position(), starts, tolerance)
         if point.found.any():
-            off = f"off by {errors[1]:.3g} rad and {errors[0]:.3g} m at best"
-            return f"the point can be reached, but not in this orientation: {off}{_held(task, q)}"
+            off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
+            return f"the position is reachable, but not with this orientation: {off}{_held(task, q)}"
         nearest = float(point.errors[:, 0].min())
-        return f"the point is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
+        return (
+            f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
+        )
     held, singular = _held(task, q), _singular(task, q, possible)
     if task.kind == "position":
-        return f"the point is out of reach by {errors[0]:.3g} m{held}{singular}"
-    return f"this orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
+        return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
+    return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
 
 
 def _misses(task: Task, errors: Array) -> str:
     parts = [f"{errors[0]:.3g} m"] if task.kind != "orientation" else []
     parts += [f"{errors[1]:.3g} rad"] if task.kind != "position" else []
-    return "misses by " + " and ".join(parts)
+    return "smallest error is " + " and ".join(parts)
 
 
 def _possible(task: Task, rng: np.random.Generator) -> Array:
@@ -59,7 +65,7 @@ def _possible(task: Task, rng: np.random.Generator) -> Array:
 
 
 def _directions_lost(task: Task, q: Array, possible: Array, rng: np.random.Generator) -> str:
-    """A robot that cannot move in all the directions that matter, whatever its configuration, if that is to blame."""
+    """A sentence if the robot cannot move the frame in all directions of the task in any configuration."""
     wanted = int((task.weights > 0.0).sum())
     can = int(np.linalg.matrix_rank(task.jacobian(task.starts(rng, TRIES)), tol=1e-9).max())
     e = task.errors(q[None])[0][0]
@@ -67,13 +73,15 @@ def _directions_lost(task: Task, q: Array, possible: Array, rng: np.random.Gener
     if can == possible.shape[1] and hopeless <= 1e-3 * float(np.linalg.norm(e)):
         return ""
     cure = (
-        "weights= with zeros asks for less" if task.kind != "pose" else "task='position' or weights= with zeros asks for less"
+        "exclude directions with zeros in weights="
+        if task.kind != "pose"
+        else "use task='position', or exclude directions with zeros in weights="
     )
-    return f"{task.robot.name!r} moves in {can} independent directions of the {wanted} asked for; {cure}"
+    return f"{task.robot.name!r} can move the frame in {can} of the {wanted} independent directions of the task; {cure}"
 
 
 def _without_limits(task: Task, starts: Array, tolerance: Array) -> Array | None:
-    """The solution (nq) that leaves the limits least, if there are limits and a solution without them."""
+    """The solution (nq) without joint limits that violates them least, if there is one."""
     if not (np.isfinite(task.lower).any() or np.isfinite(task.upper).any()):
         return None
     free: Reached = descend(task.without_limits(), starts, tolerance)
@@ -87,13 +95,13 @@ def _without_limits(task: Task, starts: Array, tolerance: Array) -> Array | None
 
 
 def _outside(task: Task, q: Array) -> Array:
-    """How far beyond its limits each number of q (…, nq) is, apart from rounding."""
+    """Violation of the limits by each entry of q (…, nq), up to rounding."""
     outside = np.maximum(task.lower - q, q - task.upper)
     return np.where(outside > ROUNDING, outside, 0.0)
 
 
 def _beyond_limits(task: Task, solution: Array) -> str:
-    """Which joints leave their limits in a solution, and for where."""
+    """The joints that violate their limits in a solution, with their values."""
     outside = _outside(task, solution)
     return ", ".join(
         f"{c.name} at {solution[c.q_index]:.4g} (allowed: {c.lower:.4g} to {c.upper:.4g})"
@@ -103,9 +111,9 @@ def _beyond_limits(task: Task, solution: Array) -> str:
 
 
 def _held(task: Task, q: Array) -> str:
-    """Joints that stand at a limit."""
+    """Joints at a limit."""
     return "".join(
-        f", {c.name} stands at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"
+        f", {c.name} is at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"
         for c in task.robot.model.coordinates
         if c.q_index is not None and q[c.q_index] in (task.lower[c.q_index], task.upper[c.q_index])
     )
@@ -113,4 +121,4 @@ def _held(task: Task, q: Array) -> str:
 
 def _singular(task: Task, q: Array, possible: Array) -> str:
     values = np.linalg.svd(possible.T @ task.jacobian(q[None])[0], compute_uv=False)
-    return ", and the configuration is singular there: stretched out or folded" if values[-1] < SINGULAR * values[0] else ""
+    return ", and the nearest configuration is singular (arm stretched or folded)" if values[-1] < SINGULAR * values[0] else ""

@@ -1,4 +1,4 @@
-"""What comes out: a configuration, how good it is, and in words why it is not better."""
+"""The result of inverse kinematics: a configuration, its errors, and a status sentence."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """``q`` (nq) with its distance from the target in m and rad, the work it took, and whether that was within tolerance.
+    """Configuration ``q`` (nq), its errors in m and rad, iteration and restart counts, and whether it is within tolerance.
 
-    What was not part of the task has no error. ``status`` is a sentence; where nothing was found, ``q`` is the nearest that was
-    come to, and the status says what is in the way.
+    An error that is not part of the task is zero. ``status`` is a sentence; if ``found`` is False, ``q`` is the configuration
+    with the smallest error, and the status gives the reason.
     """
 
     q: Array

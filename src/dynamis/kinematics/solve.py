@@ -1,4 +1,4 @@
-"""Inverse kinematics: a configuration that brings a frame where it is wanted."""
+"""Inverse kinematics: a configuration for a desired pose, position or orientation of a frame."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def inverse_kinematics(
     problem = make_task(robot, target, frame, task, bool(limits), weights)
     near = tolerances(tolerance)
     if not isinstance(restarts, int | np.integer) or restarts < 0:
-        raise InputError(f"restarts= takes a whole number from 0, got {restarts!r}")
+        raise InputError(f"restarts= must be a non-negative integer, got {restarts!r}")
     reference = start_of(problem, q0)
     rng = generator(seed)
     reached = descend(problem, reference[None], near)
@@ -75,7 +75,7 @@ def inverse_kinematics(
 def inverse_kinematics_each(
     robot: Robot, targets: Iterable[Any], frame: str | None = None, *, q0: Any = None, **options: Any
 ) -> list[Solution]:
-    """A solution for each of several targets, each search starting where the one before it ended.
+    """A solution for each of several targets; each search starts from the preceding solution.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -91,11 +91,11 @@ def inverse_kinematics_each(
 
 
 def start_of(problem: Task, q0: Any) -> Array:
-    """Where the search begins, within the limits."""
+    """The start of the search, clipped to the limits."""
     robot = problem.robot
     given = robot.neutral() if q0 is None else robot._evaluator.inputs.one_state(q0, robot.nq, "q0")
     if given.dtype == object:
-        raise InputError("q0 must be numbers, not symbols")
+        raise InputError("q0 must have numeric entries, not symbols")
     return np.clip(given, problem.lower, problem.upper)
 
 
@@ -103,7 +103,7 @@ def generator(seed: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise InputError(f"seed= takes a whole number or a generator: {error}") from None
+        raise InputError(f"seed= must be an integer or a numpy.random.Generator: {error}") from None
 
 
 def tolerances(tolerance: Any) -> Array:
@@ -111,14 +111,14 @@ def tolerances(tolerance: Any) -> Array:
     try:
         array = np.broadcast_to(np.array(tolerance, dtype=float), (2,))
     except (TypeError, ValueError):
-        raise InputError(f"tolerance= takes a number, or two for m and rad, got {tolerance!r}") from None
+        raise InputError(f"tolerance= must be one number, or two for m and rad, got {tolerance!r}") from None
     if not (np.isfinite(array).all() and (array > 0.0).all()):
-        raise InputError(f"tolerance= must be above zero and finite, got {tolerance!r}")
+        raise InputError(f"tolerance= must be positive and finite, got {tolerance!r}")
     return array
 
 
 def turns_apart(robot: Robot, q: Array, reference: Array) -> Array:
-    """How far configurations (m, nq) are from one, joint by joint (m, n)."""
+    """Differences (m, n) of configurations (m, nq) from a reference."""
     return np.asarray(q - reference if robot.nq == robot.n else robot.difference(np.broadcast_to(reference, q.shape), q))
 
 

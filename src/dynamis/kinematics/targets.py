@@ -1,4 +1,4 @@
-"""Targets: poses, points and orientations as users give them, or an error that says which condition they break."""
+"""Checks of targets: poses, points and orientations."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ NEARLY_HALF_A_TURN = 3.0  # rad, from where on the antisymmetric part of a rotat
 
 
 def as_pose(value: Any, name: str = "target") -> Pose:
-    """A `Pose` or a 4 × 4 matrix as a pose, its rotation made exact."""
+    """A `Pose` or a 4 × 4 matrix as a pose, with an orthonormalised rotation."""
     if isinstance(value, Pose):
         R, p = _finite(value.R, (3, 3), f"the rotation of {name}"), _finite(value.p, (3,), f"the position of {name}")
         return Pose(as_rotation(R, name), p)
     X = _finite(value, (4, 4), name)
     if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
-        raise InputError(f"{name} is no pose: its last row must be (0, 0, 0, 1), not {tuple(X[3].tolist())}")
+        raise InputError(f"{name} is not a pose: its last row must be (0, 0, 0, 1), not {tuple(X[3].tolist())}")
     return Pose(as_rotation(X[:3, :3], name), X[:3, 3])
 
 
 def as_rotation(value: Any, name: str = "target") -> Array:
-    """The rotation nearest to a 3 × 3 matrix that is one but for rounding."""
+    """The rotation nearest to a 3 × 3 matrix that is orthonormal to `ROTATION_TOLERANCE`."""
     R = _finite(value, (3, 3), name)
     lengths = np.linalg.norm(R, axis=0)
     if np.abs(lengths - 1.0).max() > ROTATION_TOLERANCE:
         worst = int(np.abs(lengths - 1.0).argmax())
-        raise InputError(f"{name} is no pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1")
+        raise InputError(f"{name} is not a pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1")
     products = np.abs(R.T @ R - np.eye(3))
     if products.max() > ROTATION_TOLERANCE:
         i, j = np.unravel_index(int(products.argmax()), (3, 3))
-        raise InputError(f"{name} is no pose: columns {i} and {j} of its rotation are not at right angles")
+        raise InputError(f"{name} is not a pose: columns {i} and {j} of its rotation are not orthogonal")
     if np.linalg.det(R) < 0.0:
-        raise InputError(f"{name} is no pose: its rotation is a reflection (determinant −1); turn the sign of one column")
+        raise InputError(f"{name} is not a pose: its rotation is a reflection (determinant −1); change the sign of one column")
     U, _, Vt = np.linalg.svd(R)
     return np.asarray(U @ Vt)
 
@@ -73,9 +73,9 @@ def _finite(value: Any, shape: tuple[int, ...], name: str) -> Array:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers of shape {shape}, got {type(value).__name__}") from None
+        raise InputError(f"{name} must be an array of numbers of shape {shape}, got {type(value).__name__}") from None
     if array.shape != shape:
         raise InputError(f"{name} has shape {array.shape}; it must be {shape}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} holds {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
+        raise InputError(f"{name} contains {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
     return array

@@ -1,4 +1,4 @@
-"""The task: how far configurations are from the target, and how that changes with them."""
+"""The task: the error of configurations with respect to the target, and its derivative."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A frame of a robot that is wanted somewhere: at a point, in an orientation, or both.
+    """A target position, orientation or pose of a frame.
 
     Errors are in world axes: e = (p* − p, φ) with φ the rotation vector of R* Rᵀ. ``weights`` multiply them; a direction with
-    weight zero does not matter.
+    weight zero is ignored.
     """
 
     robot: Robot
@@ -76,18 +76,20 @@ class Task:
         return replace(self, lower=np.full(self.robot.nq, -np.inf), upper=np.full(self.robot.nq, np.inf))
 
     def of_position(self) -> Task:
-        """Of a pose, only the point."""
+        """The position part of a pose task."""
         return replace(self, kind="position", weights=self.weights[:3])
 
 
 def make_task(robot: Robot, target: Any, frame: str | None, kind: str, limits: bool, weights: Any) -> Task:
-    """The task a user describes, checked."""
+    """The task from its arguments, which are checked."""
     if not isinstance(robot, Robot):
-        raise InputError(f"inverse kinematics takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+        raise InputError(f"inverse kinematics takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has symbols: give them values first, as in dynamis.load(…, parameters=…)")
+        raise InputError(
+            f"robot {robot.name!r} has symbolic parameters: give them values first, as in dynamis.load(…, parameters=…)"
+        )
     if robot.n == 0:
-        raise InputError(f"robot {robot.name!r} has no joint that could move")
+        raise InputError(f"robot {robot.name!r} has no moving joints")
     if kind not in ROWS:
         raise InputError(f"task={kind!r} is not known; choose 'pose', 'position' or 'orientation'")
     R, p = np.eye(3), np.zeros(3)
@@ -112,7 +114,7 @@ def _weights(weights: Any, count: int) -> Array:
     try:
         array = np.array(weights, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"weights= takes {count} numbers, got {weights!r}") from None
+        raise InputError(f"weights= must be {count} numbers, got {weights!r}") from None
     if array.shape != (count,) or not np.isfinite(array).all() or (array < 0.0).any() or not array.any():
-        raise InputError(f"weights= takes {count} finite numbers, none negative and not all zero, got {weights!r}")
+        raise InputError(f"weights= must be {count} finite non-negative numbers, not all zero, got {weights!r}")
     return array

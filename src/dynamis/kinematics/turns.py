@@ -1,4 +1,4 @@
-"""Joints for which a full turn changes nothing."""
+"""Joints with periodic angles: a full turn gives the same pose of every body."""
 
 from __future__ import annotations
 

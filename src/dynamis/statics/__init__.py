@@ -1,9 +1,10 @@
-"""Robots at rest: what holds them, what they can hold, and how they give way.
+"""Statics: torques in static equilibrium, forces within torque limits, and stiffness.
 
-In the order in which they build on each other: `convention` (who pushes whom), `holding` (torques of weight and wrench,
-virtual work), `duality` (ranges and null spaces of J and Jᵀ), `ellipsoids`, `strength` (forces within torque limits),
-`stiffness` (joint springs as seen at a frame, under load), `deflection` (where a loaded robot rests), `wanted_stiffness`
-(the inverse problem), `stiffness_map` (over the workspace), `formulas` (in closed form).
+Modules, in order of dependence: `convention` (sign of a wrench), `holding` (static torques of gravity and a wrench, virtual
+work), `duality` (ranges and null spaces of J and Jᵀ), `ellipsoids` (velocity and force), `strength` (forces within torque
+limits), `stiffness` (Cartesian stiffness from joint stiffness, with load), `deflection` (equilibrium under a load),
+`wanted_stiffness` (joint stiffness for a desired Cartesian stiffness), `stiffness_map` (over the workspace), `formulas`
+(closed form).
 """
 
 from dynamis.statics.deflection import Deflection, deflection

@@ -1,4 +1,4 @@
-"""Who pushes whom: the two conventions of the sign of a wrench, by name, and the checks of what is handed in."""
+"""The two sign conventions of a wrench, by name, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def side(by: str) -> float:
     """+1 where the environment exerts a wrench on the robot (τ + Jᵀ w), −1 where the robot exerts it (τ = Jᵀ F)."""
     if by not in SIDES:
         raise InputError(
-            f"by={by!r} is not known; choose 'environment' (the wrench it exerts on the robot, ours) or 'robot' "
-            "(the wrench the robot exerts on it, F of τ = Jᵀ F)"
+            f"by={by!r} is not known; choose 'environment' (the wrench it exerts on the robot, the default) or 'robot' "
+            "(the wrench the robot exerts on the environment, F in τ = Jᵀ F)"
         )
     return SIDES[by]
 
@@ -38,10 +38,10 @@ def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
 
 
 def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
-    """One wrench (6), that the environment exerts on the robot."""
+    """One wrench (6) that the environment exerts on the robot."""
     w = on_robot(robot, wrench, by)
     if w.ndim != 1:
-        raise InputError(f"wrench has shape {w.shape}; this takes one wrench of 6 numbers (or a force of 3)")
+        raise InputError(f"wrench has shape {w.shape}; one wrench of 6 numbers (f, μ) or a force of 3 numbers is required")
     return w.astype(float)
 
 

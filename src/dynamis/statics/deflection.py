@@ -1,4 +1,4 @@
-"""Where a robot with springs in its joints comes to rest under a load: iterated to equilibrium, not only predicted."""
+"""Static equilibrium of a robot with elastic joints under a load, by Newton's method."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ FAR = 0.5  # rad or m: a longer step is shortened
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Deflection:
-    """A robot at rest under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)).
+    """Static equilibrium under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)).
 
-    ``q`` is where it rests, ``displacement`` (δp, δφ) how its frame moved and turned, ``predicted`` what C w says, with
-    C = J (K_q + ∂g/∂q)⁻¹ Jᵀ at the start, without ∂g/∂q where the weight does not count. ``base`` is the part of both that a
-    spring under the base adds. ``residual`` [N m, N] is what is left of the balance; ``stable`` whether it stays there.
+    ``q`` is the equilibrium configuration, ``displacement`` (δp, δφ) the displacement of the frame, ``predicted`` its linear
+    approximation C w with C = J (K_q + ∂g/∂q)⁻¹ Jᵀ at q₀ (without ∂g/∂q if ``gravity=False``). ``base`` is the part of both
+    due to ``base_compliance``. ``residual`` [N m, N] is the largest remaining torque; ``stable`` tells whether the
+    equilibrium is stable.
     """
 
     q: Array
@@ -44,7 +45,7 @@ class Deflection:
 
     @property
     def linear_error(self) -> float:
-        """How far the prediction of the position is off, as part of the true displacement."""
+        """Relative error ‖predicted − displacement‖ / ‖displacement‖ of the linear approximation of the position."""
         size = float(np.linalg.norm(self.displacement[:3]))
         return float(np.linalg.norm(self.predicted[:3] - self.displacement[:3])) / size if size else 0.0
 
@@ -55,9 +56,7 @@ class Deflection:
 
     def __repr__(self) -> str:
         far = f"{1e3 * float(np.linalg.norm(self.displacement[:3])):.4g} mm"
-        return (
-            f"<Deflection: the frame moves by {far}, {'stable' if self.stable else 'not stable'}, residual {self.residual:.1e}>"
-        )
+        return f"<Deflection: displacement {far}, {'stable' if self.stable else 'not stable'}, residual {self.residual:.1e}>"
 
     _repr_html_ = as_table
 
@@ -66,11 +65,11 @@ def deflection(
     robot: Robot, q: Any, joint_stiffness: Any, wrench: Any, frame: str | None = None, *, by: str = "environment",
     gravity: bool = True, tolerance: float = 1e-10, base_compliance: Any = None,
 ) -> Deflection:  # fmt: skip
-    """Where a robot rests under a load that keeps its components in world axes, with springs in its joints.
+    """Static equilibrium of a robot with joint springs under a load that is constant in world axes.
 
-    The springs are relaxed at ``q`` but for the weight, which the motors hold there; with ``gravity=False`` the weight does
-    not change. Newton's method with the exact derivative K_q + ∂g/∂q − ∂(Jᵀ w)/∂q, the load laid on in parts where
-    it does not find its way at once, until the balance holds to ``tolerance`` times the load. ``base_compliance``, as in
+    At ``q`` the springs balance gravity alone; with ``gravity=False`` changes of the gravity torques are neglected. Solved by
+    Newton's method with the exact derivative K_q + ∂g/∂q − ∂(Jᵀ w)/∂q until the residual is below ``tolerance`` times the
+    load torques; the load is applied in increments if the iteration does not converge at once. ``base_compliance``, as in
     `stiffness`, adds its displacement to first order.
 
     >>> import dynamis as dy
@@ -82,9 +81,9 @@ def deflection(
     q0 = one_state(robot, q)
     check_coordinates(robot)
     if not robot.n:
-        raise InputError(f"robot {printable(robot.name)} has no joints that move, so no springs of theirs give way")
+        raise InputError(f"robot {printable(robot.name)} has no moving joints, so it has no joint deflection")
     if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance must lie between 0 and 1, got {tolerance!r}")
+        raise InputError(f"tolerance must be greater than 0 and less than 1, got {tolerance!r}")
     f = robot.model.frame(frame).name
     K, w = joint_matrix(robot, joint_stiffness), one_wrench(robot, wrench, by)
     balance = _Balance(robot, q0, f, K, gravity)
@@ -127,7 +126,7 @@ class _Balance:
         return slope + weight_stiffness(self.robot, q) if self.gravity else slope
 
     def rest(self, w: Array, tolerance: float) -> tuple[Array, int]:
-        """δ at rest, and how many steps it took; the load grows in parts that are halved where Newton loses its way."""
+        """δ at equilibrium and the number of iterations; load increments are halved where Newton's method fails."""
         dq, done, part, steps = np.zeros(self.robot.n), 0.0, 1.0, 0
         while done < 1.0:
             load = min(1.0, done + part)
@@ -139,8 +138,8 @@ class _Balance:
             part *= 0.5
             if part < 1.0 / PARTS:
                 raise SingularError(
-                    f"no rest was found beyond {done:.0%} of the load: the springs buckle or the arm turns over; "
-                    "stiffen the joints or lessen the load"
+                    f"no stable equilibrium was found beyond {done:.0%} of the load: the arm buckles; "
+                    "increase the joint stiffness or reduce the load"
                 )
         return dq, steps
 
@@ -151,7 +150,7 @@ class _Balance:
             if float(np.abs(off).max(initial=0.0)) <= enough:
                 return dq, k
             slope = self.slope(dq, w)
-            # past the point where springs stop holding, Newton would walk to a rest that does not last
+            # beyond the stability limit, Newton's method would converge to an unstable equilibrium
             if np.linalg.eigvalsh(0.5 * (slope + slope.T)).min() <= 0.0:
                 return None, k
             step = -np.linalg.solve(slope, off)

@@ -24,17 +24,17 @@ GAP = 1e-9  # of the largest singular value: a smaller one counts as zero
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Duality:
-    """What a robot can do at a frame in one configuration, and what it cannot: four subspaces, by their bases (columns).
+    """Ranges and null spaces of J and Jᵀ at a frame in one configuration, each by a basis (columns).
 
         possible_motions     R(J)   (m × r)        velocities the frame can have
-        self_motions         N(J)   (n × n − r)    joint rates that leave it where it is
-        balanced_torques     R(Jᵀ)  (n × r)        joint torques that some wrench at the frame balances
-        structure_wrenches   N(Jᵀ)  (m × m − r)    wrenches that cost no torque: the structure carries them
+        self_motions         N(J)   (n × n − r)    joint velocities that do not move the frame
+        balanced_torques     R(Jᵀ)  (n × r)        joint torques that a wrench at the frame can balance
+        structure_wrenches   N(Jᵀ)  (m × m − r)    wrenches that need no joint torque: the structure carries them
 
-    ``impossible_motions`` (m × m − r) completes R(J). Rows are the task's directions. Bases are orthonormal; where the task
-    mixes metres and radians, or the robot sliding and turning joints, they are so after distances are divided by
-    ``length``, and each product of a wrench and a motion is a power whatever the length. ``singular_values`` are those of the
-    Jacobian so scaled; less than ``gap`` times the largest counts as zero.
+    ``impossible_motions`` (m × m − r) completes R(J). Rows are the task's directions. Bases are orthonormal; if the task
+    mixes metres and radians, or the robot prismatic and revolute joints, they are orthonormal after distances are divided by
+    ``length``; products of wrenches and twists are powers for every length. ``singular_values`` are those of the scaled
+    Jacobian; values below ``gap`` times the largest are treated as zero.
     """
 
     robot: Robot
@@ -55,12 +55,12 @@ class Duality:
 
     @property
     def redundancy(self) -> int:
-        """n − r: independent motions of the joints that the frame does not see."""
+        """n − r: the dimension of the self-motions."""
         return self.robot.n - self.rank
 
     @property
     def singular(self) -> bool:
-        """Whether the frame has lost directions that it has in other configurations."""
+        """Whether the rank is lower here than in other configurations."""
         return self.rank < min(self.task.size, self.robot.n, self._usual_rank)
 
     @property
@@ -71,16 +71,16 @@ class Duality:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What follows, in words: wrenches that cost no torque, motions that are impossible, motions within the robot."""
+        """Wrenches that need no joint torque, impossible motions of the frame, and self-motions, one sentence each."""
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = readable(self.structure_wrenches / self._force_scale[:, None]) * self._force_scale[:, None]
         lost = readable(self.impossible_motions / self.task.scale[:, None]) * self.task.scale[:, None]
-        said = [f"{wrench_text(w, point)} costs no torque: it is carried by the structure"
+        said = [f"{wrench_text(w, point)} needs no joint torque: the structure carries it"
                 for w in (self.task.selection.T @ carried).T]  # fmt: skip
         said += [f"{self.task.frame.name} cannot {motion_text(v)}" for v in (self.task.selection.T @ lost).T]
         names = self.robot.coordinate_names
         said += [
-            f"{self.task.frame.name} does not move when the joints do: {joints_text(x, names)}"
+            f"{self.task.frame.name} is not moved by the self-motion {joints_text(x, names)}"
             for x in readable(self.self_motions).T
         ]
         return tuple(said)
@@ -96,10 +96,10 @@ class Duality:
         head = [
             f"{self.robot.name} at {self.task.frame.name}: {m} directions ({', '.join(self.task.names)}), {n} joints, "
             f"rank {r}, {state}",
-            f"  R(J) {r} possible motions, N(J) {n - r} within the robot; R(Jᵀ) {r} torques that are felt, "
-            f"N(Jᵀ) {m - r} wrenches for free",
+            f"  dim R(J) = {r} possible motions, dim N(J) = {n - r} self-motions; "
+            f"dim R(Jᵀ) = {r} balanced torques, dim N(Jᵀ) = {m - r} structure wrenches",
             f"  singular values {', '.join(f'{x:.4g}' for x in self.singular_values)} ({self.task.unit()}; "
-            f"below {self.gap:g} of the largest is zero)",
+            f"values below {self.gap:g} times the largest are treated as zero)",
         ]  # fmt: skip
         return "\n".join([*head, *(f"  {s}" for s in self.sentences)])
 
@@ -112,7 +112,7 @@ class Duality:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The robot with its ellipsoids of velocity and force, and the four subspaces; returns the axes."""
+        """Plot the robot with its velocity and force ellipsoids, and the four subspaces; returns the axes."""
         from dynamis.statics.duality_picture import duality_picture
 
         return duality_picture(self, path)
@@ -144,7 +144,7 @@ def duality(
     check_numeric(robot)
     at = one_state(robot, q)
     if not isinstance(gap, float | int) or not 0.0 < gap < 1.0:
-        raise InputError(f"gap must lie between 0 and 1, got {gap!r}")
+        raise InputError(f"gap must be greater than 0 and less than 1, got {gap!r}")
     task = task_of(robot, frame, rows, length)
     S, D = task.scale, task.joint_scale(robot)
     U, values, Vt = np.linalg.svd(scaled_jacobian(robot, at, task))

@@ -1,4 +1,4 @@
-"""The duality of motion and force as a picture: the robot with both ellipses, and the four subspaces face to face."""
+"""Plot of the duality of motion and force: the robot with both ellipses, and the four subspaces."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ SAID = 4  # sentences below
 
 
 def duality_picture(found: Duality, path: str | os.PathLike[str] | None) -> Any:
-    """Left the robot, right the subspaces, below what follows."""
+    """The robot on the left, the subspaces on the right, the sentences below."""
     figure = new_figure(12.6, 6.9)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.35))
     _robot(figure.add_subplot(grid[0, 0]), found)
     _diagram(figure.add_subplot(grid[0, 1]), found)
     said = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:SAID]]
     more = len(found.sentences) - len(said)
-    lines = [*said, f"… and {more} more"] if more else said or ["every motion is possible, and every wrench costs torque"]
+    lines = (
+        [*said, f"… and {more} more"]
+        if more
+        else said or ["every motion of the frame is possible, and every wrench needs joint torque"]
+    )
     figure.supxlabel("\n".join(lines), fontsize=10.5, x=0.01, ha="left", color=INK)
     state = "in a singular configuration" if found.singular else "in a regular configuration"
-    title = f"{found.robot.name}, {found.task.frame.name}: motion and force are dual, {state}"
+    title = f"{found.robot.name}, {found.task.frame.name}: duality of motion and force, {state}"
     figure.suptitle(title, fontsize=14, x=0.01, ha="left", color=INK)
     return save(figure, path)
 
@@ -45,8 +49,8 @@ def _robot(axes: Any, found: Duality) -> None:
     tip, size = points[-1], max(float(np.ptp(points, axis=0).max()), 0.3)
     shown = [points]
     for make, colour, name in (
-        (force_ellipsoid, FORCE, "forces of ‖τ‖ = 1"),
-        (velocity_ellipsoid, MOTION, "velocities of ‖q̇‖ = 1"),
+        (force_ellipsoid, FORCE, "forces for ‖τ‖ = 1"),
+        (velocity_ellipsoid, MOTION, "velocities for ‖q̇‖ = 1"),
     ):
         ellipse: Ellipsoid = make(robot, q, frame, rows=plane)
         scale = LONGEST * size / max(float(ellipse.radii[np.isfinite(ellipse.radii)].max(initial=0.0)), 1e-300)
@@ -58,7 +62,7 @@ def _robot(axes: Any, found: Duality) -> None:
         axes.plot(*outline.T, color=colour, linewidth=2.2, zorder=4, label=name)
         shown.append(outline)
     axes.legend(loc="upper left", frameon=False, fontsize=9)
-    finish(axes, plane, "long where the other is short (drawn to different scales)", shown)
+    finish(axes, plane, "velocity and force ellipses (different scales)", shown)
     _, high = axes.get_ylim()
     axes.set_ylim(top=high + 0.14 * (high - axes.get_ylim()[0]))
 
@@ -72,7 +76,7 @@ def _strip(axes: Any, ellipse: Ellipsoid, tip: Array, scale: float, size: float,
     far = 0.75 * size
     for k, shift in enumerate((offset, -offset)):
         line = np.array([tip + shift - far * along, tip + shift + far * along])
-        axes.plot(*line.T, color=colour, linewidth=2.2, zorder=4, label=f"{name}: without end" if k == 0 else None)
+        axes.plot(*line.T, color=colour, linewidth=2.2, zorder=4, label=f"{name}: unbounded" if k == 0 else None)
     corners = np.array(
         [tip + offset - far * along, tip + offset + far * along, tip - offset + far * along, tip - offset - far * along]
     )
@@ -95,9 +99,9 @@ def _diagram(axes: Any, found: Duality) -> None:
         r,
         n - r,
         MOTION,
-        "joint rates q̇",
+        "joint velocities q̇",
         f"n = {n}",
-        ("move the frame", "N(J): the frame stays"),
+        ("move the frame", "N(J): self-motions"),
         dead=STRUCTURE,
     )
     _box(axes, right, top, r, m - r, MOTION, "velocities ẋ", f"m = {m}", ("R(J): possible", "impossible"), dead=None)
@@ -110,7 +114,7 @@ def _diagram(axes: Any, found: Duality) -> None:
         FORCE,
         "joint torques τ",
         f"n = {n}",
-        ("R(Jᵀ): balance a wrench", "no wrench balances"),
+        ("R(Jᵀ): balanced", "not balanced"),
         dead=None,
     )
     _box(
@@ -122,7 +126,7 @@ def _diagram(axes: Any, found: Duality) -> None:
         FORCE,
         "wrenches F",
         f"m = {m}",
-        ("cost torque", "N(Jᵀ): structure carries"),
+        ("need torque", "N(Jᵀ): structure"),
         dead=STRUCTURE,
     )
     for y, x0, x1, colour, name in ((7.6, 3.95, 6.05, MOTION, "ẋ = J q̇"), (2.4, 6.05, 3.95, FORCE, "τ = Jᵀ F")):
@@ -133,7 +137,7 @@ def _diagram(axes: Any, found: Duality) -> None:
         axes.text(5.0, y + 0.35, name, ha="center", fontsize=13, color=colour)
     for x in (2.0, 8.0):
         axes.annotate("", xy=(x, 5.62), xytext=(x, 4.72), arrowprops={"arrowstyle": "<|-|>", "color": INK, "linewidth": 1.4})
-    grey = "\na grey part does no work\non the coloured one opposite" if r < max(m, n) else "\nthe same on both sides"
+    grey = "\ngrey and coloured parts\nopposite are orthogonal" if r < max(m, n) else "\nequal on both sides"
     axes.text(5.0, 5.0, f"power q̇·τ = ẋ·F{grey}", ha="center", va="center", fontsize=9.5, color=INK)
 
 

@@ -1,4 +1,4 @@
-"""Ellipsoids at a frame: the velocities of unit joint rates, the forces of unit torques, the deflections of unit forces."""
+"""Ellipsoids at a frame: velocities for unit joint velocities, forces for unit torques, deflections for unit forces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ZERO = 1e-12  # of the largest singular value
 class Ellipsoid:
     """An ellipsoid about a centre (m): unit directions are the columns of ``directions`` (m × m), with half-axes ``radii``.
 
-    A radius may be zero (nothing in that direction) or infinite (as much as one likes).
+    A radius may be zero (flat in that direction) or infinite (unbounded).
     """
 
     radii: Array
@@ -42,7 +42,7 @@ class Ellipsoid:
         return self.directions[:, self.radii == 0.0]
 
     def contains(self, x: Any, slack: float = 1e-12) -> bool:
-        """Whether a point (m) lies in it."""
+        """Whether a point (m) lies in the ellipsoid."""
         y = self.directions.T @ (np.asarray(x, dtype=float) - self.centre)
         size = float(np.abs(y).max(initial=0.0))
         if np.any(np.abs(y[self.radii == 0.0]) > ZERO * max(size, 1.0)):
@@ -51,7 +51,7 @@ class Ellipsoid:
         return bool(((y[bounded] / self.radii[bounded]) ** 2).sum() <= 1.0 + slack)
 
     def along(self, direction: Any) -> float:
-        """How far it reaches from its centre in a direction (m)."""
+        """Distance from the centre to the surface in a direction (m)."""
         d = np.asarray(direction, dtype=float)
         if d.shape != self.centre.shape or not np.isfinite(d).all() or not d.any():
             raise InputError(f"direction must hold {len(self.centre)} finite numbers, not all zero; got {direction!r}")
@@ -64,9 +64,11 @@ class Ellipsoid:
         return float("inf") if share == 0.0 else share**-0.5
 
     def outline(self, longest: float = np.inf, points: int = 181) -> Array:
-        """The curve of an ellipse (points, 2), radii cut at ``longest``."""
+        """Points (points, 2) of a two-dimensional ellipsoid's boundary, with radii limited to ``longest``."""
         if len(self.radii) != 2:
-            raise InputError(f"an outline needs 2 directions, this has {len(self.radii)}; choose rows such as 'xy'")
+            raise InputError(
+                f"an outline needs 2 directions, this ellipsoid has {len(self.radii)}; select two, such as rows='xy'"
+            )
         angle = np.linspace(0.0, 2.0 * np.pi, points)
         circle = np.array([np.cos(angle), np.sin(angle)])
         return np.asarray((self.centre[:, None] + self.directions @ (np.minimum(self.radii, longest)[:, None] * circle)).T)
@@ -78,10 +80,10 @@ class Ellipsoid:
 
 
 def refuse_mixed(task: Task) -> None:
-    """Axes of an ellipsoid in metres and radians would depend on the unit of length."""
+    """Refuse tasks that mix metres and radians: the axes of their ellipsoid depend on the unit of length."""
     if len(set(task.linear.tolist())) == 2:
         raise InputError(
-            "an ellipsoid of distances and angles depends on the unit of length; choose rows='linear' or 'angular'"
+            "an ellipsoid that mixes distances and angles depends on the unit of length; choose rows='linear' or 'angular'"
         )
 
 
@@ -92,19 +94,19 @@ def velocity_ellipsoid(robot: Robot, q: Any, frame: str | None = None, *, rows: 
     >>> dy.statics.velocity_ellipsoid(dy.load("planar_2r_melchiorri"), [0.0, 0.0]).radii.round(3).tolist()
     [2.236, 0.0]
     """
-    U, s, _ = _task_svd(robot, q, frame, rows, speeds, "speeds", multiply=True)
-    return Ellipsoid(s, U, np.zeros(len(s)), "a second")
+    U, s, task = _task_svd(robot, q, frame, rows, speeds, "speeds", multiply=True)
+    return Ellipsoid(s, U, np.zeros(len(s)), "m/s" if task.linear.all() else "rad/s")
 
 
 def force_ellipsoid(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, torques: Any = None) -> Ellipsoid:
     """The wrenches with ‖Jᵀ f‖ ≤ 1, or with Σ ((Jᵀ f)_k / torque_k)² ≤ 1: half-axes are the inverse singular values.
 
-    The same directions as the velocity ellipsoid: where the frame moves fast it pushes weakly, and where it cannot move the
-    structure carries any force, without bound. Weight is left out; `force_polytope` counts it.
+    It has the principal directions of the velocity ellipsoid, with inverse radii; they are unbounded where the frame cannot
+    move, as the structure carries the force. Gravity torques are not included; `force_polytope` includes them.
     """
-    U, s, _ = _task_svd(robot, q, frame, rows, torques, "torques", multiply=False)
+    U, s, task = _task_svd(robot, q, frame, rows, torques, "torques", multiply=False)
     with np.errstate(divide="ignore"):
-        return Ellipsoid(1.0 / s, U, np.zeros(len(s)), "N")
+        return Ellipsoid(1.0 / s, U, np.zeros(len(s)), "N" if task.linear.all() else "N m")
 
 
 def _task_svd(
@@ -131,5 +133,5 @@ def _scales(robot: Robot, scales: Any, name: str) -> Array:
     except (TypeError, ValueError):
         k = np.zeros(robot.n)
     if not (np.isfinite(k).all() and (k > 0.0).all()):
-        raise InputError(f"{name} takes {robot.n} finite positive numbers, or one for all; got {scales!r}")
+        raise InputError(f"{name} takes {robot.n} finite positive numbers, or one for all joints; got {scales!r}")
     return k

@@ -1,4 +1,4 @@
-"""Statics and stiffness in closed form: J, τ = Jᵀ F, C = J K_q⁻¹ Jᵀ and K_p = C⁻¹ as a textbook prints them."""
+"""Statics and stiffness in closed form: J, τ = Jᵀ F, C = J K_q⁻¹ Jᵀ and K_p = C⁻¹."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class StaticFormulas:
         model, n = robot.model, robot.n
         for c in model.coordinates:
             if c.q_index is None:
-                raise InputError(f"coordinate {c.name} has no closed form: spherical and free joints move on a quaternion")
+                raise InputError(
+                    f"coordinate {c.name} has no closed form: spherical and free joints have quaternion coordinates"
+                )
         self.n, self.rows = n, tuple(ROWS[k] for k in rows)
         q, v, a, tau = (
             np.array([symbol(f"{x}[{k + 1}]") for k in range(n)] + [None], dtype=object)[:n] for x in ("q", "v", "a", "tau")
@@ -49,7 +51,9 @@ class StaticFormulas:
         inside = [x for _, b in model.moving for x in (b.inertia.mass, *b.inertia.first_moment, *b.inertia.tensor.flat)]
         own = {str(x) for x in topological([x for x in (*J.flat, *inside) if isinstance(x, Node)]) if x.op == "symbol"}
         for name in sorted(own & {str(x) for x in (*self.F, *self.k)}):
-            raise InputError(f"the robot has a parameter {name!r}, which is a letter of the static model; rename it")
+            raise InputError(
+                f"the robot has a parameter {name!r}, which is also a symbol of the static model; rename the parameter"
+            )
         ring = Ring.of(
             [*J.flat, *inside, *model.gravity, *model.rotor], joint_angles(model, q), [*q, *v, *a, *tau, *self.F, *self.k]
         )
@@ -78,27 +82,29 @@ class StaticFormulas:
         return _product(soft, self.jacobian.T)
 
     def squares(self, joint: int) -> Formulas:
-        """J_j J_jᵀ of a joint counted from 1, so that the compliance is the sum of these by k_qj."""
+        """J_j J_jᵀ of joint j (counted from 1); the compliance is Σ J_j J_jᵀ / k_qj."""
         column = self.jacobian[:, joint - 1 : joint]
         return _product(column, column.T)
 
     @cached_property
     def determinant(self) -> Expression:
-        """det J of a square J: where it is zero, the robot is singular."""
+        """det J of a square J; zero in singular configurations."""
         if len(self.rows) != self.n:
-            raise InputError(f"J has {len(self.rows)} rows and {self.n} columns; only a square one has a determinant")
+            raise InputError(f"J has {len(self.rows)} rows and {self.n} columns; only a square matrix has a determinant")
         found: Expression = minors(self.jacobian)[0]
         return found
 
     @cached_property
     def stiffness(self) -> Formulas:
-        """K_p = (J K_q⁻¹ Jᵀ)⁻¹; of a square J it is J⁻ᵀ K_q J⁻¹."""
+        """K_p = (J K_q⁻¹ Jᵀ)⁻¹; for a square J it is J⁻ᵀ K_q J⁻¹."""
         m = len(self.rows)
         if m > MOST:
-            raise InputError(f"the inverse of {m} × {m} formulas fills books; ask for up to {MOST} rows, such as rows='xy'")
+            raise InputError(
+                f"the symbolic inverse of a {m} × {m} compliance is too large; select at most {MOST} rows, such as rows='xy'"
+            )
         if m > self.n:
             raise SingularError(
-                f"{m} directions on {self.n} joints: the compliance has no inverse anywhere; ask for fewer rows"
+                f"{m} directions with {self.n} joints: the compliance is singular in every configuration; select fewer rows"
             )
         if m == self.n:
             A = _adjugate(self.jacobian)
@@ -108,7 +114,7 @@ class StaticFormulas:
         return _entries(_adjugate(C) / minors(C)[0])
 
     def latex(self) -> str:
-        """The static model and the compliance, ready to be set."""
+        """The static model and the compliance as LaTeX."""
         torques = " \\\\ ".join(rf"\tau_{k + 1}" for k in range(self.n))
         forces = " \\\\ ".join(map(str, self.F))
         lines = [

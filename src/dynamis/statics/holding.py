@@ -1,4 +1,4 @@
-"""Torques that hold a robot still, with their parts, and the principle of virtual work they follow from."""
+"""Torques in static equilibrium, with their parts, and the principle of virtual work."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HoldingTorque:
-    """The torques (…, n) that hold a robot still: ``total`` = ``weight`` + ``load``.
+    """Joint torques (…, n) in static equilibrium: ``total`` = ``weight`` + ``load``.
 
     ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
-    that the robot exerts. ``limits`` are the efforts of the joints, infinite where none is stated and 0 for a free base,
-    which no motor drives.
+    that the robot exerts. ``limits`` are the effort limits of the joints, infinite if not stated, and 0 for the unactuated
+    coordinates of a free base.
     """
 
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class HoldingTorque:
 
     @property
     def used(self) -> Array:
-        """The part of each limit that the torque takes (…, n): 1 is all of it."""
+        """|torque| / limit of each joint (…, n)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.total == 0.0, 0.0, np.abs(self.total) / self.limits)
 
@@ -48,9 +48,9 @@ class HoldingTorque:
         return np.asarray((self.used <= 1.0) | rounding).all(axis=-1)
 
     def __repr__(self) -> str:
-        share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of a limit"
-        used = share if np.isfinite(self.limits).any() else "no limits known"
-        most = f"{float(np.abs(self.total).max(initial=0.0)):.4g} N m or N at most"
+        share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of the limit"
+        used = share if np.isfinite(self.limits).any() else "no torque limits stated"
+        most = f"{float(np.abs(self.total).max(initial=0.0)):.4g} N m or N maximum"
         return f"<HoldingTorque of {counted(len(self.names), 'joint')}: {most}, {used}>"
 
     def _repr_html_(self) -> str:
@@ -59,7 +59,7 @@ class HoldingTorque:
 
 @dataclass(frozen=True, repr=False)
 class VirtualWork:
-    """The work [J] of each kind of force in a small displacement δq; at rest their sum is zero."""
+    """Virtual work [J] of torques, gravity and wrench for a displacement δq; in static equilibrium the sum is zero."""
 
     torques: Any
     weight: Any
@@ -78,11 +78,11 @@ class VirtualWork:
 def holding_torque(
     robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment", torque_limits: Any = None
 ) -> HoldingTorque:
-    """The torques that hold a robot still against its weight and a wrench, with their parts.
+    """Joint torques in static equilibrium with gravity and a wrench at a frame, with their parts.
 
-    ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` says who
-    exerts it: "environment", on the robot (τ = g − Jᵀ w), or "robot", on the environment (τ = g + Jᵀ F)
-    [Tzafestas, slides 3 to 5]. ``torque_limits`` are the robot's efforts unless given. Leading axes broadcast.
+    ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` selects the
+    sign convention: "environment", exerted on the robot (τ = g − Jᵀ w), or "robot", exerted on the environment
+    (τ = g + Jᵀ F) [Tzafestas, slides 3 to 5]. ``torque_limits`` defaults to the robot's effort limits. Leading axes broadcast.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -99,7 +99,7 @@ def holding_torque(
 def virtual_work(
     robot: Robot, q: Any, dq: Any, tau: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
 ) -> VirtualWork:
-    """The work of torques, weight and wrench in a displacement δq (n): (J δq)ᵀ w + δqᵀ τ − δqᵀ g [Tzafestas, slide 5].
+    """Virtual work of torques, gravity and wrench for a displacement δq (n): (J δq)ᵀ w + δqᵀ τ − δqᵀ g [Tzafestas, slide 5].
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")

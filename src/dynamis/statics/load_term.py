@@ -1,4 +1,4 @@
-"""How a load and the weight change the torques as the robot gives way: ∂(Jᵀ w)/∂q and ∂g/∂q, exactly."""
+"""Geometric stiffness of a load and of gravity: ∂(Jᵀ w)/∂q and ∂g/∂q, exact."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Array = npt.NDArray[Any]
 
 
 def load_stiffness(robot: Robot, q: Any, wrench: Any, frame: str | None = None) -> Array:
-    """K_G = ∂(Jᵀ w)/∂q (n × n) of a wrench w that keeps its components in world axes and acts at the frame's origin.
+    """Geometric stiffness K_G = ∂(Jᵀ w)/∂q (n × n) of a wrench w at the frame's origin, constant in world axes.
 
-    J̇ is linear in the velocity, so column k is J̇ᵀ w along the k-th unit velocity. Symmetric for a force; a moment that
-    keeps its direction in space has no potential, and its part is not.
+    J̇ is linear in the velocity, so column k is J̇ᵀ w for the k-th unit velocity. The part of a force is symmetric; that of a
+    moment of constant direction, which has no potential, is not.
     """
     slopes = robot.jacobian_dot(np.asarray(q, dtype=float), np.eye(robot.n), frame)  # (k, 6, n)
     return np.asarray(np.einsum("kij,i->jk", slopes, np.asarray(wrench, dtype=float)))
 
 
 def weight_stiffness(robot: Robot, q: Any) -> Array:
-    """∂g/∂q (n × n): how the torques that hold the weight change."""
+    """Gravity stiffness ∂g/∂q (n × n)."""
 
     def slope(model: Model, q: Array) -> Array:
         if q.dtype == object:
@@ -40,10 +40,10 @@ def weight_stiffness(robot: Robot, q: Any) -> Array:
 
 
 def check_coordinates(robot: Robot) -> None:
-    """Springs belong to joints whose position is a number."""
+    """Refuse robots with quaternion coordinates."""
     for c in robot.model.coordinates:
         if c.q_index is None:
             raise InputError(
-                f"joint {printable(c.joint)} of robot {printable(robot.name)} has an orientation; joint stiffness goes with "
-                "joints that have one coordinate for each degree of freedom, on a fixed base"
+                f"joint {printable(c.joint)} of robot {printable(robot.name)} has a quaternion coordinate; joint stiffness "
+                "is defined for joints with one coordinate per degree of freedom, on a fixed base"
             )

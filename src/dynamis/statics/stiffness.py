@@ -1,4 +1,4 @@
-"""Stiffness at a frame: joint springs as seen there, under load, with base and links that give way too."""
+"""Cartesian stiffness at a frame from the stiffness of joints, base and links, with the geometric stiffness of a load."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ RIGID = 1e-9  # of the largest compliance, made comparable by a length: what is 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stiffness:
-    """How a frame gives way: ``compliance`` (6 × 6), a small twist (δp, δφ) for a small wrench (f, μ) exerted on the robot.
+    """Cartesian compliance and stiffness of a frame: ``compliance`` (6 × 6) maps a small wrench (f, μ) to (δp, δφ).
 
-    C = J (K_q − K_G)⁻¹ Jᵀ plus what base and links add [Tzafestas, slide 8; Chen and Kao 2000]. ``joint`` is K_q, ``load``
-    K_G = ∂(Jᵀ w)/∂q, with ∂g/∂q taken off where the weight counts; ``parts`` has the compliance of joints, base and links.
-    ``rigid`` (6 × k) are the twists that no wrench causes: there C has no inverse.
+    C = J (K_q − K_G)⁻¹ Jᵀ plus the compliances of base and links [Tzafestas, slide 8; Chen and Kao 2000]. ``joint`` is K_q,
+    ``load`` is K_G = ∂(Jᵀ w)/∂q, minus ∂g/∂q with ``weight=True``; ``parts`` has the compliance of joints, base and links.
+    ``rigid`` (6 × k) spans the wrenches that cause no displacement; C is singular if there are any.
     """
 
     robot: Robot
@@ -62,30 +62,30 @@ class Stiffness:
 
     @property
     def gives_way(self) -> Array:
-        """Which of the six directions (x, y, z and about them) give way, each pushed alone."""
+        """For each of the six directions (x, y, z, rx, ry, rz), whether its diagonal compliance is nonzero."""
         S = np.array([1.0] * 3 + [self.length] * 3)
         return np.asarray(np.diag(self.compliance) * S**2 > RIGID * max(float(self._scaled[1].max()), 1e-300))
 
     @property
     def rigid(self) -> Array:
-        """Directions (f, μ) in which no wrench has an effect, as columns: the structure carries them."""
+        """Wrenches (f, μ) that cause no displacement, as columns: the structure carries them."""
         return self._scaled[2][:, self.rank :]
 
     @property
     def stiffness(self) -> Array:
-        """K_p = C⁻¹ (6 × 6) where every direction gives way; otherwise an error names the rigid ones."""
+        """K_p = C⁻¹ (6 × 6); raises `SingularError` if there are rigid directions."""
         if self.rank < 6:
             said = "; ".join(self.sentences)
-            raise SingularError(f"there is no finite stiffness in all six directions: {said}. Ask for some: on('xy')")
+            raise SingularError(f"the 6 × 6 compliance is singular: {said}. Select other directions, such as on('xy')")
         return np.linalg.inv(self.compliance)
 
     def compliance_on(self, rows: Any) -> Array:
-        """The compliance in some directions, such as "xy"."""
+        """The compliance in selected directions, such as "xy"."""
         P = self._task(rows).selection
         return P @ self.compliance @ P.T
 
     def on(self, rows: Any) -> Array:
-        """The stiffness in some directions, while the others are free to give way: the inverse of that part of C."""
+        """The stiffness in selected directions, the others being unloaded: the inverse of that block of C."""
         task = self._task(rows)
         C = self.compliance_on(rows)
         scaled = C / task.scale[:, None] / task.scale
@@ -93,7 +93,7 @@ class Stiffness:
         if values[-1] <= RIGID * max(values[0], 1e-300):
             U = np.linalg.svd(scaled)[0][:, values <= RIGID * max(values[0], 1e-300)]
             stiff = (task.selection.T @ (readable(U) * task.scale[:, None])).T
-            raise SingularError(f"{self.frame} is rigid: no load makes it {' or '.join(motion_text(v) for v in stiff)}")
+            raise SingularError(f"{self.frame} is rigid: no load can make it {' or '.join(motion_text(v) for v in stiff)}")
         return np.linalg.inv(C)
 
     def _task(self, rows: Any) -> Task:
@@ -101,18 +101,18 @@ class Stiffness:
 
     @property
     def symmetric(self) -> bool:
-        """Whether the forces have a potential; a moment that keeps its direction in space has none."""
+        """Whether the stiffness is symmetric; a moment of constant direction has no potential and makes it asymmetric."""
         return bool(np.abs(self.load - self.load.T).max(initial=0.0) <= 1e-9 * np.abs(self.joint).max(initial=1.0))
 
     @property
     def stable(self) -> bool:
-        """Whether K_q − K_G is positive definite: the robot returns when it is disturbed."""
+        """Whether the equilibrium is stable: K_q − K_G is positive definite."""
         K = self.joint - self.load
         return bool(np.linalg.eigvalsh(0.5 * (K + K.T)).min(initial=1.0) > 0.0)
 
     @property
     def critical_load(self) -> float:
-        """How many times the present load (and weight, where it counts) makes the springs buckle; infinite where none does."""
+        """Factor of the load (and weight, if included) at which K_q − K_G becomes singular (buckling); may be infinite."""
         symmetric = 0.5 * (self.load + self.load.T)
         root = np.linalg.inv(np.linalg.cholesky(self.joint))
         worst = float(np.linalg.eigvalsh(root @ symmetric @ root.T).max(initial=0.0))
@@ -123,19 +123,19 @@ class Stiffness:
         basis = self._scaled[0][:, self.rank :]
         S = np.array([1.0] * 3 + [self.length] * 3)
         rigid = (readable(basis * S[:, None]) / S[:, None]).T
-        said = [f"{self.frame} is rigid: no load makes it {motion_text(v)}" for v in rigid]
+        said = [f"{self.frame} is rigid: no load can make it {motion_text(v)}" for v in rigid]
         return (*said, *([self.buckling] if self.buckling else []))
 
     @property
     def buckling(self) -> str:
-        """What the load does to the springs, in words; nothing where it does not weaken them."""
+        """A sentence on buckling under the load; empty if the load does not reduce the stiffness."""
         if not self.stable:
-            return "the springs buckle under this load: K_q − K_G is not positive definite"
+            return "the equilibrium is unstable under this load (buckling): K_q − K_G is not positive definite"
         factor = self.critical_load
-        return f"the springs would buckle under {factor:.4g} times this load" if np.isfinite(factor) else ""
+        return f"buckling occurs at {factor:.4g} times this load" if np.isfinite(factor) else ""
 
     def compliance_ellipsoid(self, rows: Any = None) -> Ellipsoid:
-        """The displacements that forces of unit size cause: half-axes are the singular values of C."""
+        """Displacements under forces of unit size: half-axes are the singular values of C."""
         task = task_of(self.robot, self.frame, rows)
         refuse_mixed(task)
         U, s, _ = np.linalg.svd(self.compliance_on(rows if rows is not None else task.selection))
@@ -143,7 +143,7 @@ class Stiffness:
         return Ellipsoid(s, U, np.zeros(len(s)), "m/N" if task.linear.all() else "rad/(N m)")
 
     def stiffness_ellipsoid(self, rows: Any = None) -> Ellipsoid:
-        """The forces that cause displacements of unit size; infinite in rigid directions."""
+        """Forces for displacements of unit size; infinite in rigid directions."""
         C = self.compliance_ellipsoid(rows)
         with np.errstate(divide="ignore"):
             return Ellipsoid(1.0 / C.radii, C.directions, C.centre, "N/m" if C.unit == "m/N" else "N m/rad")
@@ -159,7 +159,7 @@ class Stiffness:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The robot with its ellipse of compliance; returns the axes."""
+        """Plot the robot with its compliance ellipse; returns the axes."""
         from dynamis.statics.stiffness_picture import stiffness_picture
 
         return stiffness_picture(self, path)
@@ -168,7 +168,7 @@ class Stiffness:
         soft = float(np.linalg.norm(self.compliance[:3, :3], 2))
         state = "stable" if self.stable else "buckling"
         at = f"{printable(self.robot.name)} at {printable(self.frame)}"
-        return short(f"<Stiffness of {at}: up to {soft:.4g} m/N, rank {self.rank}, {state}>")
+        return short(f"<Stiffness of {at}: largest compliance {soft:.4g} m/N, rank {self.rank}, {state}>")
 
     def _repr_html_(self) -> str:
         return stiffness_card(self)
@@ -178,13 +178,13 @@ def stiffness(
     robot: Robot, q: Any, joint_stiffness: Any, frame: str | None = None, *, wrench: Any = None, by: str = "environment",
     weight: bool = False, base_compliance: Any = None, link_compliance: Mapping[str, Any] | None = None,
 ) -> Stiffness:  # fmt: skip
-    """The stiffness of a robot at a frame, from the stiffness of its joints: C = J (K_q − K_G)⁻¹ Jᵀ.
+    """Cartesian stiffness of a robot at a frame from the stiffness of its joints: C = J (K_q − K_G)⁻¹ Jᵀ.
 
-    ``joint_stiffness`` is one number for all joints [N m/rad, N/m], one for each, or a symmetric positive definite matrix.
-    ``wrench`` is the load the robot is under in this configuration, constant in world axes: it adds K_G = ∂(Jᵀ w)/∂q, and
-    ``weight=True`` takes off ∂g/∂q. ``base_compliance`` (6 × 6, or its diagonal) is the spring under the base at the world's
-    origin in world axes; ``link_compliance`` maps frames to such springs at their origins in their own axes. Added springs
-    enter to first order: the load does not change what they do.
+    ``joint_stiffness`` is one number for all joints [N m/rad, N/m], one per joint, or a symmetric positive definite matrix.
+    ``wrench`` is the load in this configuration, constant in world axes: it adds K_G = ∂(Jᵀ w)/∂q, and ``weight=True``
+    subtracts ∂g/∂q. ``base_compliance`` (6 × 6, or its diagonal) is the compliance of the base mount at the world origin in
+    world axes; ``link_compliance`` maps frames to compliances at their origins in their own axes. Base and link compliances
+    are added to first order; the load does not change them.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -203,7 +203,9 @@ def stiffness(
     try:
         parts = {"joints": J @ np.linalg.solve(K - G, J.T)}
     except np.linalg.LinAlgError:
-        raise SingularError("K_q − K_G is singular: the springs are just about to buckle under this load") from None
+        raise SingularError(
+            "K_q − K_G is singular: this load is the buckling load; reduce it or increase the joint stiffness"
+        ) from None
     if base_compliance is not None:
         parts["base"] = base_part(robot, at, f.name, base_compliance)
     for name, given in (link_compliance or {}).items():
@@ -212,7 +214,7 @@ def stiffness(
 
 
 def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
-    """K_q (n × n), from one number, one for each joint, or a matrix."""
+    """K_q (n × n), from one number, one number per joint, or a matrix."""
     try:
         given = np.asarray(joint_stiffness, dtype=float)
     except (TypeError, ValueError):
@@ -220,17 +222,17 @@ def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
     if given.ndim < 2:
         k = joint_springs(robot, joint_stiffness)
         if not np.isfinite(k).all():
-            raise InputError("joint stiffness must be finite here; leave a rigid joint out by a very large number")
+            raise InputError("joint stiffness must be finite here; give a very large number for a rigid joint")
         return np.diag(k)
     if given.shape != (robot.n, robot.n) or not np.isfinite(given).all():
         raise InputError(f"joint stiffness takes a matrix ({robot.n}, {robot.n}) of finite numbers, got shape {given.shape}")
     if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max() or np.linalg.eigvalsh(given).min() <= 0.0:
-        raise InputError("a matrix of joint stiffness must be symmetric and positive definite: springs push back")
+        raise InputError("a joint stiffness matrix must be symmetric and positive definite")
     return np.array(given)
 
 
 def base_part(robot: Robot, q: Array, frame: str, base_compliance: Any) -> Array:
-    """What a spring under the base, at the world's origin, adds to the compliance (6 × 6) at the frame."""
+    """Compliance (6 × 6) at the frame due to a compliance of the base mount at the world origin."""
     return _carried(_spring(base_compliance, "base_compliance"), robot.pose(q, frame)[:3, 3])
 
 
@@ -241,23 +243,21 @@ def _spring(compliance: Any, name: str) -> Array:
         C = np.zeros(0)
     C = np.diag(C) if C.shape == (6,) else C
     if C.shape != (6, 6) or not np.isfinite(C).all():
-        raise InputError(
-            f"{name} takes a compliance of 6 × 6 numbers, or its diagonal, in m/N and rad/(N m); got shape {C.shape}"
-        )
+        raise InputError(f"{name} takes a 6 × 6 compliance matrix, or its diagonal, in m/N and rad/(N m); got shape {C.shape}")
     if np.abs(C - C.T).max() > 1e-9 * max(np.abs(C).max(), 1e-300) or np.linalg.eigvalsh(C).min() < -1e-12 * np.abs(C).max():
-        raise InputError(f"{name} must be symmetric and not negative: a spring gives way in the direction it is pushed")
+        raise InputError(f"{name} must be symmetric and positive semidefinite")
     return C
 
 
 def _carried(C: Array, arm: Array) -> Array:
-    """A compliance at a point, seen at another point of the same body, ``arm`` away from it: X C Xᵀ."""
+    """A compliance transformed to another point of the same body, displaced by ``arm``: X C Xᵀ."""
     X = np.eye(6)
     X[:3, 3:] = -skew(arm)
     return X @ C @ X.T
 
 
 def _link_part(robot: Robot, q: Array, frame: str, link: str, given: Any) -> Array:
-    """What the spring of a link adds at the frame: nothing where the link does not carry it."""
+    """Compliance at the frame due to that of a link; zero if the link does not support the frame."""
     C = _spring(given, f"link_compliance[{link!r}]")
     model = robot.model
     spring, tip = model.frame(link), model.frame(frame)

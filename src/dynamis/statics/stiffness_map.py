@@ -15,18 +15,18 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-KINDS = {"softest": "stiffness in the softest direction", "stiffest": "stiffness in the stiffest direction",
-         "ratio": "softest by stiffest direction"}  # fmt: skip
+KINDS = {"softest": "least stiffness over all directions", "stiffest": "greatest stiffness over all directions",
+         "ratio": "ratio of least to greatest stiffness"}  # fmt: skip
 
 
 def stiffness_map(
     robot: Robot, joint_stiffness: Any, frame: str | None = None, *, kind: str = "softest", direction: Any = None,
     rows: Any = None, plane: str | None = None, samples: int = 200_000, seed: int = 0, progress: Progress | None = None,
 ) -> WorkspaceSlice:  # fmt: skip
-    """The stiffness at a frame over a plane of the workspace: C = J K_q⁻¹ Jᵀ at every configuration, batched.
+    """Cartesian stiffness at a frame over a plane of the workspace: C = J K_q⁻¹ Jᵀ for a batch of configurations.
 
-    ``kind`` is "softest" or "stiffest" (of the principal directions), or "ratio" of the two; with a ``direction`` (3) it
-    is the force along it for a unit displacement along it, 1 / (dᵀ C d), whatever moves sideways.
+    ``kind`` is "softest" or "stiffest" (of the principal directions), or "ratio" of the two. With a ``direction`` d (3) the
+    value is 1 / (dᵀ C d): the force along d per unit displacement along d, other directions being unloaded.
 
     >>> import dynamis as dy
     >>> found = dy.statics.stiffness_map(dy.load("planar_2r_melchiorri"), 1000.0, samples=4000)

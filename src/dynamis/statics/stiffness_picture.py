@@ -1,4 +1,4 @@
-"""A robot and how it gives way: the ellipse of displacements for forces of one size, and the two principal stiffnesses."""
+"""Plot of a robot with its compliance ellipse and the two principal stiffnesses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MILLI = 1e3
 
 
 def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
-    """The arm, its ellipse of compliance, and what each part of the robot adds to it."""
+    """The arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
     robot, q, frame = found.robot, found.q, found.frame
     plane = best_plane(robot, q, frame)
     ellipse = found.compliance_ellipsoid(plane)
@@ -40,8 +40,8 @@ def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> 
         axes.text(*(end + 0.09 * size * upward), stiff, fontsize=10.5, color=MOTION, ha="center", va="center", zorder=10,
                   bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5})  # fmt: skip
         shown_at.append((end + 0.12 * size * upward)[None])
-    shown = f"1 N moves it {MILLI * ellipse.radii.max():.3g} mm at most" if ellipse.radii.max() < 0.1 else ""
-    finish(axes, plane, f"where {frame} goes when pushed: {shown}", shown_at)
+    shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
+    finish(axes, plane, f"compliance ellipse at {frame}{shown}", shown_at)
     if several:
         _shares(figure.add_subplot(1, 2, 2), found, plane)
     figure.suptitle(f"{robot.name}: stiffness at {frame}", fontsize=14, x=0.01, ha="left", color=INK)
@@ -69,4 +69,4 @@ def _shares(axes: Any, found: Stiffness, plane: str) -> None:
     axes.set_xticks([])
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(left=False)
-    axes.set_title(f"who gives way: shares of the compliance in {plane[0]} and {plane[1]}", loc="left", fontsize=11, color=INK)
+    axes.set_title(f"shares of the compliance in {plane[0]} and {plane[1]}", loc="left", fontsize=11, color=INK)

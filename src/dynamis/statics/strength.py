@@ -1,4 +1,4 @@
-"""How strong a robot is at a frame: the forces its motors can hold, all of them or the largest in a direction."""
+"""Force capability at a frame within torque limits: the force polytope and the largest force along a direction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import effort_limits
 from dynamis.analysis.task import ROWS, Task, task_of
-from dynamis.display import as_table, polytope_card, short
+from dynamis.display import as_table, counted, polytope_card, short
 from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state, side
@@ -28,11 +28,11 @@ SLACK = 1e-9  # by which a torque at its limit may be off it
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForcePolytope:
-    """The wrenches w (m numbers in the task's directions) at which every torque keeps its limit: ``A w ≤ b``.
+    """The wrenches w (m components in the task's directions) for which every torque is within its limit: ``A w ≤ b``.
 
-    ``by`` says whose wrenches they are, ``limits`` names what each row of A stands for. ``vertices`` (V, m) are the corners
-    of the bounded part, orthogonal to ``unbounded`` (m × k), the directions the structure carries whatever the motors do.
-    With no vertex the set is empty: the motors cannot hold the weight, whatever pushes here.
+    ``by`` is the sign convention of w, ``limits`` names the torque limit of each row of A. ``vertices`` (V, m) are those of
+    the bounded part, orthogonal to ``unbounded`` (m × k), the directions without a bound. Without vertices the set is empty:
+    no wrench at the frame keeps all torques within their limits.
     """
 
     robot: Robot
@@ -56,14 +56,14 @@ class ForcePolytope:
 
     @property
     def span(self) -> int:
-        """The dimension of the bounded part: less than the directions that are limited where the set is flat."""
+        """The dimension of the bounded part; lower than the number of bounded directions if the set is flat."""
         if self.empty:
             return 0
         away = np.linalg.svd(self.vertices - self.vertices[0], compute_uv=False)
         return int((away > 1e-9 * max(float(np.abs(self.vertices).max(initial=0.0)), 1e-300)).sum())
 
     def contains(self, wrench: Any, slack: float = SLACK) -> bool:
-        """Whether the motors can hold a wrench (m)."""
+        """Whether a wrench (m) can be held within the torque limits."""
         w = np.asarray(wrench, dtype=float)
         if w.shape != (self.task.size,):
             raise InputError(
@@ -86,14 +86,14 @@ class ForcePolytope:
     @property
     def sentences(self) -> tuple[str, ...]:
         if self.empty:
-            return ("the motors cannot hold the weight here, whatever force acts at the frame",)
+            return ("gravity torques exceed the torque limits here for every force at the frame",)
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = (self.task.selection.T @ readable(self.unbounded)).T
         J = self.robot.jacobian(self.q, self.task.frame.name)
-        return tuple(f"{wrench_text(w, point)} may be as large as one likes: {_why(J.T @ w, self.task)}" for w in carried)
+        return tuple(f"{wrench_text(w, point)} is unbounded: {_why(J.T @ w, self.task)}" for w in carried)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """The polygon (two directions) or polyhedron (three) with the force ellipsoid; returns the axes."""
+        """Plot the polygon (two directions) or polyhedron (three); returns the axes."""
         from dynamis.statics.strength_picture import polytope_picture
 
         return polytope_picture(self, path)
@@ -102,9 +102,9 @@ class ForcePolytope:
         size = (
             "empty"
             if self.empty
-            else f"{len(self.vertices)} corners, up to {np.linalg.norm(self.vertices, axis=1).max():.4g} N"
+            else f"{len(self.vertices)} vertices, largest {np.linalg.norm(self.vertices, axis=1).max():.4g} N"
         )
-        size += "" if self.bounded else f", without bound in {self.unbounded.shape[1]} directions"
+        size += "" if self.bounded else f", unbounded in {counted(self.unbounded.shape[1], 'direction')}"
         at = f"{printable(self.robot.name)} at {printable(self.task.frame.name)}"
         return short(f"<ForcePolytope of {at}: {', '.join(self.task.names)}, {size}>")
 
@@ -114,7 +114,7 @@ class ForcePolytope:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargestForce:
-    """The largest wrench along a direction: its size, the torques at it, and the joints that are then at their limits."""
+    """The largest wrench along a direction: its size, the joint torques, and the joints at their limits."""
 
     size: float
     direction: Array
@@ -137,11 +137,11 @@ def force_polytope(
     robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None, torque_limits: Any = None, gravity: bool = True,
     by: str = "environment",
 ) -> ForcePolytope:  # fmt: skip
-    """All wrenches at a frame that the motors can hold at rest: −τ_max ≤ g(q) − Jᵀ w ≤ τ_max.
+    """Force polytope: all wrenches at a frame in static equilibrium within the torque limits, |g(q) − Jᵀ w| ≤ τ_max.
 
-    ``rows`` chooses the directions in which the wrench may act (the position's unless given; no moment then);
-    ``torque_limits`` are the robot's efforts unless given; ``gravity=False`` leaves its weight out. Wrenches are those the
-    environment exerts on the robot, or with ``by="robot"`` the other way round.
+    ``rows`` selects the components of the wrench (by default a force in the directions of the position, no moment);
+    ``torque_limits`` defaults to the robot's effort limits; ``gravity=False`` omits g(q). Wrenches are those the environment
+    exerts on the robot, or with ``by="robot"`` those the robot exerts.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
@@ -237,11 +237,11 @@ def largest_force(
     robot: Robot, q: Any, direction: Any, frame: str | None = None, *, torque_limits: Any = None, gravity: bool = True,
     by: str = "environment", free: Any = (),
 ) -> LargestForce:  # fmt: skip
-    """The largest wrench along a direction that the motors can hold at rest, their load by the weight counted in.
+    """The largest wrench along a direction in static equilibrium within the torque limits, gravity included.
 
-    ``direction`` holds three numbers (a force without moment) or six (f, μ), in world axes. ``free`` names rows, such as
-    ("rx", "ry", "rz"), in which whatever helps may act too: a tool held firmly can also be given a moment. A linear
-    program: the largest s with −τ_max ≤ g − Jᵀ (s d + free part) ≤ τ_max.
+    ``direction`` has three numbers (a force without moment) or six (f, μ), in world axes. ``free`` names additional wrench
+    components, such as ("rx", "ry", "rz"), whose values are chosen to maximise the force. Solved as a linear program: the
+    largest s with −τ_max ≤ g − Jᵀ (s d + free part) ≤ τ_max.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
@@ -261,17 +261,17 @@ def largest_force(
     told = np.isfinite(b)
     bounds = [(0.0, None)] + [(None, None)] * helpers.shape[1]
     found = linprog([-1.0, *np.zeros(helpers.shape[1])], A_ub=columns[told], b_ub=b[told], bounds=bounds, method="highs")
-    who = "pushed by the environment" if by == "environment" else "exerted by the robot"
+    who = "exerted by the environment" if by == "environment" else "exerted by the robot"
     kind = push_text(d)
     nothing = np.zeros(6)
     if found.status == 3:
         why = _why(robot.jacobian(at, frame).T @ d, task)
         return LargestForce(np.inf, d, nothing, robot.gravity(at) if gravity else np.zeros(robot.n), (),
-                            f"{kind}, {who}, may be as large as one likes: {why}")  # fmt: skip
+                            f"{kind}, {who}, is unbounded: {why}")  # fmt: skip
     if found.status not in (0, 2):
-        raise SingularError(f"the largest force was not found: {found.message}")
+        raise SingularError(f"the linear program for the largest force failed: {found.message}")
     if found.status == 2:
-        least = f"the motors cannot hold the weight with {kind} of any size here"
+        least = f"gravity torques exceed the torque limits here with {kind} of any size"
         return LargestForce(0.0, d, nothing, np.full(robot.n, np.nan), _overloaded(robot, at, torque_limits), least)
     s = float(found.x[0])
     w = s * d + helpers @ found.x[1:]
@@ -280,17 +280,17 @@ def largest_force(
     reached = np.abs(tau) >= limits * (1.0 - 1e-7)
     names = tuple(itertools.compress(robot.coordinate_names, reached))
     unit = "N m" if not d[:3].any() else "N"
-    return LargestForce(s, d, w, np.asarray(tau), names, f"{kind}, {who}, may be {s:.4g} {unit}: then {_at_limit(names)}")
+    return LargestForce(s, d, w, np.asarray(tau), names, f"{kind}, {who}: at most {s:.4g} {unit}, with {_at_limit(names)}")
 
 
 def _why(torque: Array, task: Task) -> str:
     """Why a wrench of unit size has no bound."""
     free = float(np.abs(torque).max(initial=0.0)) <= max(ZERO * task.length, task.noise)
-    return "the structure carries it" if free else "the joints that hold it state no limits"
+    return "the structure carries it" if free else "the loaded joints have no torque limits"
 
 
 def _at_limit(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names)} {'is at its limit' if len(names) == 1 else 'are at their limits'}"
+    return f"{', '.join(names)} at {'its torque limit' if len(names) == 1 else 'their torque limits'}"
 
 
 def _overloaded(robot: Robot, q: Array, limits: Any) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ def _direction(direction: Any) -> Array:
     except (TypeError, ValueError):
         d = np.zeros(0)
     if d.shape not in ((3,), (6,)) or not np.isfinite(d).all() or not d.any():
-        raise InputError(f"direction takes 3 numbers (a force) or 6 (f, μ), finite and not all zero; got {direction!r}")
+        raise InputError(f"direction takes 3 numbers (a force) or 6 numbers (f, μ), finite and not all zero; got {direction!r}")
     d = np.concatenate([d, np.zeros(3)]) if len(d) == 3 else d
     part = d[:3] if d[:3].any() else d[3:]
     return np.asarray(d / np.linalg.norm(part))

@@ -1,4 +1,4 @@
-"""The forces a robot can hold, as a polygon or polyhedron, with the ellipsoid that lies in it."""
+"""Plot of a force polytope as a polygon or polyhedron."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ Array = npt.NDArray[Any]
 def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     m = found.task.size
     if m not in (2, 3):
-        raise InputError(f"a picture of forces needs 2 or 3 directions, this has {m}; choose rows such as 'xy' or 'xyz'")
+        raise InputError(
+            f"a plot of the force polytope needs 2 or 3 directions, this one has {m}; select rows such as 'xy' or 'xyz'"
+        )
     if found.empty:
-        raise InputError("there is no force to draw: " + found.sentences[0])
+        raise InputError("the force polytope is empty: " + found.sentences[0])
     figure = new_figure(7.4, 6.8)
-    who = "that the environment may exert" if found.by == "environment" else "that the robot can exert"
+    who = "exerted by the environment" if found.by == "environment" else "exerted by the robot"
     names = [
         f"force along {name} [N]" if straight else f"moment about {name.removeprefix('r')} [N m]"
         for name, straight in zip(found.task.names, found.task.linear, strict=True)
@@ -40,8 +42,10 @@ def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) 
         _polyhedron(axes, found)
         axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
         axes.tick_params(labelsize=8)
-    figure.suptitle(f"{found.robot.name}: forces at {found.task.frame.name} {who}", fontsize=13, x=0.02, ha="left", color=INK)
-    figure.supxlabel("; ".join(found.sentences) or "within the torque limits, at rest", fontsize=9.5,
+    figure.suptitle(
+        f"{found.robot.name}: force polytope at {found.task.frame.name}, {who}", fontsize=13, x=0.02, ha="left", color=INK
+    )
+    figure.supxlabel("; ".join(found.sentences) or "static equilibrium within the torque limits", fontsize=9.5,
                      color="0.4", x=0.02, ha="left")  # fmt: skip
     return save(figure, path)
 
@@ -90,7 +94,7 @@ def _segment(axes: Any, found: ForcePolytope) -> None:
 
 
 def _band(axes: Any, found: ForcePolytope) -> None:
-    """Bounded across, without end along what the structure carries."""
+    """Bounded in one direction, unbounded in the other."""
     size = max(float(np.abs(found.vertices).max()), 1.0)
     far = 4.0 * size
     along = found.unbounded[:, 0]
@@ -100,7 +104,7 @@ def _band(axes: Any, found: ForcePolytope) -> None:
     for end in ends:
         line = np.array([end - far * along, end + far * along])
         axes.plot(*line.T, color=FORCE, linewidth=2.2)
-    axes.annotate("without end", xy=tuple(1.2 * size * along + ends.mean(axis=0)), ha="center", color=FORCE, fontsize=10)
+    axes.annotate("unbounded", xy=tuple(1.2 * size * along + ends.mean(axis=0)), ha="center", color=FORCE, fontsize=10)
     axes.plot(0.0, 0.0, "+", color=INK, markersize=14, markeredgewidth=2)
     window = 1.8 * size * np.array([[-1.0, -1.0], [1.0, 1.0]]) + ends.mean(axis=0)
     square_limits(axes, [window], 0.0)
@@ -109,8 +113,8 @@ def _band(axes: Any, found: ForcePolytope) -> None:
 def _polyhedron(axes: Any, found: ForcePolytope) -> None:
     if not found.bounded:
         raise InputError(
-            "; ".join(found.sentences) + ": this cannot be drawn in three directions; choose two with rows=, on the command "
-            "line --rows, such as xz"
+            "; ".join(found.sentences) + ": an unbounded polytope cannot be plotted in three directions; select two with "
+            "rows=, on the command line --rows, such as xz"
         )
     art = importlib.import_module("mpl_toolkits.mplot3d.art3d")  # a part of matplotlib that has no types
     faces = _faces(found) if found.span == 3 else [found.vertices]
@@ -128,7 +132,7 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
     if np.linalg.norm(down) > 0.0:
         end = 0.25 * float(np.linalg.norm(found.vertices, axis=1).max()) * down / np.linalg.norm(down)
         axes.plot(*np.array([0.0 * end, end]).T, color=GOOD, linewidth=2.0)
-        axes.text(*(1.2 * end), "down", color=GOOD, fontsize=9, ha="center")
+        axes.text(*(1.2 * end), "gravity", color=GOOD, fontsize=9, ha="center")
     low, high = found.vertices.min(axis=0), found.vertices.max(axis=0)
     if found.span < 3:
         size = max(float(np.abs(found.vertices).max()), 1e-9)

@@ -1,4 +1,4 @@
-"""The plane in which a robot is best looked at, and arrows and ellipses there."""
+"""Selection of the projection plane of a robot, and drawing in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 def best_plane(robot: Robot, q: Array, frame: str) -> str:
-    """ "xy", "xz" or "yz": that of a planar robot, else the one in which its chain is longest."""
+    """ "xy", "xz" or "yz": the plane of a planar robot, else the one in which the projected chain is longest."""
     moving = [k for k in movable_rows(robot, frame) if k < 3]
     if len(moving) == 2:
         return "".join("xyz"[k] for k in moving)

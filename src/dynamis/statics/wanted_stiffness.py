@@ -1,4 +1,4 @@
-"""The inverse problem: joint stiffness for a wanted stiffness at a frame."""
+"""Stiffness synthesis: joint stiffness for a desired Cartesian stiffness at a frame."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ DEFAULT_ROWS = {2: None, 3: None, 6: "all"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointStiffness:
-    """Joint stiffness for a wanted stiffness: ``matrix`` K_q (n × n), or ``values`` (n) on its diagonal.
+    """Joint stiffness for a desired Cartesian stiffness K_w: ``matrix`` K_q (n × n), or ``values`` (n) on its diagonal.
 
-    ``achieved`` is the stiffness at the frame that it gives, ``residual`` ‖K_w^{½} C K_w^{½} − 1‖ / √m of the compliance C
-    it gives: 0 where the wish is met. A joint whose value is infinite is to be held rigid; one that does not move the frame
-    is so too.
+    ``achieved`` is the resulting stiffness at the frame, ``residual`` = ‖K_w^{½} C K_w^{½} − 1‖ / √m with the resulting
+    compliance C: 0 if K_w is achieved exactly. An infinite value means a rigid joint; joints that do not move the frame are
+    rigid too.
     """
 
     values: Array
@@ -50,12 +50,12 @@ def joint_stiffness_for(
     robot: Robot, q: Any, wanted: Any, frame: str | None = None, *, rows: Any = None, diagonal: bool = True,
     null_stiffness: float | None = None,
 ) -> JointStiffness:  # fmt: skip
-    """K_q with which a frame has a wanted stiffness (m × m) in the directions ``rows``, in one configuration.
+    """Joint stiffness K_q for a desired Cartesian stiffness ``wanted`` (m × m) in the directions ``rows``.
 
-    ``diagonal=True``: one spring for each joint, 1/k_j ≥ 0 by least squares of J diag(1/k) Jᵀ against the wanted compliance,
-    made free of units by it. There are n numbers for the m (m + 1)/2 of the wish, so it is rarely met; ``residual`` says how
-    well. ``diagonal=False``: a full matrix, as a controller can give, K_q = Jᵀ K J plus ``null_stiffness`` for motions that
-    the frame does not see: met wherever J has full rank.
+    ``diagonal=True``: one spring per joint; 1/k_j ≥ 0 by non-negative least squares of J diag(1/k) Jᵀ against the desired
+    compliance, scaled by it. With n unknowns for m (m + 1)/2 equations the result is rarely exact; ``residual`` is the
+    relative error. ``diagonal=False``: a full matrix, as a controller can realise, K_q = Jᵀ K J plus ``null_stiffness`` on
+    the null space of J: exact wherever J has full rank.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -69,8 +69,8 @@ def joint_stiffness_for(
     task = task_of(robot, frame, DEFAULT_ROWS.get(len(K_w)) if rows is None else rows)
     if task.size != len(K_w):
         raise InputError(
-            f"the wanted stiffness is {len(K_w)} × {len(K_w)}, but there are {task.size} directions ({', '.join(task.names)}); "
-            "say which with rows=, such as rows='xy'"
+            f"the desired stiffness is {len(K_w)} × {len(K_w)}, but the task has {task.size} directions "
+            f"({', '.join(task.names)}); select them with rows=, such as rows='xy'"
         )
     J = task.selection @ robot.jacobian(at, frame)
     C_q = _springs(J, K_w) if diagonal else _full(J, K_w, null_stiffness)
@@ -89,9 +89,9 @@ def _wanted(wanted: Any) -> Array:
     except (TypeError, ValueError):
         K = np.zeros(0)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not 1 <= len(K) <= 6 or not np.isfinite(K).all():
-        raise InputError(f"the wanted stiffness takes a square matrix of finite numbers, such as 2 × 2; got shape {K.shape}")
+        raise InputError(f"the desired stiffness must be a square matrix of finite numbers, such as 2 × 2; got shape {K.shape}")
     if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max() or np.linalg.eigvalsh(K).min() <= 0.0:
-        raise InputError("the wanted stiffness must be symmetric and positive definite")
+        raise InputError("the desired stiffness must be symmetric and positive definite")
     return K
 
 
@@ -118,7 +118,7 @@ def _full(J: Array, K_w: Array, null_stiffness: float | None) -> Array:
     _, s, Vt = np.linalg.svd(J)
     r = int((s > ZERO * max(float(s.max(initial=0.0)), 1e-300)).sum())
     if r == 0:
-        raise SingularError("no joint moves the frame in these directions here, so no stiffness of theirs matters")
+        raise SingularError("the Jacobian is zero in these directions here, so joint stiffness has no effect on the frame")
     N = Vt[r:].T
     k0 = float(np.trace(K)) / r if null_stiffness is None else null_stiffness
     if not isinstance(k0, float | int) or not (np.isfinite(k0) and k0 > 0.0):

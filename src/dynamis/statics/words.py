@@ -1,4 +1,4 @@
-"""Directions of wrenches and motions in words, and bases of subspaces that can be read."""
+"""Wrenches and motions as text, and sparse bases of subspaces."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def vector_text(x: Any) -> str:
 
 
 def clean(x: Array) -> Array:
-    """Rounding gone, and the largest entry positive."""
+    """Rounding errors set to zero, and the sign chosen so that the largest entry is positive."""
     x = np.where(np.abs(x) < SMALL * np.abs(x).max(initial=0.0), 0.0, x)
     largest = x[np.argmax(np.abs(x) - 1e-9 * np.arange(len(x)))] if len(x) else 1.0
     return x if largest >= 0 else -x
 
 
 def readable(basis: Array) -> Array:
-    """A basis (m × k) of the same space: axes that lie in it first, then vectors with zeros where they can have them."""
+    """A basis (m × k) of the same space: coordinate axes that lie in it first, then sparse vectors."""
     m, k = basis.shape
     if k == 0:
         return basis
@@ -54,7 +54,7 @@ def _pivots(rows: Array) -> list[int]:
 
 
 def wrench_text(w: Array, origin: Array) -> str:
-    """A line of wrenches (f, μ) given at a point, in words: a force, a moment, or a force along a line elsewhere."""
+    """A wrench (f, μ) at a point as text: a force, a moment, or a force along a line through another point."""
     f, mu = w[:3], w[3:]
     size = np.linalg.norm(w)
     if np.linalg.norm(mu) < SMALL * size or np.linalg.norm(f) < SMALL * size:
@@ -62,11 +62,12 @@ def wrench_text(w: Array, origin: Array) -> str:
     along = clean(f / np.linalg.norm(f))
     if abs(f @ mu) < SMALL * np.linalg.norm(f) * np.linalg.norm(mu):
         return f"a force along {vector_text(along)} through the point {vector_text(origin + np.cross(f, mu) / (f @ f))}"
-    return f"a force along {vector_text(f / np.linalg.norm(f))} with a moment {vector_text(mu / np.linalg.norm(f))} m times it"
+    size = np.linalg.norm(f)
+    return f"a force along {vector_text(f / size)} with a moment {vector_text(mu / size)} m times the force"
 
 
 def push_text(w: Array) -> str:
-    """One wrench (f, μ), with its sign, in words."""
+    """One wrench (f, μ), with its sign, as text."""
     f, mu = w[:3], w[3:]
     size = np.linalg.norm(w)
     if np.linalg.norm(mu) < SMALL * size:
@@ -77,18 +78,18 @@ def push_text(w: Array) -> str:
 
 
 def motion_text(v: Array) -> str:
-    """A twist (ṗ, ω) in words."""
+    """A twist (ṗ, ω) as text."""
     p, w = v[:3], v[3:]
     size = np.linalg.norm(v)
     if np.linalg.norm(w) < SMALL * size:
         return f"move along {vector_text(clean(p / np.linalg.norm(p)))}"
     if np.linalg.norm(p) < SMALL * size:
-        return f"turn about {vector_text(clean(w / np.linalg.norm(w)))}"
-    return f"move along {vector_text(p / np.linalg.norm(p))} while it turns about {vector_text(w / np.linalg.norm(p))} rad/m"
+        return f"rotate about {vector_text(clean(w / np.linalg.norm(w)))}"
+    return f"move along {vector_text(p / np.linalg.norm(p))} while rotating about {vector_text(w / np.linalg.norm(p))} rad/m"
 
 
 def joints_text(x: Array, names: tuple[str, ...]) -> str:
-    """A vector of joint rates in words: the joints that take part."""
+    """Joint velocities as text: those of the joints that move."""
     x = clean(x / np.abs(x).max())
     parts = [f"{v:.3g} {name}".replace("-", "−") for v, name in zip(x, names, strict=True) if v != 0.0]
     return ", ".join(parts)

@@ -1,9 +1,9 @@
-"""The space of a task: operational-space dynamics, redundancy, priorities, limits, and laws compared.
+"""Task space: operational-space dynamics, redundancy resolution, task priorities, limits, and comparison of control laws.
 
-In the order in which they build on each other: `rotations` and `differentiation` (of tasks), `tasks` (what is controlled),
-`instant` (robot and task at one state), `singularities` (decisions on numbers), `operational` (Λ, μ, p), `redundancy` (one
-function per law), `null_space` (what is preferred beside the task), `resolve` (a law with a report), `priorities`, `limits`
-(quadratic programs), `kernels` (batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
+Modules, in order of dependence: `rotations` and `differentiation` (of tasks), `tasks` (task coordinates), `instant` (robot and
+task at one state), `singularities` (rank, damping, truncation), `operational` (Λ, μ, p), `redundancy` (one function per law),
+`null_space` (null-space objectives), `resolve` (a law with a report), `priorities`, `limits` (quadratic programs), `kernels`
+(batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
 """
 
 from dynamis.task_space.comparison import Comparison, LawRun, compare_laws

@@ -1,4 +1,4 @@
-"""Laws side by side: the same robot, the same task motion, what each costs and where it ends."""
+"""Comparison of redundancy-resolution laws on one robot and one task motion."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ QUIET = 1e-6  # rad/s, m/s
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LawRun:
-    """One law's motion. ``costs`` holds ∫ ½ τᵀ W τ dt for the W of each named law.
+    """The simulated motion of one law. ``costs`` has ∫ ½ τᵀ W τ dt for the W of each named law.
 
-    ``drift`` (cycles) is ‖q − q(0)‖ after each cycle; ``null_speed`` (N) is ‖(1 − J^# J) v‖, of the velocity that the task does
-    not see; ``growth`` is the factor by which its mean over a cycle changes from cycle to cycle; ``error`` (N) is ‖e_x‖.
+    ``drift`` (cycles) is ‖q − q(0)‖ after each cycle; ``null_speed`` (N) is the null-space velocity ‖(1 − J^# J) v‖;
+    ``growth`` is the factor by which its mean over a cycle changes per cycle; ``error`` (N) is ‖e_x‖.
     """
 
     name: str
@@ -53,16 +53,16 @@ class LawRun:
 
     @property
     def null_motion(self) -> str:
-        """What becomes of the motion that the task does not see, in words."""
+        """Peak, final value and growth of the null-space velocity, as text."""
         if not self.trajectory.complete:
-            return f"gave up at {self.trajectory.t[-1]:.3g} s"
+            return f"stopped at {self.trajectory.t[-1]:.3g} s"
         peak, left = float(self.null_speed.max(initial=0.0)), float(self.null_speed[-1])
         if peak < QUIET:
             return "none"
-        speeds = f"peak {peak:.3g}, {left:.2g} left at rest"
+        speeds = f"peak {peak:.3g}, final {left:.2g}"
         if not np.isfinite(self.growth) or 1.0 / STEADY <= self.growth <= STEADY:
             return speeds
-        return f"{speeds}, {'grows' if self.growth > STEADY else 'dies out'} ×{self.growth:.2f} a cycle"
+        return f"{speeds}, {'grows' if self.growth > STEADY else 'decays'} by ×{self.growth:.2f} per cycle"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -75,8 +75,8 @@ class LawRun:
 
     def __repr__(self) -> str:
         return short(
-            f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: up to {self.peak_torque:.4g} "
-            f"N m or N at {printable(self.peak_joint)}, null-space motion {self.null_motion}>"
+            f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: peak torque {self.peak_torque:.4g} "
+            f"N m or N at {printable(self.peak_joint)}, null-space velocity: {self.null_motion}>"
         )
 
     _repr_html_ = as_table
@@ -84,7 +84,7 @@ class LawRun:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The runs of several laws on one motion of a task."""
+    """Simulated motions of several laws for one task motion."""
 
     robot: Robot
     task: Task
@@ -104,13 +104,13 @@ class Comparison:
         }  # fmt: skip
 
     def table(self) -> str:
-        """The figures as text, the least of each column marked."""
+        """The results as a text table, with the lowest cost of each column marked."""
         from dynamis.task_space.comparison_table import table
 
         return table(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Paths of the joints, torques, null-space speed, drift and costs, law beside law."""
+        """Plot joint paths, torques, null-space velocity, drift and costs of all laws; returns the axes."""
         from dynamis.task_space.comparison_plot import plot
 
         return plot(self, path)
@@ -142,11 +142,11 @@ def compare_laws(
     seconds: float | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Comparison:
-    """Simulate laws on the same motion of a task, from rest at ``q0``, and say what each costs.
+    """Simulate several laws for the same task motion, from rest at ``q0``, and compare their costs.
 
     ``laws`` are names of `LAWS`, or a mapping of names to functions with the arguments of `least_torque`. Feedback (11) with
-    ``K_P`` and ``K_D`` keeps the task; ``null_space`` goes to all laws. Dry friction is left out. ``seconds`` is the time that
-    each simulation may take; one that runs away is reported as far as it came.
+    ``K_P`` and ``K_D`` tracks the task; ``null_space`` is used with all laws. Dry friction is omitted. ``seconds`` limits the
+    computing time of each simulation; a diverging one is reported up to the time it reached.
 
     >>> import dynamis as dy, numpy as np
     >>> sizes = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
@@ -157,11 +157,11 @@ def compare_laws(
     True
     """
     if not isinstance(motion, Circle | Line):
-        raise InputError(f"motion takes a Circle or a Line, which close their cycles; got {type(motion).__name__}")
+        raise InputError(f"motion must be a Circle or a Line (closed cycles); got {type(motion).__name__}")
     start = robot.neutral() if q0 is None and isinstance(robot, Robot) else q0
     q, v = checked_state(robot, start, np.zeros(getattr(robot, "n", 0)), task)
     if robot.actuators:
-        raise InputError("the laws assume that torques reach the joints: replace(actuators={…: None}) leaves the drives out")
+        raise InputError("the laws assume ideal torque sources; remove actuator models with replace(actuators={…: None})")
     if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < np.inf):
         raise InputError(f"seconds must be a positive number, got {seconds!r}")
     chosen = _laws(laws)
@@ -181,10 +181,10 @@ def compare_laws(
 
 def _check_start(robot: Robot, q: Array, v: Array, task: Task, regularisation: float) -> None:
     if task.size > robot.n:
-        raise InputError(f"the task has {task.size} components and the robot {robot.n} joints: choose fewer rows")
+        raise InputError(f"the task has {task.size} components, but the robot has {robot.n} joints: select fewer rows")
     at = decide(checked_instant(robot, q, v, task).whitened(), task.names, 0.0, True, TOLERANCE)
     if at.singular and regularisation == 0.0:
-        raise InputError(f"the motion cannot start here, {at.how}: choose another q0, or a regularisation above 0")
+        raise InputError(f"the task is singular at q0 ({at.how}): choose another q0, or a positive regularisation")
 
 
 def _laws(laws: Any) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _laws(laws: Any) -> dict[str, Any]:
     else:
         given = {name: name for name in ((laws,) if isinstance(laws, str) else laws)}
     if not given:
-        raise InputError(f"laws= names none; choose some of {', '.join(LAWS)}")
+        raise InputError(f"laws= is empty; choose from {', '.join(LAWS)}")
     return {str(name): law_named(law) for name, law in given.items()}
 
 
@@ -232,7 +232,7 @@ def _run(name: str, made: Trajectory, robot: Robot, task: Task, motion: Circle |
     ends = np.flatnonzero(np.isclose(made.t % motion.period, 0.0) | np.isclose(made.t % motion.period, motion.period))[1:]
     drift = np.array([np.linalg.norm(robot.difference(made.q[0], made.q[k])) for k in ends])
     return LawRun(
-        name, MINIMISED.get(name, "as its function says"), made, costs, float(np.abs(made.tau[:, joint]).max()),
+        name, MINIMISED.get(name, "user-defined"), made, costs, float(np.abs(made.tau[:, joint]).max()),
         robot.coordinate_names[joint], drift, null_speed, _growth(null_speed, POINTS), np.linalg.norm(errors, axis=1),
     )  # fmt: skip
 

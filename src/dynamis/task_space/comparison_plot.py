@@ -1,4 +1,4 @@
-"""A comparison of laws as a picture: the arm after each cycle, torques, unseen motion, drift and costs."""
+"""Plot of a comparison of laws: the arm after each cycle, torques, null-space velocity, drift and costs."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> 
 
 def _write_title(comparison: Comparison, header: Any) -> None:
     motion, names = comparison.motion, ", ".join(comparison.task.names)
-    title = f"{comparison.robot.name}: {names} along the same {type(motion).__name__.lower()} by different laws"
+    title = f"{comparison.robot.name}: {names} along a {type(motion).__name__.lower()} with different laws"
     header.text(0.012, 0.52, f"{title}, {motion.cycles} × {motion.period:g} s", fontsize=15, color=INK)
-    caption = "the arm at the start (dashed) and where each cycle ends (solid, the last darkest), and the path of its tip"
+    caption = (
+        "arm at the start (dashed) and at the end of each cycle (solid, the last one darkest), with the path of the task frame"
+    )
     header.text(0.012, 0.14, caption, fontsize=11, color=STRUCTURE)
 
 
@@ -75,7 +77,7 @@ def _draw_arms(comparison: Comparison, panels: Any) -> None:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         axes.set_title(run.name.replace("-", " "), loc="left", fontsize=13, color=INK, pad=22)
-        _note(axes, 1.025, f"minimises {run.minimises}")
+        _note(axes, 1.025, f"cost: {run.minimises}")
         axes.set_xlabel(f"{names[plane[0]]} in m")
         axes.set_ylabel(f"{names[plane[1]]} in m" if place == 0 else "")
         tidy(axes)
@@ -133,7 +135,7 @@ def _draw_torques(comparison: Comparison, figure: Any, panels: Any) -> None:
         if together:
             axes.set_ylim(-1.08 * max(peaks), 1.08 * max(peaks))
         axes.set_xlim(0.0, comparison.motion.duration)
-        gave_up = "" if run.trajectory.complete else f"; gave up at {run.trajectory.t[-1]:.3g} s"
+        gave_up = "" if run.trajectory.complete else f"; stopped at {run.trajectory.t[-1]:.3g} s"
         heading(
             axes, f"torques, peak {np.format_float_positional(run.peak_torque, 3, fractional=False, trim='-')}{gave_up}", 11
         )
@@ -156,7 +158,7 @@ def _draw_speeds(comparison: Comparison, axes: Any) -> None:
         axes.axvline(k * comparison.motion.period, color=FAINT, zorder=0)
     axes.set_xlim(0.0, comparison.motion.duration)
     axes.set_ylim(bottom=0.0)
-    heading(axes, "speed that the task does not see", 11)
+    heading(axes, "null-space velocity", 11)
     axes.set_xlabel("t in s")
     axes.set_ylabel("‖(1 − J#J) v‖ in rad/s")
     tidy(axes)
@@ -169,7 +171,7 @@ def _draw_drifts(comparison: Comparison, axes: Any) -> None:
                   label=run.name.replace("-", " "))  # fmt: skip
     axes.set_xticks(range(comparison.motion.cycles + 1))
     axes.set_ylim(bottom=0.0)
-    heading(axes, "drift: distance of the joints from the start", 11)
+    heading(axes, "joint drift after each cycle", 11)
     axes.set_xlabel("cycles")
     axes.set_ylabel("‖q − q(0)‖ in rad")
     axes.legend(fontsize=9, frameon=False, loc="best")
@@ -191,6 +193,6 @@ def _draw_costs(comparison: Comparison, axes: Any) -> None:
     axes.set_yscale("log")
     axes.set_ylim(0.8, 2.0 * axes.get_ylim()[1])
     axes.set_xticks(range(len(keys)), [f"∫ {COSTS[key]}" for key in keys])
-    heading(axes, "costs, as multiples of the least", 11)
+    heading(axes, "costs relative to the lowest", 11)
     tidy(axes)
     axes.grid(visible=False, axis="x")

@@ -1,4 +1,4 @@
-"""A comparison of laws as a table for the terminal."""
+"""A comparison of laws as a text table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from dynamis.task_space.comparison import Comparison
 
 HEADINGS = (
-    "law", "∫½ τᵀM⁻²τ", "∫½ τᵀM⁻¹τ", "∫½ τᵀτ", "peak torque", "drift", "motion the task does not see", "task error",
+    "law", "∫½ τᵀM⁻²τ", "∫½ τᵀM⁻¹τ", "∫½ τᵀτ", "peak torque", "drift", "null-space velocity", "task error",
 )  # fmt: skip
 COST_COLUMNS = (1, 2, 3)
 BEST = "*"
 
 
 def table(comparison: Comparison) -> str:
-    """One line for each law; the least cost of each kind has a star."""
+    """One row per law; the lowest cost of each column is marked."""
     runs = comparison.runs
     least = {key: min((run.costs[key] for run in runs if run.trajectory.complete), default=None) for key in runs[0].costs}
     rows = []
@@ -29,8 +29,8 @@ def table(comparison: Comparison) -> str:
     cycles = f"{motion.cycles} cycles of {motion.period:g} s" if motion.cycles > 1 else f"one cycle of {motion.period:g} s"
     title = f"{comparison.robot.name}: {', '.join(comparison.task.names)} along a {type(motion).__name__.lower()}, {cycles}"
     lines = [title, "", *_aligned([HEADINGS, *rows])]
-    stars = f"{BEST} the least of its column" if len(runs) > 1 else ""
-    drift = "drift: how far the joints are from where they began, after the last cycle"
+    stars = f"{BEST} lowest of the column" if len(runs) > 1 else ""
+    drift = "drift: ‖q − q(0)‖ after the last cycle"
     return "\n".join([*lines, "", *([stars] if stars else []), drift])
 
 

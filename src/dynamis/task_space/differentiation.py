@@ -1,4 +1,4 @@
-"""Derivatives of a user's function of the configuration, by tracing it once on symbols of its own."""
+"""Derivatives of a user-defined function of the configuration, by tracing it once on symbols."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _as_vector(value: Any, size: int) -> Array:
     x = np.asarray(value, dtype=object)
     x = x.reshape(1) if x.ndim == 0 else x
     if x.shape != (size,):
-        raise InputError(f"the task's function returned shape {x.shape}; Function(f, size={size}) needs ({size},)")
-    return np.array([as_scalar(e, "the task's function's value") for e in x], dtype=object)
+        raise InputError(f"the task function returned shape {x.shape}; Function(f, size={size}) requires ({size},)")
+    return np.array([as_scalar(e, "the value of the task function") for e in x], dtype=object)
 
 
 def at(expressions: Array, symbols: Sequence[Node], values: Sequence[Any]) -> Array:

@@ -1,4 +1,4 @@
-"""Feedback in the task space: equation (11) of the exam, whose error obeys (12), ë + K_D ė + K_P e = 0."""
+"""Task-space feedback: equation (11) of the exam, with error dynamics (12), ë + K_D ė + K_P e = 0."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Gains:
 
     @staticmethod
     def of(task: Task, stiffness: Any = None, damping: Any = None) -> Gains:
-        """Numbers or vectors; K_P = 100 unless given, and K_D critical, 2 √K_P, unless given."""
+        """Gains from numbers or vectors; by default K_P = 100 and K_D = 2 √K_P (critical damping)."""
         K_P = _diagonal(100.0 if stiffness is None else stiffness, task, "K_P")
         K_D = 2.0 * np.sqrt(K_P) if damping is None else _diagonal(damping, task, "K_D")
         return Gains(K_P, K_D)
@@ -52,8 +52,8 @@ def _diagonal(value: Any, task: Task, name: str) -> Array:
         found = np.diag(found)
     if found.shape not in ((), (task.size,)) or not np.isfinite(found).all() or np.any(found <= 0.0):
         raise InputError(
-            f"{name} takes a positive number or {task.size} of them ({', '.join(task.names)}): errors decouple only with "
-            "diagonal gains"
+            f"{name} must be one positive number or {task.size} ({', '.join(task.names)}): the error dynamics "
+            "decouple only with diagonal gains"
         )
     return np.broadcast_to(found, (task.size,)).copy()
 
@@ -70,7 +70,7 @@ class Feedback:
 
     ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is one of
     `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a singular
-    state a `SingularityWarning` says so, and the torque is that of `resolve`, or, for a function of one's own, a damped one.
+    state a `SingularityWarning` is issued, and the torque is that of `resolve`, or a damped one for a user-defined function.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Feedback:
         if not isinstance(robot, Robot) or not isinstance(task, Task):
             raise InputError("Feedback takes a robot, a task and a motion, such as Feedback(robot, Position(), motion)")
         if not callable(motion):
-            raise InputError("motion takes a function of t that returns (x_d, ẋ_d, ẍ_d), such as Circle().from_start(x)")
+            raise InputError("motion must be a function of t that returns (x_d, ẋ_d, ẍ_d), such as Circle().from_start(x)")
         chosen, preferences, gains = law_named(law), checked_preferences(null_space), Gains.of(task, K_P, K_D)
         self.robot, self.task, self.motion, self.gains = robot, task, motion, gains
         self._name = next((name for name, known in LAWS.items() if known is chosen), None)
@@ -105,7 +105,7 @@ class Feedback:
         self._damping = np.array([float(regularisation)])
 
     def __repr__(self) -> str:
-        law = self._name or "a law of one's own"
+        law = self._name or "user-defined law"
         return f"<Feedback of {', '.join(self.task.names)} on {printable(self.robot.name)}: {law}>"
 
     def __call__(self, t: float, q: Any, v: Any) -> Array:
@@ -119,12 +119,12 @@ class Feedback:
         return self._at_singularity(q, v, desired)
 
     def _at_singularity(self, q: Array, v: Array, desired: Array) -> Array:
-        """What can be moved is moved, with a warning; where the coordinates themselves are singular, an error says so."""
+        """The torque of `resolve` or a damped one, with a warning; raises if the task coordinates are singular."""
         checked_instant(self.robot, q, v, self.task)
         if self._name is None:
             warnings.warn(
-                f"the task is singular at this state: the law is damped with λ = {FALLBACK:g} there. Choose it by name: "
-                "regularisation=…",
+                f"the task is singular at this state: the law is damped with λ = {FALLBACK:g}. Set the damping explicitly "
+                "with regularisation=…",
                 SingularityWarning, stacklevel=3,
             )  # fmt: skip
             return self.kernel(q, v, desired, np.array([FALLBACK]))

@@ -1,4 +1,4 @@
-"""Robot and task at one state: the numbers, or expressions, from which every law of the task space is made."""
+"""Robot and task at one state: the quantities, numeric or symbolic, that all task-space laws use."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ HELD = 1e-15  # of the largest diagonal entry: a λ² above it is felt
 class Instant:
     """M v̇ + n = τ and ẍ = J v̇ + J̇ v at one state; the exam's B is M, and n = c + g with friction and springs.
 
-    Where only some joints are driven, M and J are those of the driven ones with the others eliminated (`reduced`): then
-    ``beta`` is still that of the whole robot.
+    If only some joints are actuated, M and J are those of the actuated joints with the others eliminated (`reduced`);
+    ``beta`` remains that of the whole robot.
     """
 
     M: Array
@@ -40,9 +40,9 @@ class Instant:
     @staticmethod
     def of(robot: Robot, q: Any, v: Any, task: Task, actuated: Any = None) -> Instant:
         if not isinstance(task, Task):
-            raise InputError(f"task must be one of dynamis.task_space, such as Position(), got {type(task).__name__}")
+            raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
         if np.ndim(q) != 1 or np.ndim(v) != 1:
-            raise InputError("a law is written for one state, q (nq) and v (n); for batches there is task_kernels")
+            raise InputError("laws are evaluated at one state, q (nq) and v (n); use task_kernels for batches")
         M, J, n, drift = robot.mass_matrix(q), task.jacobian(robot, q), robot.bias(q, v), task.bias(robot, q, v)
         whole = Instant(M, J, n, drift, J @ solve_positive(M, n) - drift)
         driven = actuated_coordinates(robot, actuated)
@@ -50,7 +50,7 @@ class Instant:
 
     @cached_property
     def A_T(self) -> Array:
-        """Aᵀ = M⁻¹ Jᵀ: A τ is what torques add to ẍ."""
+        """Aᵀ = M⁻¹ Jᵀ: A τ is the contribution of the torques to ẍ."""
         return solve_positive(self.M, self.J.T)
 
     @cached_property
@@ -63,7 +63,7 @@ class Instant:
         return np.linalg.solve(np.linalg.cholesky(self.M), self.J.T).T
 
     def reduced(self, driven: Sequence[int]) -> Instant:
-        """The driven joints alone, the others moving as they must: M* = M_aa − M_ab M_bb⁻¹ M_ba, J* = J_a − J_b M_bb⁻¹ M_ba.
+        """The actuated joints with the passive ones eliminated: M* = M_aa − M_ab M_bb⁻¹ M_ba, J* = J_a − J_b M_bb⁻¹ M_ba.
 
         J* is the generalised Jacobian of a free-flying robot [Umetani, Yoshida 1989]; J* M*⁻¹ are the driven columns of J M⁻¹.
         """
@@ -83,7 +83,7 @@ class Instant:
 
 
 def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:
-    """The indices in v of the driven coordinates: all (None), ``"joints"`` (all but a free base), indices or names."""
+    """The indices in v of the actuated coordinates: all (None), ``"joints"`` (all but a free base), indices or names."""
     if actuated is None:
         return list(range(robot.n))
     names = robot.coordinate_names
@@ -103,7 +103,7 @@ def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:
         else:
             raise InputError(f"actuated= takes names or indices from 0 to {robot.n - 1}, got {given!r}")
     if not found or len(set(found)) != len(found):
-        raise InputError("actuated= names each driven coordinate once, and at least one")
+        raise InputError("actuated= must name at least one coordinate, each once")
     return sorted(found)
 
 
@@ -124,19 +124,19 @@ def solved(G: Array, b: Array, damping: Any = 0.0) -> Array:
         return solve_positive(G, b) / where(lost, 0.0, 1.0)
     try:
         if lost:
-            raise SingularError("a pivot is nothing but rounding")
+            raise SingularError("a pivot is zero to rounding")
         return solve_positive(G, b)
     except SingularError:
         raise SingularError(
-            "the task is singular at this state: some direction of it cannot be moved; give damping=…, or use "
-            "operational_space or resolve, which find out what is left and say so"
+            "the task is singular at this state: J M⁻¹ Jᵀ is rank-deficient; give damping=…, or use "
+            "operational_space or resolve, which truncate the singular directions"
         ) from None
 
 
 def singular(G: Array, damping: Any = 0.0) -> Any:
-    """Whether a pivot of G + λ² 1 is rounding, for numbers and symbols: no digit of the inverse is right then.
+    """Whether a pivot of G + λ² 1 is zero to rounding, for numbers and symbols: the inverse then has no correct digit.
 
-    A pivot's error is that of its diagonal entry over the least of the pivots before it. A damping that is felt holds them all.
+    The error of a pivot is that of its diagonal entry over the least preceding pivot. Significant damping keeps all nonzero.
     """
     diagonal = list(np.diag(G))
     largest = diagonal[0]

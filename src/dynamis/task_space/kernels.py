@@ -1,4 +1,4 @@
-"""Λ, μ, p and a law over batches of states, compiled; the damping is given when they are called."""
+"""Compiled Λ, μ, p and a law for batches of states; the damping is an argument."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskKernels:
-    """A robot and a task, compiled: every function takes batches, whose leading axes broadcast.
+    """Compiled task-space functions of a robot and a task for batches; leading axes broadcast.
 
-    States where the task is singular, to rounding in double precision, give what is not finite, with a `SingularityWarning`
-    that counts them; a ``damping`` λ > 0 keeps all finite: one number, or one for each state (…). Arrays on a GPU stay there,
-    where nothing is counted.
+    Results are not finite at states where the task is singular to rounding in double precision; a `SingularityWarning` gives
+    their number. A ``damping`` λ > 0, one number or one per state (…), keeps all results finite. GPU arrays give GPU results,
+    without the warning.
     """
 
     inertia_kernel: Kernel
@@ -43,7 +43,7 @@ class TaskKernels:
         return _called(self.inertia_kernel, (q,), damping)
 
     def bias(self, q: Any, v: Any, damping: Any = 0.0) -> Array:
-        """μ + p (…, m): the force that keeps the task from accelerating."""
+        """μ + p (…, m): the task force for zero task acceleration."""
         return _called(self.bias_kernel, (q, v), damping)
 
     def terms(self, q: Any, v: Any, damping: Any = 0.0) -> tuple[Array, Array, Array]:
@@ -105,7 +105,7 @@ def _called(kernel: Kernel, arrays: tuple[Any, ...], damping: Any) -> Any:
     # one number for each state: a last axis of length one
     level: Array = np.asarray(damping, dtype=np.float32 if single else np.float64)[..., None]
     if not (np.isfinite(level) & (level >= 0.0)).all():
-        raise InputError("damping takes a number from 0 on, or one for each state")
+        raise InputError("damping must be a non-negative number, or one per state")
     result = kernel(*given, as_cupy(level) if gpu else level)
     parts = result if isinstance(result, tuple) else (result,)
     if isinstance(parts[0], np.ndarray):
@@ -124,6 +124,6 @@ def _tell(parts: tuple[Array, ...], name: str) -> None:
     place = f", the first at index {tuple(int(k) for k in where[0])}" if lost.ndim and len(where) else ""
     warnings.warn(
         f"the task is singular at {int(lost.sum())} of {lost.size} states{place}: the result there is not finite; "
-        "give damping=… to keep it so",
+        "give damping=… for finite results",
         SingularityWarning, stacklevel=4,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Torques within limits: the law as a small quadratic program in the joints' accelerations.
+"""Torques within limits: the law as a small quadratic program in the joint accelerations.
 
 The program is solved by DAQP, a dual active-set method for small dense problems (docs/decisions, "Task space", has the
 measurements behind the choice).
@@ -31,11 +31,11 @@ FIRM = 1e-6  # of its largest entry: added to a singular cost that the solver's 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitedTorque:
-    """``tau`` within the torque limits, the joints' ``acceleration``, and what it costs.
+    """Torque ``tau`` within the limits, the joint ``acceleration``, and the cost.
 
-    ``task_error`` is ẍ − ẍ_achieved, zero where the limits allow the task; ``acceleration_excess`` is how far the joints'
-    accelerations are beyond their limits, zero unless the torque limits force them to. ``status`` is a sentence; ``active``
-    names the joints at a torque limit.
+    ``task_error`` is ẍ − ẍ_achieved, zero if the task is feasible; ``acceleration_excess`` is the violation of the acceleration
+    limits, nonzero only if the torque limits enforce it. ``status`` is a sentence; ``active`` names the joints at a torque
+    limit.
     """
 
     tau: Array
@@ -66,14 +66,14 @@ def limited_torque(
     weight: Weight = None,
     null_space: Any = (),
 ) -> LimitedTorque:
-    """The torque that executes ẍ at the least cost ½ (τ − τ₀)ᵀ W (τ − τ₀) within limits.
+    """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀) within limits.
 
-    ``torque_limits`` is "model" (the robot's own), None, or a number, n of them, or (lower, upper); ``acceleration_limits``
-    likewise, None unless given; for two joints a pair is one of lists. ``law``, ``weight`` and ``null_space`` are as for
-    `resolve`.
+    ``torque_limits`` is "model" (the robot's effort limits), None, one number, n numbers, or (lower, upper);
+    ``acceleration_limits`` likewise, by default None; for two joints (lower, upper) must be lists. ``law``, ``weight`` and
+    ``null_space`` are as for `resolve`.
 
-    Where the limits leave no such torque, torque limits are kept, accelerations exceed theirs as little as possible, then the
-    task is missed by as little as possible, in this order; ``status`` says by how much.
+    If the task is infeasible, the torque limits hold, the violation of the acceleration limits is minimised first, then the
+    task error; ``status`` reports both.
 
     Needs the extra ``qp``: pip install 'dynamis[qp]'.
     """
@@ -133,7 +133,7 @@ class _Problem:
                 # … and the least cost among those that are as near
                 cheapest = self._program(self.H, self.f, a_low, a_high, J, J @ nearest)
                 return (nearest if cheapest is None else cheapest), False
-        raise InputError("the solver finds no torque within these limits: are they of sizes that a robot can have?")
+        raise InputError("the quadratic program failed for these limits: check their magnitudes")
 
     def _least_excess(self) -> Array | None:
         """By how much accelerations must exceed their limits: the least Σ s² that torque limits ask for; None: not at all."""
@@ -176,7 +176,7 @@ def _solver() -> Any:
         import daqp
     except ImportError:
         raise MissingExtraError(
-            "torques within limits need a solver of quadratic programs: pip install 'dynamis[qp]'"
+            "torques within limits need the quadratic-programming solver DAQP: pip install 'dynamis[qp]'"
         ) from None
     return daqp
 
@@ -188,8 +188,8 @@ def _bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
     pair = given if isinstance(given, tuple) and len(given) == 2 else None
     if n == 2 and pair is not None and not any(map(np.ndim, pair)):
         raise InputError(
-            f"{name}={given!r} may be a limit for each of the 2 joints, or (lower, upper) for both: write "
-            f"[{pair[0]!r}, {pair[1]!r}] for the one, ([{pair[0]!r}] * 2, [{pair[1]!r}] * 2) for the other"
+            f"{name}={given!r} is ambiguous for 2 joints: write [{pair[0]!r}, {pair[1]!r}] for one limit per joint, "
+            f"([{pair[0]!r}] * 2, [{pair[1]!r}] * 2) for (lower, upper) of both"
         )
     try:
         if pair is None:
@@ -198,9 +198,9 @@ def _bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
         else:
             low, high = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in pair)
     except (TypeError, ValueError):
-        raise InputError(f"{name} takes a number, {n} of them, or a pair (lower, upper) of such; got {given!r}") from None
+        raise InputError(f"{name} must be one number, {n} numbers, or a pair (lower, upper) of these; got {given!r}") from None
     if np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
-        raise InputError(f"{name}: every lower limit must be at most its upper one, and a single limit at least 0")
+        raise InputError(f"{name}: lower limits must not exceed upper limits, and symmetric limits must not be negative")
     return low, high
 
 
@@ -208,13 +208,13 @@ def _sentence(
     task: Task, names: tuple[str, ...], feasible: bool, at: tuple[tuple[str, ...], tuple[str, ...]], error: Array, excess: Array
 ) -> str:
     kinds = zip(("torque", "acceleration"), at, strict=True)
-    at_limits = "".join(f"; at their {kind} limits: {', '.join(joints)}" for kind, joints in kinds if joints)
+    at_limits = "".join(f"; joints at their {kind} limits: {', '.join(joints)}" for kind, joints in kinds if joints)
     if feasible:
-        return f"the task is executed within the limits{at_limits}"
+        return f"the task is feasible within the limits{at_limits}"
     parts = []
     if np.any(excess > 0.0):
         worst = int(np.argmax(excess))
-        parts.append(f"{names[worst]} must accelerate beyond its limit by {excess[worst]:.3g}")
+        parts.append(f"the acceleration of {names[worst]} exceeds its limit by {excess[worst]:.3g}")
     k = int(np.argmax(np.abs(error)))
-    parts.append(f"the task is missed by {np.linalg.norm(error):.3g}, most along {task.names[k]} ({error[k]:+.3g})")
-    return f"no torque within the limits executes the task; with the nearest one {' and '.join(parts)}{at_limits}"
+    parts.append(f"the task error is {np.linalg.norm(error):.3g}, largest along {task.names[k]} ({error[k]:+.3g})")
+    return f"the task is infeasible within the limits; for the best torque {' and '.join(parts)}{at_limits}"

@@ -1,4 +1,4 @@
-"""Desired motions of a task: x_d(t) with its first two derivatives, begun and ended at rest."""
+"""Desired task motions: x_d(t) with its first two derivatives, from rest to rest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Desired = tuple[Array, Array, Array]  # x_d, ẋ_d, ẍ_d
 
 @dataclass(frozen=True, repr=False)
 class Circle:
-    """Circles through the starting point, each begun and ended at rest: ``cycles`` of ``period`` seconds.
+    """Circles through the start point, each from rest to rest: ``cycles`` of ``period`` seconds.
 
-    ``axes`` are the two components of the task that draw it; the centre lies ``radius`` behind the start along the first.
+    ``axes`` are the two task components of the circle's plane; the centre is at −``radius`` from the start along the first.
     """
 
     radius: float = 0.1
@@ -57,7 +57,7 @@ class Circle:
 
 @dataclass(frozen=True, repr=False)
 class Line:
-    """There and back along one component of the task, by ``length``: ``cycles`` of ``period`` seconds, at rest at both ends."""
+    """Motion by ``length`` along one task component and back: ``cycles`` of ``period`` seconds, at rest at both ends."""
 
     length: float = 0.2
     period: float = 2.0
@@ -106,12 +106,14 @@ def _check(motion: Circle | Line) -> None:
     for name in ("radius", "length", "period"):
         value = getattr(motion, name, 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-            raise InputError(f"{type(motion).__name__}({name}=…) takes a positive number, got {value!r}")
+            raise InputError(f"{type(motion).__name__}({name}=…) must be a positive number, got {value!r}")
     if isinstance(motion.cycles, bool) or not isinstance(motion.cycles, int | np.integer) or motion.cycles < 1:
-        raise InputError(f"{type(motion).__name__}(cycles=…) takes a whole number from 1, got {motion.cycles!r}")
+        raise InputError(f"{type(motion).__name__}(cycles=…) must be a positive integer, got {motion.cycles!r}")
 
 
 def _within(axes: tuple[int, ...], size: int, what: str) -> tuple[int, ...]:
     if not all(isinstance(k, int | np.integer) and 0 <= k < size for k in axes):
-        raise InputError(f"{what} moves along components {axes}, but the task has {size}: choose from 0 to {size - 1}")
+        raise InputError(
+            f"{what} moves along components {axes}, but the task has {size} components: choose from 0 to {size - 1}"
+        )
     return axes

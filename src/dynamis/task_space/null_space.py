@@ -1,8 +1,8 @@
-"""Preferred torques: what a redundant robot does with the freedom that the task leaves.
+"""Null-space objectives: preferred torques of a redundant robot.
 
-A term asks for a joint acceleration a₀; τ₀ = M a₀ is handed to a law as ``preferred=``, which lets through what the task does
-not feel (equation (8) of the exam: M (1 − J^# J) q̈₀). `Compensation` asks for τ₀ = n itself: then a law minimises the torque
-beyond what weight and Coriolis forces need anyway.
+A term specifies a joint acceleration a₀; τ₀ = M a₀ is passed to a law as ``preferred=``, which projects it into the null space
+of the task (equation (8) of the exam: M (1 − J^# J) q̈₀). `Compensation` specifies τ₀ = n: a law then minimises the torque in
+addition to that for gravity and Coriolis forces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 
 class Preference(ABC):
-    """Something a robot does beside its task."""
+    """A null-space objective."""
 
     @abstractmethod
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:
@@ -34,7 +34,7 @@ class Preference(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Damping(Preference):
-    """a₀ = −d v: motion that the task does not need dies out in about 1/d seconds."""
+    """a₀ = −d v: null-space velocities decay with time constant 1/d."""
 
     rate: float
 
@@ -50,7 +50,7 @@ class Damping(Preference):
 
 @dataclass(frozen=True, repr=False)
 class Compensation(Preference):
-    """τ₀ = n: weight, Coriolis forces, friction and springs are carried, so that the null space does not fall."""
+    """τ₀ = n: compensation of gravity, Coriolis forces, friction and springs in the null space."""
 
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:
         return robot.bias(q, v)
@@ -61,7 +61,7 @@ class Compensation(Preference):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posture(Preference):
-    """a₀ = k (q_rest − q): back to a configuration, for robots without quaternions."""
+    """a₀ = k (q_rest − q): attraction to a configuration, for robots without quaternions."""
 
     rest: Any
     gain: float = 25.0
@@ -69,7 +69,9 @@ class Posture(Preference):
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
         rest = np.asarray(self.rest, dtype=float)
         if robot.nq != robot.n or rest.shape != (robot.n,):
-            raise InputError(f"Posture(rest) takes the {robot.n} positions of a robot without quaternions, got {rest.shape}")
+            raise InputError(
+                f"Posture(rest) takes {robot.n} joint positions of a robot without quaternions, got shape {rest.shape}"
+            )
         return robot.mass_matrix(q) @ (self.gain * (rest - np.asarray(q)))
 
     __repr__ = as_call
@@ -78,9 +80,9 @@ class Posture(Preference):
 
 @dataclass(frozen=True, repr=False)
 class AwayFromLimits(Preference):
-    """a₀ = −k ∇U, U = ½ Σ ((q − middle)/range)²: towards the middle of the joints' ranges [Liégeois 1977].
+    """a₀ = −k ∇U, U = ½ Σ ((q − middle)/range)²: towards the middle of the joint ranges [Liégeois 1977].
 
-    Coordinates without limits stay as they are.
+    Coordinates without limits are not affected.
     """
 
     gain: float = 25.0
@@ -102,7 +104,7 @@ class AwayFromLimits(Preference):
 
 
 class Gradient(Preference):
-    """a₀ = k ∇h along v, for a function h(robot, q) of one's own that is to grow; k < 0 makes it shrink."""
+    """a₀ = k ∇h along v, to increase a user-defined function h(robot, q); k < 0 decreases it."""
 
     def __init__(self, h: Callable[[Any, Array], Any], gain: float = 1.0) -> None:
         if not isinstance(gain, int | float | np.number) or not np.isfinite(gain):
@@ -117,9 +119,9 @@ class Gradient(Preference):
 
 
 def manipulability_gradient(task: Task, gain: float = 1.0) -> Gradient:
-    """a₀ = k ∇w, w = √det(J Jᵀ): towards configurations that move the task well [Yoshikawa 1985].
+    """a₀ = k ∇w, w = √det(J Jᵀ): towards configurations of high manipulability [Yoshikawa 1985].
 
-    w has no gradient where it is zero; start elsewhere.
+    w has no gradient where it is zero; start from a regular configuration.
     """
     return Gradient(lambda robot, q: np.array([volume(task.jacobian(robot, q))]), gain)
 
@@ -135,7 +137,7 @@ def checked_preferences(given: Any) -> tuple[Preference, ...]:
     for preference in preferences:
         if not isinstance(preference, Preference):
             raise InputError(
-                "null_space= takes preferences: Damping(5.0), Posture(q), AwayFromLimits(), Gradient(h), Compensation(); "
+                "null_space= takes objectives such as Damping(5.0), Posture(q), AwayFromLimits(), Gradient(h), Compensation(); "
                 f"got {type(preference).__name__}"
             )
     return preferences

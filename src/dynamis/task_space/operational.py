@@ -1,4 +1,4 @@
-"""The equations of motion in the space of a task: Λ ẍ + μ + p = F with τ = Jᵀ F.
+"""Operational-space equations of motion: Λ ẍ + μ + p = F with τ = Jᵀ F.
 
 [Rocco, "Modello dinamico nello spazio operativo"]: Λ is his B_A, μ his C_A ẋ, p his g_A; [Khatib 1987].
 """
@@ -26,12 +26,12 @@ Array = npt.NDArray[Any]
 class OperationalModel:
     """Λ ẍ + μ + p = F and τ = Jᵀ F at one state.
 
-    ``Lambda`` (m × m) the inertia felt at the task, ``mu`` (m) Coriolis, centrifugal, friction and spring forces, ``p`` (m) the
-    weight; ``J`` (m × n), ``J_dot_v`` (m); ``J_bar`` = M⁻¹ Jᵀ Λ (n × m) the dynamically consistent inverse; ``N`` = 1 − J̄ J
-    (n × n), whose transpose takes any torque to one that the task does not feel. ``how`` says how Λ was found, in words;
+    ``Lambda`` (m × m) is the operational-space inertia, ``mu`` (m) Coriolis, centrifugal, friction and spring forces, ``p`` (m)
+    gravity; ``J`` (m × n), ``J_dot_v`` (m); ``J_bar`` = M⁻¹ Jᵀ Λ (n × m) the dynamically consistent inverse; ``N`` = 1 − J̄ J
+    (n × n), whose transpose projects torques into the null space of the task. ``how`` describes how Λ was computed;
     ``condition`` is σ_max / σ_min of J M^-½, infinite at a singularity.
 
-    Where only some coordinates are driven, J, J̄ and N are those of the driven ones (``actuated``).
+    If only some coordinates are actuated, J, J̄ and N refer to those (``actuated``).
     """
 
     Lambda: Array
@@ -56,7 +56,7 @@ class OperationalModel:
         return self.Lambda @ np.asarray(acceleration, dtype=float) + self.mu + self.p
 
     def torque(self, acceleration: Any, null_torque: Any = None) -> Array:
-        """τ = Jᵀ F, and Nᵀ τ₀ of a torque that the task shall not feel."""
+        """τ = Jᵀ F, plus Nᵀ τ₀ for a null-space torque τ₀."""
         tau = self.J.T @ self.force(acceleration)
         return tau if null_torque is None else tau + self.N.T @ np.asarray(null_torque, dtype=float)
 
@@ -115,7 +115,7 @@ def operational_space(
 
 
 def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0.0) -> tuple[Array, Array, Array]:
-    """(Λ, μ, p) with a fixed damping, for numbers and symbols: what `task_kernels` compiles."""
+    """(Λ, μ, p) with a fixed damping, for numbers and symbols; compiled by `task_kernels`."""
     at = Instant.of(robot, q, v, task)
     weight = at.A_T.T @ robot.gravity(q)
     bias = at.A_T.T @ at.n - at.drift
@@ -129,8 +129,8 @@ def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any 
         at = Instant.of(robot, q, v, task, actuated)
     if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
         raise SingularError(
-            "the task's coordinates are singular at this configuration, so their rates are infinite; "
-            "choose others: coordinates='geometric' has no such place"
+            "the orientation coordinates of the task are singular at this configuration, so their rates are infinite; "
+            "choose others: coordinates='geometric' has no singularity"
         )
     return at
 
@@ -140,11 +140,13 @@ def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
     if not isinstance(robot, Robot):
         raise InputError(f"this takes a Robot, such as dynamis.load('panda'), got {type(robot).__name__}")
     if not isinstance(task, Task):
-        raise InputError(f"task must be one of dynamis.task_space, such as Position(), got {type(task).__name__}")
+        raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
     if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+        raise InputError(
+            f"robot {robot.name!r} has symbolic parameters without values: give them with load(…, parameters={{…}})"
+        )
     inputs = robot._evaluator.inputs
     found = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v, robot.n, "v")
     if object in (found[0].dtype, found[1].dtype):
-        raise InputError("rank and damping are decided on numbers; for symbols there is operational_terms(…, damping)")
+        raise InputError("rank and damping are determined numerically; use operational_terms(…, damping) for symbolic states")
     return found

@@ -1,6 +1,6 @@
-"""Tasks one above the other: each is executed as far as those above it allow, dynamically consistent [Sentis, Khatib 2005].
+"""Prioritised tasks: each task is realised in the dynamically consistent null space of those above it [Sentis, Khatib 2005].
 
-Level k sees J_k|p = J_k N_p through what the levels above leave, N_p = 1 − Σ J̄_j|p J_j|p, and
+Level k has the Jacobian J_k|p = J_k N_p in the null space of the levels above, N_p = 1 − Σ J̄_j|p J_j|p, and
 F_k = Λ_k|p (ẍ_k − J̇_k v + J_k M⁻¹ (n − τ_p)) with τ_p the torque of the levels above, so that τ = Σ J_k|pᵀ F_k + N_pᵀ τ₀.
 """
 
@@ -31,7 +31,7 @@ Invert = Callable[[int, Array, Array], tuple[Array, Array]]  # level, J_k, J_k|p
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level:
-    """What became of one task: ``task_error`` ẍ − ẍ_achieved, and how much of it the tasks above leave."""
+    """Result of one task: ``task_error`` ẍ − ẍ_achieved, and its rank in the null space of the tasks above."""
 
     names: tuple[str, ...]
     task_error: Array
@@ -48,7 +48,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prioritised:
-    """``tau``, and what became of each task, the most important first."""
+    """Torque ``tau``, and the result of each task in order of priority."""
 
     tau: Array
     acceleration: Array
@@ -61,9 +61,9 @@ class Prioritised:
 
 
 def prioritised_torque(robot: Robot, q: Any, v: Any, levels: Levels, *, damping: Any = 0.0, preferred: Any = None) -> Array:
-    """τ of tasks in the order of their importance, for numbers and symbols, with a fixed damping of each Λ_k|p.
+    """τ of tasks in order of priority, for numbers and symbols, with a fixed damping of each Λ_k|p.
 
-    The damping acts on the forces; null spaces are built without it, except where a task is singular.
+    The damping affects the forces; null spaces are computed without it, except where a task is singular.
     """
     M, n = robot.mass_matrix(q), robot.bias(q, v)
 
@@ -90,10 +90,10 @@ def _recursion(M: Array, n: Array, parts: Sequence[tuple[Array, Array]], invert:
 def prioritised(
     robot: Robot, q: Any, v: Any, levels: Levels, *, null_space: Any = (), damping: float = 0.0, tolerance: float = TOLERANCE
 ) -> Prioritised:
-    """The torque for tasks in the order of their importance, with a report of each.
+    """The torque for tasks in order of priority, with a report of each.
 
-    A direction of a task that those above it have used up, or that is singular, is left out (or damped, with ``damping``); its
-    level says so. A damped task falls short of ẍ, but those below it still leave alone what it can move.
+    A direction of a task that is singular, also in the null space of the tasks above, is truncated (or damped, with
+    ``damping``); its level reports it. A damped task does not reach ẍ, but lower tasks still act in its null space only.
 
     >>> import dynamis as dy, numpy as np
     >>> robot, ts = dy.load("panda"), dy.task_space
@@ -103,7 +103,7 @@ def prioritised(
     [True, True]
     """
     if not levels or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in levels):
-        raise InputError("levels takes pairs (task, acceleration), the most important first")
+        raise InputError("levels must be pairs (task, acceleration), the highest priority first")
     for task, _ in levels:
         q, v = checked_state(robot, q, v, task)
     instants = [checked_instant(robot, q, v, task) for task, _ in levels]

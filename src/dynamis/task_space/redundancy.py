@@ -1,8 +1,8 @@
-"""Which torque executes the task when there are many: laws named after what they minimise.
+"""Redundancy resolution: laws named after the cost they minimise.
 
 All minimise ½ (τ − τ₀)ᵀ W (τ − τ₀) subject to J q̈ = ẍ − J̇ q̇, which in torques is A τ = b with A = J M⁻¹ and
-b = ẍ − J̇ q̇ + J M⁻¹ n, so that τ = X G⁻¹ (b − A τ₀) + τ₀ with X = W⁻¹ Aᵀ and G = A X. The preferred torque τ₀ thus arrives
-through the projector 1 − X G⁻¹ A, the right one for each W.
+b = ẍ − J̇ q̇ + J M⁻¹ n, so that τ = X G⁻¹ (b − A τ₀) + τ₀ with X = W⁻¹ Aᵀ and G = A X. The preferred torque τ₀ is thus
+projected by 1 − X G⁻¹ A, the null-space projector for W.
 
 Written for one state, for numbers and symbols, with a fixed damping: G⁻¹ is (G + λ² 1)⁻¹. Equation numbers are those of the
 exam "Robotica II", 10 June 2009, whose B is our M.
@@ -31,7 +31,7 @@ def least_driven_acceleration(
     robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
     actuated: Any = None,
 ) -> Array:  # fmt: skip
-    """Equation (6): τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the square of the acceleration M⁻¹ τ that τ drives."""
+    """Equation (6): τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ due to τ."""
     at = Instant.of(robot, q, v, task, actuated)
     return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
 
@@ -49,7 +49,7 @@ def least_torque(
     robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
     actuated: Any = None,
 ) -> Array:  # fmt: skip
-    """τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ τ; known to whip a long motion up [Hollerbach, Suh 1987]."""
+    """τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ τ; can be unstable over long motions [Hollerbach, Suh 1987]."""
     at = Instant.of(robot, q, v, task, actuated)
     return _minimised(at, at.A_T, at.A_T.T @ at.A_T, acceleration, damping, preferred)
 
@@ -58,14 +58,14 @@ def least_weighted_torque(
     robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, weight: Weight, damping: Any = 0.0, preferred: Any = None,
     actuated: Any = None,
 ) -> Array:  # fmt: skip
-    """τ minimises ½ τᵀ W τ for a symmetric positive definite W of one's own."""
+    """τ minimises ½ τᵀ W τ for a user-defined symmetric positive definite W."""
     at = Instant.of(robot, q, v, task, actuated)
     X = solve_positive(weight_matrix(weight, robot, q, v, len(at.M)), at.A_T)
     return _minimised(at, X, at.A_T.T @ X, acceleration, damping, preferred)
 
 
 def least_driven_acceleration_at_rest(robot: Robot, q: Any, task: Task, acceleration: Any, *, damping: Any = 0.0) -> Array:
-    """Equation (10): τ = M J^# ẍ, what is left of (6) at rest and without gravity."""
+    """Equation (10): τ = M J^# ẍ, equation (6) at rest and without gravity."""
     J = task.jacobian(robot, q)
     return robot.mass_matrix(q) @ (J.T @ solved(J @ J.T, of_task(acceleration, len(J)), damping))
 
@@ -79,14 +79,14 @@ def _minimised(at: Instant, X: Array, G: Array, acceleration: Any, damping: Any,
 
 
 def weight_matrix(weight: Weight, robot: Robot, q: Any, v: Any, size: int) -> Array:
-    """W (n × n) of a matrix, a diagonal, or a function of the state."""
+    """W (n × n) from a matrix, a diagonal, or a function of the state."""
     W = np.asarray(weight(robot, q, v) if callable(weight) else weight)
     W = np.diag(W) if W.ndim == 1 else W
     if W.shape != (size, size):
-        raise InputError(f"weight= has shape {W.shape}; it must be ({size}, {size}) or the {size} entries of a diagonal")
+        raise InputError(f"weight= has shape {W.shape}; it must be ({size}, {size}), or ({size},) for a diagonal")
     if W.dtype != object:
         if not np.isfinite(W).all() or not np.allclose(W, W.T) or np.linalg.eigvalsh(W)[0] <= 0.0:
-            raise InputError("weight= must be symmetric and positive definite, as it weighs every torque")
+            raise InputError("weight= must be symmetric and positive definite")
         W = W.astype(float)
     return W
 
@@ -105,7 +105,7 @@ MINIMISED = {
 
 
 def law_named(law: Any) -> Law:
-    """A law by its name; a function of one's own with the same arguments is taken as it is."""
+    """A law by name, or a user-defined function with the same arguments."""
     if callable(law):
         return law
     if law not in LAWS:

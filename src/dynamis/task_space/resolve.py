@@ -1,4 +1,4 @@
-"""One torque for one state, with the decisions that numbers allow: rank, damping, and what was achieved."""
+"""Torque at one state, with rank, damping and task error."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Resolution:
-    """``tau`` of the driven joints, the joints' ``acceleration``, ``task_error`` ẍ − ẍ_achieved, and ``cost`` ½ τᵀ W τ.
+    """``tau`` of the actuated joints, the joint ``acceleration``, ``task_error`` ẍ − ẍ_achieved, and ``cost`` ½ τᵀ W τ.
 
-    ``rank`` and ``condition`` are those of J M^-½, and ``how`` says what was done: square, redundant, damped or truncated.
+    ``rank`` and ``condition`` are those of J M^-½, and ``how`` is the case: square, redundant, damped or truncated.
     """
 
     tau: Array
@@ -57,10 +57,11 @@ def resolve(
     tolerance: float = TOLERANCE,
     actuated: Any = None,
 ) -> Resolution:
-    """The torque that executes ẍ at the least cost ½ (τ − τ₀)ᵀ W (τ − τ₀), with a report.
+    """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), with a report.
 
-    ``law`` names W: "driven-acceleration" (M⁻², equation (6)), "acceleration-energy" (M⁻¹) or "torque" (1); ``weight`` is one
-    of your own instead. ``null_space`` holds preferences such as ``Damping(5.0)``. Near a singularity as `operational_space`.
+    ``law`` selects W: "driven-acceleration" (M⁻², equation (6)), "acceleration-energy" (M⁻¹) or "torque" (1); ``weight`` gives
+    a user-defined W instead. ``null_space`` has objectives such as ``Damping(5.0)``. Singularities are treated as in
+    `operational_space`.
 
     >>> import dynamis as dy, numpy as np
     >>> robot, task = dy.load("panda"), dy.task_space.Position()
@@ -112,5 +113,5 @@ def task_vector(value: Any, task: Task, name: str = "acceleration") -> Array:
     except (TypeError, ValueError):
         found = np.zeros((0, 0))
     if found.shape != (task.size,) or not np.isfinite(found).all():
-        raise InputError(f"{name} takes {task.size} finite numbers, one for each of {', '.join(task.names)}; got {value!r}")
+        raise InputError(f"{name} must be {task.size} finite numbers ({', '.join(task.names)}); got {value!r}")
     return found

@@ -1,4 +1,4 @@
-"""Orientation as task coordinates: errors in world axes, and what the rates of coordinates mean for angular acceleration."""
+"""Orientation as task coordinates: errors in world axes, and the relation of coordinate rates to angular acceleration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions on numbers near a singularity: rank, condition, and an inverse that stays finite, with a sentence about it."""
+"""Treatment of singularities: rank, condition number, and damped or truncated inverse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING = 1e-150  # a task that does not move at all
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Which directions of a task can be moved, ``basis`` (m × rank), and what is done about the others, in words."""
+    """Basis (m × rank) of the regular directions of a task, and the treatment of the singular ones as text."""
 
     basis: Array
     rank: int
@@ -47,11 +47,11 @@ def decide(
     B: Array, names: tuple[str, ...], damping: float, truncate: bool, tolerance: float, *, scale: float | None = None,
     warn: bool = True,
 ) -> Decision:  # fmt: skip
-    """What can be moved, by the singular values of B = J M^-½ (m × n).
+    """Regular directions by the singular values of B = J M^-½ (m × n).
 
-    Full rank and no damping: everything, exactly. ``damping`` λ: damped least squares, whatever the rank. ``truncate``: lost
-    directions are left out. A lost direction with neither is left out too, with a `SingularityWarning`. ``scale`` is what the
-    tolerance is measured by, the largest singular value unless given.
+    Full rank without damping: exact inverse. ``damping`` λ: damped least squares for any rank. ``truncate``: singular
+    directions are truncated. Without either they are truncated with a `SingularityWarning`. ``scale`` is the reference of the
+    tolerance, by default the largest singular value.
     """
     _check(damping, truncate, tolerance)
     m, n = B.shape
@@ -67,11 +67,11 @@ def decide(
         how = "square" if m == n else "redundant"
     else:
         lost = "; ".join(_direction(U[:, k], names) for k in range(rank, m))
-        how = f"truncated: {m - rank} of {m} directions cannot be moved here ({lost})"
+        how = f"truncated: {m - rank} of {m} directions are singular here ({lost})"
         if warn and not truncate:
             warnings.warn(
-                f"the task is singular at this state: rank {rank} of {m}, it cannot be moved along {lost}; what is left was "
-                "used. Choose it by name: truncate=True, or damping=… for damped least squares",
+                f"the task is singular at this state: rank {rank} of {m}, singular direction {lost}, which is truncated. "
+                "Select the treatment: truncate=True, or damping=… for damped least squares",
                 SingularityWarning, stacklevel=3,
             )  # fmt: skip
     return Decision(U[:, :rank], rank, condition, float(damping), how)
@@ -89,9 +89,11 @@ def _direction(u: Array, names: tuple[str, ...]) -> str:
 def _check(damping: Any, truncate: Any, tolerance: Any) -> None:
     for name, value, below in (("damping", damping, np.inf), ("tolerance", tolerance, 1.0)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < below:
-            room = "from 0 on" if below == np.inf else "from 0 to 1"
-            raise InputError(f"{name}= takes a number {room}, got {value!r}")
+            room = "a non-negative number" if below == np.inf else "a number from 0 to 1"
+            raise InputError(f"{name}= must be {room}, got {value!r}")
     if not isinstance(truncate, bool | np.bool_):
-        raise InputError(f"truncate= takes True or False, got {truncate!r}; tolerance= says from where on")
+        raise InputError(f"truncate= must be True or False, got {truncate!r}; tolerance= sets the threshold")
     if truncate and damping > 0.0:
-        raise InputError("choose one: damping=… damps every direction, truncate=True leaves lost ones out")
+        raise InputError(
+            "damping=… and truncate=True exclude each other: choose damped least squares or truncation of singular directions"
+        )

@@ -1,4 +1,4 @@
-"""Tasks: what x = f(q) is to be controlled, with ẋ = J v and ẍ = J v̇ + J̇ v.
+"""Tasks: task coordinates x = f(q), with ẋ = J v and ẍ = J v̇ + J̇ v.
 
 A task is written for one state, in plain NumPy, for numbers and for symbols: ``value``, ``jacobian`` and ``bias`` (J̇ v) may
 be used inside any function that is traced and compiled.
@@ -36,7 +36,7 @@ AXES = ("x", "y", "z")
 
 
 class Task(ABC):
-    """What is to be controlled: ``size`` numbers x, with a name each."""
+    """Task coordinates: ``size`` numbers x, each with a name."""
 
     @property
     @abstractmethod
@@ -57,10 +57,10 @@ class Task(ABC):
 
     @abstractmethod
     def bias(self, robot: Robot, q: Any, v: Any) -> Array:
-        """J̇ v, the acceleration ẍ of the task while v̇ is zero (size)."""
+        """J̇ v, the task acceleration ẍ for v̇ = 0 (size)."""
 
     def error(self, desired: Any, value: Any) -> Array:
-        """e_x = x_d − x, as feedback needs it: angles by the shorter way, rotations as one rotation vector."""
+        """Task error e_x = x_d − x: angle differences in (−π, π], rotations as a rotation vector."""
         return np.asarray(desired) - np.asarray(value)
 
 
@@ -101,10 +101,10 @@ class Position(Task):
 class Orientation(Task):
     """The orientation of a frame.
 
-    ``coordinates``: "geometric" has the angular velocity in world axes as its rate, so it has no singularity, and its value is
-    the rotation vector from ``reference`` (3 × 3, none unless given); "rotation_vector" has that vector's own rate, and jumps
-    to its opposite half a turn away; "rpy", "zyx", "xyz", "zyz" and "zxz" are angles. ``rows`` chooses some of the three, but
-    not of "geometric": its rate belongs to no coordinate, so that one row's error needs the other two.
+    ``coordinates``: "geometric" has the angular velocity in world axes as its rate and therefore no singularity; its value is
+    the rotation vector from ``reference`` (3 × 3, by default the identity). "rotation_vector" has the rate of that vector,
+    discontinuous at an angle of π; "rpy", "zyx", "xyz", "zyz" and "zxz" are angles. ``rows`` selects some of the three
+    components, but not of "geometric", whose rate is not the derivative of a coordinate.
     """
 
     frame: str | None = None
@@ -118,13 +118,13 @@ class Orientation(Task):
         object.__setattr__(self, "rows", _checked_rows(self.rows, "Orientation"))
         if self.coordinates == "geometric" and len(self.rows) < 3:
             raise InputError(
-                "Orientation(rows=…) does not go with 'geometric': a component of the angular velocity is no coordinate's "
-                "rate; choose coordinates='rotation_vector' or 'rpy', such as Orientation(coordinates='rpy', rows=(2,))"
+                "Orientation(rows=…) is not available with 'geometric': a component of the angular velocity is not the "
+                "rate of a coordinate; choose 'rotation_vector' or 'rpy', such as Orientation(coordinates='rpy', rows=(2,))"
             )
         if self.reference is None:
             return
         if self.coordinates in EULER:
-            raise InputError("reference= goes with 'geometric' and 'rotation_vector'; angles are counted from the world's axes")
+            raise InputError("reference= applies to 'geometric' and 'rotation_vector' only; angles refer to the world axes")
         R = _as_rotation(self.reference)
         object.__setattr__(self, "reference", tuple(map(tuple, R.tolist())))
 
@@ -228,7 +228,7 @@ class PoseTask(_Parts):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Stacked(_Parts):
-    """Several tasks at once, one below the other: ``Stacked(Position("left"), Position("right"))``."""
+    """Several tasks stacked into one: ``Stacked(Position("left"), Position("right"))``."""
 
     parts: tuple[Task, ...]
 
@@ -243,9 +243,9 @@ class Stacked(_Parts):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Function(Task):
-    """A task of one's own: ``f(robot, q)`` returns ``size`` numbers. Its Jacobian and J̇ v are derived from it.
+    """A user-defined task: ``f(robot, q)`` returns ``size`` numbers. Its Jacobian and J̇ v are obtained by differentiation.
 
-    f is written with NumPy for one state and must not branch on it (`dynamis.where` chooses).
+    f is written with NumPy for one state and must not branch on q (use `dynamis.where`).
 
     >>> import dynamis as dy, numpy as np
     >>> def reach(robot, q):  # the distance of the tip from the base's axis
@@ -264,9 +264,9 @@ class Function(Task):
         if not callable(f):
             raise InputError(f"Function takes a function of (robot, q), got {type(f).__name__}")
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise InputError(f"size= says how many numbers f returns, a whole number from 1; got {size!r}")
+            raise InputError(f"size=, the number of values f returns, must be a positive integer; got {size!r}")
         if names and len(names) != size:
-            raise InputError(f"names= takes a name for each of the {size} numbers, got {len(names)}")
+            raise InputError(f"names= must have {size} names, one per component, got {len(names)}")
         object.__setattr__(self, "f", f)
         object.__setattr__(self, "labels", tuple(names) or tuple(f"x{k + 1}" for k in range(size)))
         object.__setattr__(self, "_known", weakref.WeakKeyDictionary())
@@ -309,7 +309,7 @@ def _checked_rows(rows: Any, what: str) -> tuple[int, ...]:
     except (TypeError, ValueError):
         found, whole = (), False
     if not found or not whole or len(set(found)) != len(found) or not set(found) <= {0, 1, 2}:
-        raise InputError(f"{what}(rows=…) takes some of 0, 1, 2 (x, y, z), each once, such as rows=(0, 1); got {rows!r}")
+        raise InputError(f"{what}(rows=…) must be distinct indices from 0, 1, 2 (x, y, z), such as rows=(0, 1); got {rows!r}")
     return found
 
 
@@ -320,5 +320,5 @@ def _as_rotation(value: Any) -> Array:
         R = np.zeros(0)
     R = R[:3, :3] if R.shape == (4, 4) else R
     if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
-        raise InputError("reference= takes a rotation matrix (3 × 3), such as robot.pose(q)[:3, :3]")
+        raise InputError("reference= must be a rotation matrix (3 × 3), such as robot.pose(q)[:3, :3]")
     return R

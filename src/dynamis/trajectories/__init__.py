@@ -1,9 +1,10 @@
-"""Trajectories: motions of joints and of frames, given in advance.
+"""Trajectories: planned motions of joints and frames.
 
-In reading order: `motion` (what a motion is: polynomials in time, or a path with a clock), `profiles` (one number from start to
-end), `joint_moves` (all joints together), `splines` (through points), `cartesian` (lines, arcs and screws of a frame),
-`following` (the joints that take a frame along them), `time_scaling` (as fast as the limits allow) with `limit_rows` (the
-limits along a path) and `reachability` (the passes backward and forward), `plots`, and `given` (the checks of what users give).
+Modules, in reading order: `motion` (polynomials in time, or a path with a time law), `profiles` (point-to-point profiles of one
+variable), `joint_moves` (synchronised joint moves), `splines` (through via points), `cartesian` (lines, arcs and screws of a
+frame), `following` (inverse kinematics along a Cartesian motion), `time_scaling` (time-optimal motion along a path) with
+`limit_rows` (constraints along a path) and `reachability` (backward and forward pass), `plots`, and `given` (checks of
+arguments).
 """
 
 from dynamis.trajectories.cartesian import CartesianMotion, arc, line, screw

@@ -1,4 +1,4 @@
-"""Motions of a frame in space: straight lines, arcs, screws.
+"""Cartesian motions of a frame: straight lines, arcs, screws.
 
 All three are one curve. A point that starts at p₀ with the rate v₀, which turns at θ about the unit axis u per unit of s, is at
 
@@ -32,7 +32,7 @@ X_AXIS = np.array([1.0, 0.0, 0.0])  # about which nothing turns, where nothing t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CartesianMotion:
-    """A pose from s = 0 to s = 1 with the clock s(t): ``at(t)`` is (pose, twist, acceleration).
+    """A path of poses from s = 0 to s = 1 with the time law s(t): ``at(t)`` is (pose, twist, acceleration).
 
     Poses are 4 × 4, twists (ṗ, ω) and accelerations (p̈, ω̇) in world axes at the frame's origin.
     """
@@ -49,18 +49,18 @@ class CartesianMotion:
 
     @property
     def length(self) -> float:
-        """Of the way of the frame's origin, in m."""
+        """Path length of the frame origin, in m."""
         return float(np.linalg.norm(self.rate))
 
     @property
     def angle(self) -> float:
-        """By which the frame turns, in rad."""
+        """Rotation angle of the frame, in rad."""
         return float(np.linalg.norm(self.turn))
 
     def at(self, t: Any) -> State:
         """(pose (…, 4, 4), twist (…, 6), acceleration (…, 6)) at a time, at times (…), or at a symbolic time.
 
-        Before the start and after the end the frame rests.
+        Before the start and after the end the frame is at rest.
         """
         s, s1, s2 = self.clock.at(t)
         X, V, A = self.along(minimum(maximum(s, 0.0), 1.0))
@@ -90,7 +90,7 @@ class CartesianMotion:
 
 
 def line(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMotion:
-    """Straight from pose to pose, turning the shortest way.
+    """Straight line from pose to pose, with the shortest rotation about a fixed axis.
 
     ``profile`` goes from 0 to 1 (`polynomial`, `trapezoidal`, `double_s`), or is a duration.
 
@@ -106,7 +106,7 @@ def line(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMotio
 
 
 def screw(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMotion:
-    """The screw motion from pose to pose, exp([ξ] s) X₀: it turns about one axis and slides along it, both at one rate.
+    """The screw motion from pose to pose, exp([ξ] s) X₀: rotation about one axis with translation along it.
 
     >>> import numpy as np
     >>> turned = np.diag([-1.0, -1.0, 1.0, 1.0])  # half a turn about z …
@@ -126,7 +126,7 @@ def screw(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMoti
 
 
 def arc(pose0: Any, via: Any, pose1: Any, profile: Polynomials | float) -> CartesianMotion:
-    """The arc of the circle from pose to pose through a point between them; the orientation turns the shortest way.
+    """Circular arc from pose to pose through an intermediate point, with the shortest rotation.
 
     >>> import numpy as np
     >>> end = np.eye(4)
@@ -139,7 +139,7 @@ def arc(pose0: Any, via: Any, pose1: Any, profile: Polynomials | float) -> Carte
     normal = np.cross(a, b)
     size = float(np.linalg.norm(normal))
     if size <= 1e-9 * max(float(a @ a), float(b @ b)):
-        raise InputError("the three points of an arc lie on a line, or two are the same: use line, or move the one between")
+        raise InputError("the three points of the arc are collinear or coincide: use line, or change the intermediate point")
     u = normal / size
     centre = (float(b @ b) * np.cross(a, normal) - float(a @ a) * np.cross(b, normal)) / (-2.0 * size * size)
     # from the start through the point between to the end, the positive way about the normal
@@ -155,7 +155,7 @@ def _clock(profile: Polynomials | float) -> Polynomials:
         ends = profile.inside(np.array([0.0, profile.duration]))[0]
         if np.abs(ends - [0.0, 1.0]).max() < 1e-9:
             return profile
-    raise InputError("a profile along a path goes from 0 to 1, such as trapezoidal(0, 1, velocity=…, acceleration=…)")
+    raise InputError("a profile along a path must go from 0 to 1, such as trapezoidal(0, 1, velocity=…, acceleration=…)")
 
 
 def _turn(R0: Array, R1: Array) -> Array:

@@ -1,4 +1,4 @@
-"""From a motion of a frame to one of the joints."""
+"""Joint motion for a Cartesian motion of a frame, by inverse kinematics along the path."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def follow(
     restarts: int = 50,
     seed: int = 0,
 ) -> Along:
-    """The motion of the joints that takes a frame (the tip unless named) along a Cartesian motion.
+    """Joint motion that moves a frame (by default the tip) along a Cartesian motion.
 
-    Inverse kinematics at points along the path, each starting from the one before, and a spline of fifth order through them;
-    the points become denser until the frame between them is within the tolerance, in m and rad. The clock is that of the
-    Cartesian motion, so that its profile is kept exactly. ``q0`` chooses among the configurations to start from.
+    Inverse kinematics at points along the path, each starting from the preceding solution, and a fifth-order spline through
+    them; points are added until the deviation between them is within the tolerance, in m and rad. The time law of the
+    Cartesian motion is kept exactly. ``q0`` selects among the initial configurations.
 
-    What is left of the deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
+    The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -55,13 +55,13 @@ def follow(
     True
     """
     if not isinstance(motion, CartesianMotion):
-        raise InputError(f"follow takes a Cartesian motion (line, screw, arc), got {type(motion).__name__}")
+        raise InputError(f"motion must be a Cartesian motion (line, screw, arc), got {type(motion).__name__}")
     check_plain(robot)
     near, start = tolerances(tolerance), motion.along(0.0)[0]
     first = inverse_kinematics(robot, _part(start, task), frame, q0=q0, task=task, limits=limits,
                                tolerance=np.minimum(near, EXACT), restarts=restarts, seed=seed)  # fmt: skip
     if not first.found:
-        raise InputError(f"the motion cannot start: {first.status}")
+        raise InputError(f"no configuration for the first pose: {first.status}")
     count, q = FIRST, first.q[None]
     while True:
         s = np.linspace(0.0, 1.0, count + 1)
@@ -72,9 +72,9 @@ def follow(
             if (worst <= near).all() or count >= MOST:
                 break
         count *= 2
-    status = f"off by {worst[0]:.2g} m and {worst[1]:.2g} rad at most, through {count + 1} points"
+    status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {count + 1} points"
     if not (worst <= near).all():
-        raise InputError(f"the joints cannot follow within the tolerance: {status}; the path passes close to a singularity")
+        raise InputError(f"the joint path does not reach the tolerance: {status}; the path passes close to a singularity")
     return Along(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
 
 
@@ -96,8 +96,8 @@ def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, task: 
             told = inverse_kinematics(robot, _part(motion.along(s[k])[0], task), frame, q0=found[-1], task=task, limits=limits)
             if told.found and not final:
                 break  # smaller steps may lead on
-            why = "other configurations are needed beyond a singularity or a limit" if told.found else told.status
-            raise InputError(f"the joints cannot follow beyond s = {s[k - 1]:.3g} of the path: {why}")
+            why = "the solution branch ends at a singularity or a joint limit" if told.found else told.status
+            raise InputError(f"the joints cannot follow the path beyond s = {s[k - 1]:.3g}: {why}")
         found.append(reached.q[0])
     return np.array(found)
 

@@ -1,4 +1,4 @@
-"""What users hand in, as numbers the rest can rely on."""
+"""Checks and conversion of arguments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def numbers(value: Any, name: str, dimensions: tuple[int, ...] = (0, 1)) -> Arra
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from None
+        raise InputError(f"{name} must be numeric, got {type(value).__name__}") from None
     if array.ndim not in dimensions:
-        wanted = " or ".join({0: "a number", 1: "a list of numbers", 2: "a table of numbers"}[d] for d in dimensions)
+        wanted = " or ".join({0: "a number", 1: "a list of numbers", 2: "a two-dimensional array"}[d] for d in dimensions)
         raise InputError(f"{name} has shape {array.shape}; it must be {wanted}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} holds {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
+        raise InputError(f"{name} contains {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
     return array
 
 

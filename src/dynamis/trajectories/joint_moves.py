@@ -1,4 +1,4 @@
-"""Straight moves in joint space: all joints start together and end together."""
+"""Synchronised point-to-point moves in joint space."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def joint_move(
     jerk: Any = None,
     duration: float | None = None,
 ) -> Along:
-    """From q0 to q1 on a straight line in joint space, every joint on the same profile of a number from 0 to 1.
+    """Synchronised move from q0 to q1 on a straight line in joint space, with one profile for all joints.
 
-    Limits are one for all joints or one for each, infinite where there is none; a robot gives those of velocity that are not
-    given. With a jerk the profile is a double S, without one trapezoidal, and with nothing but a duration a polynomial of
-    fifth order. A duration beyond what the limits need slows all down alike.
+    Limits are one number for all joints or one per joint, infinite for none; velocity limits default to those of ``robot``.
+    With a jerk limit the profile is a double S, without one trapezoidal, and with a duration alone a fifth-order polynomial.
+    A duration longer than the minimum slows the motion uniformly.
 
     >>> move = joint_move([0.0, 0.0], [1.0, -2.0], velocity=1.0, acceleration=2.0)
     >>> move.duration, move.at(move.duration / 2)[1]
@@ -38,7 +38,7 @@ def joint_move(
     """
     start, end = numbers(q0, "q0", (1,)), numbers(q1, "q1", (1,))
     if start.shape != end.shape:
-        raise InputError(f"q0 has {len(start)} numbers, q1 has {len(end)}: they must be positions of the same joints")
+        raise InputError(f"q0 has {len(start)} numbers, q1 has {len(end)}: both must have one per joint")
     n = len(start)
     if robot is not None:
         check_plain(robot, n)
@@ -47,7 +47,7 @@ def joint_move(
     path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
     if not way.any():
         rest = 0.0 if duration is None else positive(duration, "duration")
-        return Along(path, standing(np.array(0.0), rest), "nowhere to go")
+        return Along(path, standing(np.array(0.0), rest), "start and end coincide")
     names = ("velocity", "acceleration", "jerk")
     bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
     # the joint that would be last there sets the pace
@@ -71,14 +71,16 @@ def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
         return quickest if duration is None else lasting(quickest, duration)
     if duration is not None:
         return trapezoidal(0.0, 1.0, velocity=finite["velocity"], duration=duration)
-    raise InputError("a move needs an acceleration= (with a velocity=, a jerk=, or both, if wished), or a duration=")
+    raise InputError("a move needs acceleration= (optionally with velocity= and jerk=), or duration=")
 
 
 def check_plain(robot: Robot, n: int | None = None) -> None:
-    """Refuse robots whose positions are no plain numbers, or another number of them."""
+    """Refuse robots with quaternion coordinates, or with another number of joints."""
     if not isinstance(robot, Robot):
-        raise InputError(f"robot= takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+        raise InputError(f"robot= must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.nq != robot.n:
-        raise InputError(f"robot {robot.name!r} has a spherical or free joint: a motion here is of joints with plain numbers")
+        raise InputError(
+            f"robot {robot.name!r} has a spherical or free joint; joint motions require one coordinate per degree of freedom"
+        )
     if n is not None and n != robot.n:
-        raise InputError(f"robot {robot.name!r} has {robot.n} joints, the motion {n}")
+        raise InputError(f"robot {robot.name!r} has {robot.n} joints, but the motion has {n}")

@@ -1,7 +1,7 @@
-"""Motions: where everything is at a time, how fast it moves, how fast that changes.
+"""Motions: positions, velocities and accelerations as functions of time.
 
-Two kinds cover all of them. `Polynomials` are polynomials between breaks; profiles, splines and geometric paths are made of
-them. `Along` runs along a path of polynomials by the clock of another motion, s(t).
+There are two classes. `Polynomials` are piecewise polynomials, used for profiles, splines and geometric paths. `Along` is a
+piecewise polynomial path with a time law s(t).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SHORT = 1e-6  # of a duration: pieces whose spans the rounding of times would ch
 
 
 class Motion(ABC):
-    """Positions, velocities and accelerations from time 0 to ``duration``; before and after it rests at its ends.
+    """Positions, velocities and accelerations from time 0 to ``duration``; at rest before and after.
 
-    ``status`` says in words what is worth knowing about how it was made, ``measured`` the same in numbers.
+    ``status`` describes how the motion was computed, ``measured`` has the corresponding numbers.
     """
 
     status: str
@@ -37,17 +37,17 @@ class Motion(ABC):
     @property
     @abstractmethod
     def duration(self) -> float:
-        """When it ends, in s."""
+        """Duration, in s."""
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """(n,) for n joints, () for one number."""
+        """(n,) for n joints, () for one variable."""
 
     @property
     @abstractmethod
     def breaks(self) -> Array:
-        """Times between which everything is smooth, from 0 to the end."""
+        """Break points between which the motion is smooth, from 0 to the end."""
 
     @abstractmethod
     def inside(self, t: Any) -> State:
@@ -56,7 +56,7 @@ class Motion(ABC):
     def at(self, t: Any) -> State:
         """(q, v, a) at a time, at many times (…) → (…, n), or at a symbolic time.
 
-        Before the start and after the end it rests: q is that of the end, v and a are zero.
+        Before the start and after the end q is constant, v and a are zero.
         """
         t = checked_time(t)
         q, v, a = self.inside(minimum(maximum(t, 0.0), self.duration))
@@ -69,16 +69,16 @@ class Motion(ABC):
         return (t, *self.at(t))
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, robot: Robot | None = None) -> Any:
-        """Positions, velocities and accelerations as a figure, written to a file if one is named.
+        """Plot positions, velocities and accelerations, and write the figure to ``path`` if given.
 
-        A robot gives the joints their names, draws its limits, and adds the torques that the motion takes.
+        With a robot, the plot has joint names, limits, and the torques from inverse dynamics.
         """
         from dynamis.trajectories.plots import plot
 
         return plot(self, path, robot)
 
     def __repr__(self) -> str:
-        what = f"{self.shape[0]} joints" if self.shape else "one number"
+        what = f"{self.shape[0]} joints" if self.shape else "one variable"
         return short(f"<{type(self).__name__}: {what}, {self.duration:.6g} s{'; ' + self.status if self.status else ''}>")
 
     def _repr_html_(self) -> str:
@@ -124,13 +124,13 @@ class Polynomials(Motion):
         return _horner(_expanded(t - self.times[piece], len(self.shape)), list(np.moveaxis(c, degree, 0)))
 
     def derivative(self) -> Polynomials:
-        """The motion whose positions are this one's velocities."""
+        """The motion whose positions are the velocities of this one."""
         powers = np.arange(1, self.coefficients.shape[1]).reshape(-1, *(1,) * len(self.shape))
         kept = self.coefficients[:, 1:] * powers
         return Polynomials(self.times, kept if kept.shape[1] else 0.0 * self.coefficients)
 
     def peaks(self) -> Array:
-        """The largest |q| of each joint, exactly: at a break, or where a velocity is zero."""
+        """The exact largest |q| of each joint, attained at a break or where the velocity is zero."""
         every = np.abs([self.on_pieces(self.times[k + e], k)[0] for k in range(len(self.coefficients)) for e in (0, 1)])
         largest = every.max(axis=0)
         for time, joint in self.derivative().zeros():
@@ -168,7 +168,7 @@ class Polynomials(Motion):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Along(Motion):
-    """A path q(s) run along by a clock s(t): v = q' ṡ, a = q' s̈ + q'' ṡ²."""
+    """A path q(s) with a time law s(t): v = q' ṡ, a = q' s̈ + q'' ṡ²."""
 
     path: Polynomials
     clock: Polynomials
@@ -196,7 +196,7 @@ class Along(Motion):
 
 
 def standing(q: Array, duration: float = 0.0) -> Polynomials:
-    """No motion at all, of no duration unless one is given."""
+    """A constant motion, by default of zero duration."""
     return Polynomials(np.array([0.0, duration]), np.array(q, dtype=float)[None, None])
 
 
@@ -215,9 +215,9 @@ def checked_time(t: Any) -> Any:
     try:
         times = np.asarray(t, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"a time must be a number, an array of numbers or one symbol, got {type(t).__name__}") from None
+        raise InputError(f"t must be a number, an array of numbers or one symbol, got {type(t).__name__}") from None
     if np.isnan(times).any():
-        raise InputError("a time is not a number (nan)")
+        raise InputError("t contains nan")
     return times[()]
 
 

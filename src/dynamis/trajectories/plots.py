@@ -1,4 +1,4 @@
-"""A motion as a picture: positions, velocities, accelerations, and the torques a robot needs for it."""
+"""Plot of a motion: positions, velocities, accelerations, and torques from inverse dynamics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
         ax.set_ylabel(panel.unit)
         ax.margins(x=0.01)
     axes[-1].set_xlabel("t in s")
-    title = (f"{robot.name}: " if robot is not None else "") + f"{motion.duration:.4g} s"
+    title = (f"{robot.name}: " if robot is not None else "") + f"duration {motion.duration:.4g} s"
     told = textwrap.fill(motion.status, LINE)
     figure.suptitle(f"{title}\n{told}" if told else title, fontsize=10, x=0.01, ha="left")
     if len(names) > 1 or robot is not None:
@@ -64,7 +64,7 @@ def _torque(robot: Robot, q: Array, v: Array, a: Array) -> Panel:
     """As parts of the limits where all joints have one: strong and weak joints on one scale."""
     torque, effort = robot.inverse_dynamics(q, v, a), robot.limits["effort"]
     if np.isfinite(effort).all() and effort.all():
-        return Panel("torque, as part of its limit", torque / effort, "", np.ones(robot.n))
+        return Panel("torque / torque limit", torque / effort, "", np.ones(robot.n))
     return Panel("torque", torque, _unit(robot, "", ("N m", "N")), effort)
 
 

@@ -1,9 +1,9 @@
-"""Profiles: one number on its way from a start to an end, or several on the same terms.
+"""Point-to-point profiles of one variable, or of several with common boundary conditions.
 
-Trapezoidal and double-S profiles speed up to a peak velocity, keep it, and slow down. Both are put together from ramps of
-velocity: with unlimited jerk a ramp has constant acceleration, with limited jerk the acceleration is a trapezoid itself.
-Everything then depends on the peak alone [Biagiotti & Melchiorri 2008, §3.2 and §3.4]; where the way is too short for the
-velocity limit, the peak that makes the lengths agree is solved for, which covers all degenerate cases at once.
+Trapezoidal and double-S profiles accelerate to a peak velocity, hold it, and decelerate. Both consist of velocity ramps: with
+unlimited jerk a ramp has constant acceleration, with limited jerk the acceleration is itself trapezoidal. The profile then
+depends on the peak velocity alone [Biagiotti & Melchiorri 2008, §3.2 and §3.4]; if the distance is too short for the velocity
+limit, the peak velocity is solved from the distance, which covers all degenerate cases.
 """
 
 from __future__ import annotations
@@ -54,11 +54,14 @@ def polynomial(
     for row in given:
         for k in range(count, 4):
             if row[k].any():
-                raise InputError(f"a polynomial of order {order} has no freedom for a given {names[k]}: order {2 * k + 1} has")
+                raise InputError(
+                    f"a polynomial of order {order} cannot satisfy a boundary condition on the {names[k]}: "
+                    f"use order {2 * k + 1}"
+                )
     try:
         shape = np.broadcast_shapes(*(x.shape for row in given for x in row))
     except ValueError:
-        raise InputError("start, end, velocities and accelerations must have one length") from None
+        raise InputError("start, end, velocities and accelerations must have the same length") from None
     # in units of the duration, where all derivatives are of one size
     conditions = [np.broadcast_to(row[k] * T**k, shape) for row in given for k in range(count)]
     matrix = np.array([[_derivative_of_power(p, k, x) for p in range(order + 1)] for x in (0.0, 1.0) for k in range(count)])
@@ -82,8 +85,8 @@ def trapezoidal(
 ) -> Polynomials:
     """Constant acceleration, constant velocity, constant deceleration.
 
-    With limits of velocity and acceleration it is as quick as they allow; a way too short for the velocity gives a triangle.
-    With a duration instead, from rest to rest, the limits that are given are kept; alone, each ramp takes a third of it.
+    With velocity and acceleration limits the duration is minimal; the profile is triangular if the distance is too short to
+    reach the velocity limit. With a duration, from rest to rest, given limits hold; without limits each ramp takes a third.
 
     >>> trapezoidal(0.0, 3.0, velocity=1.0, acceleration=2.0).duration
     3.5
@@ -98,7 +101,7 @@ def trapezoidal(
         return _by_limits(start, end, v, a, np.inf, start_velocity, end_velocity)
     T, way = positive(duration, "duration"), abs(end - start)
     if start_velocity or end_velocity:
-        raise InputError("a profile of given duration goes from rest to rest: leave the velocities at the ends out")
+        raise InputError("a profile of given duration is from rest to rest: omit the start and end velocities")
     ramp = _ramp_time(T, way, velocity, acceleration)
     return _built(
         start, end, [(ramp, way / (ramp * (T - ramp)), 0.0)], T - 2.0 * ramp, [(ramp, -way / (ramp * (T - ramp)), 0.0)], 0.0
@@ -110,19 +113,22 @@ def _ramp_time(T: float, way: float, velocity: float | None, acceleration: float
     if acceleration is not None:
         a = positive(acceleration, "acceleration")
         if 4.0 * way > a * T * T * (1.0 + NOTHING):
-            raise InputError(f"{way:g} in {T:g} s needs an acceleration of {4.0 * way / T**2:g} at least, not {a:g}")
+            raise InputError(
+                f"a distance of {way:g} in {T:g} s needs an acceleration of at least {4.0 * way / T**2:g}, the limit is {a:g}"
+            )
         # the shorter ramp of D = a t (T − t), written without the difference of close numbers
         ramp = 2.0 * way / a / (T + math.sqrt(max(0.0, T * T - 4.0 * way / a))) if way else T / 2.0
         if velocity is not None and way / (T - ramp) > positive(velocity, "velocity") * (1.0 + NOTHING):
             raise InputError(
-                f"{way:g} in {T:g} s takes a velocity of {way / (T - ramp):g} at this acceleration, not {velocity:g}"
+                f"a distance of {way:g} in {T:g} s needs a velocity of {way / (T - ramp):g} at this acceleration, "
+                f"the limit is {velocity:g}"
             )
         return ramp
     if velocity is None:
         return T / 3.0
     v = positive(velocity, "velocity")
     if way >= v * T:
-        raise InputError(f"{way:g} in {T:g} s needs a velocity above {way / T:g}, not {v:g}")
+        raise InputError(f"a distance of {way:g} in {T:g} s needs a velocity above {way / T:g}, the limit is {v:g}")
     return min(T - way / v, T / 2.0)
 
 
@@ -137,10 +143,10 @@ def double_s(
     start_velocity: float = 0.0,
     end_velocity: float = 0.0,
 ) -> Polynomials:
-    """The quickest way within limits of velocity, acceleration and jerk, without acceleration at the ends: seven pieces.
+    """Minimum-time profile within limits of velocity, acceleration and jerk, with zero acceleration at both ends.
 
-    Pieces that a short way leaves no room for are not there. Velocities at the ends go in the direction of the motion. A
-    ``duration`` longer than the quickest slows everything down alike.
+    It has up to seven segments; fewer for short distances. Start and end velocities must be in the direction of the motion. A
+    ``duration`` longer than the minimum slows the motion uniformly.
 
     >>> double_s(0.0, 10.0, velocity=5.0, acceleration=10.0, jerk=30.0).duration
     2.8333333333333335
@@ -152,13 +158,15 @@ def double_s(
 
 
 def lasting(profile: Polynomials, duration: float, moving_ends: bool = False) -> Polynomials:
-    """A profile slowed down to a longer duration."""
+    """A profile slowed uniformly to a longer duration."""
     T = positive(duration, "duration")
     if moving_ends:
-        raise InputError("a profile of given duration goes from rest to rest: leave the velocities at the ends out")
+        raise InputError("a profile of given duration is from rest to rest: omit the start and end velocities")
     least = profile.duration * (1.0 - NOTHING)
     if least > T:
-        raise InputError(f"the limits allow no less than {profile.duration:.6g} s; a duration of {T:g} s is too short")
+        raise InputError(
+            f"the minimum duration within the limits is {profile.duration:.6g} s; a duration of {T:g} s is too short"
+        )
     return profile.stretched(T / profile.duration) if profile.duration else standing(profile.at(0.0)[0], T)
 
 
@@ -167,15 +175,15 @@ def _by_limits(
 ) -> Polynomials:
     """The quickest profile within limits. All is done in the direction of the motion, and turned round at the end."""
     way, sign = abs(end - start), -1.0 if end < start else 1.0
-    v0, v1 = (sign * number(x, "a velocity at an end") for x in (start_velocity, end_velocity))
+    v0, v1 = (sign * number(x, "a start or end velocity") for x in (start_velocity, end_velocity))
     for x in (v0, v1):
         if x < 0.0:
             raise InputError(
-                f"a velocity at an end goes against the motion from {start:g} to {end:g}: "
-                "put the motion together from two, with the turning point between them"
+                f"a start or end velocity is opposite to the motion from {start:g} to {end:g}: "
+                "divide the motion into two at the turning point"
             )
         if x > v:
-            raise InputError(f"a velocity of {x:g} at an end is above the limit {v:g}")
+            raise InputError(f"a start or end velocity of {x:g} exceeds the limit {v:g}")
     if way == v0 == v1 == 0.0:
         return standing(np.array(start))
 
@@ -185,7 +193,8 @@ def _by_limits(
     least, peak = max(v0, v1), v
     if length(least) > way * (1.0 + NOTHING):
         raise InputError(
-            f"changing the velocity from {v0:g} to {v1:g} takes {length(least):g} within these limits, not {way:g}"
+            f"changing the velocity from {v0:g} to {v1:g} needs a distance of {length(least):g} within these limits, "
+            f"not {way:g}"
         )
     if length(v) > way:
         from scipy.optimize import brentq

@@ -1,4 +1,4 @@
-"""The quickest way along a path within limits, by reachability.
+"""Time-optimal path parametrisation within limits, by reachability analysis.
 
 With x = ṡ² and u = s̈, x changes along an interval of the path of length Δ by 2 Δ u, and every limit is a row
 a u + b x + c + k √x ≤ 0. One pass backward finds for each point the range of x from which the rest of the path can still be

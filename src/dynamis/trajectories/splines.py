@@ -1,4 +1,4 @@
-"""Splines: smooth motions and paths through given points."""
+"""Splines: motions and paths through via points."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def spline(
     velocity: Any = None,
     acceleration: Any = None,
 ) -> Polynomials:
-    """Through points (k, n) at times (k): cubic with continuous accelerations, or of fifth order with continuous snap.
+    """Spline through points (k, n) at times (k): cubic with continuous acceleration, or fifth-order with continuous snap.
 
-    The fifth order also has no acceleration at the ends. With ``times=None`` they are chosen: in proportion to the time
-    each way takes at the velocity limits, then all stretched alike until the largest velocity and acceleration are at a limit.
+    The fifth-order spline has zero acceleration at the ends. With ``times=None`` the times are proportional to the durations
+    of the segments at the velocity limits, scaled uniformly until a velocity or acceleration limit is reached.
 
     >>> motion = spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
     >>> motion.at(1.0)[0], motion.at(2.0)[1]
@@ -36,29 +36,28 @@ def spline(
     """
     via = numbers(points, "points", (1, 2))
     if len(via) < 2:
-        raise InputError("a spline goes through two points at least")
+        raise InputError("a spline needs at least two points")
     if order not in (3, 5):
         raise InputError(f"order={order!r} is not known; choose 3 or 5")
     n = 1 if via.ndim == 1 else via.shape[1]
     bounds = {name: limits(x, n, name).reshape(via.shape[1:])
               for name, x in (("velocity", velocity), ("acceleration", acceleration)) if x is not None}  # fmt: skip
-    speeds = [np.broadcast_to(numbers(x, "a velocity at an end"), via.shape[1:]) for x in (start_velocity, end_velocity)]
+    speeds = [np.broadcast_to(numbers(x, "a start or end velocity"), via.shape[1:]) for x in (start_velocity, end_velocity)]
     if times is not None:
         if bounds:
-            raise InputError("limits choose the times: give times=None with them, or no limits")
+            raise InputError("velocity and acceleration limits require times=None; omit the limits or the times")
         return _interpolated(_growing(times, len(via)), via, speeds, order)
     if "velocity" not in bounds:
-        raise InputError("times=None chooses the times by a velocity=: give one")
+        raise InputError("times=None requires velocity=")
     if any(x.any() for x in speeds):
-        raise InputError("times are chosen for motions from rest to rest: leave the velocities at the ends out, or give times")
+        raise InputError("times=None is for motions from rest to rest: omit the start and end velocities, or give times")
     return _within(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
 
 
 def through(points: Any) -> Polynomials:
-    """A geometric path through points (k, n): a cubic spline over the length of the chords between them.
+    """A geometric path through points (k, n): a cubic spline parametrised by chord length.
 
-    Nothing about it is a motion yet: its parameter is a length, and it does not slow down at its ends. `fastest` makes a
-    motion of it.
+    It has no time law: its parameter is a length. `fastest` computes the time-optimal motion along it.
 
     >>> through([[0.0, 0.0], [3.0, 4.0]]).duration
     5.0
@@ -67,10 +66,10 @@ def through(points: Any) -> Polynomials:
 
     via = numbers(points, "points", (2,))
     if len(via) < 2:
-        raise InputError("a path goes through two points at least")
+        raise InputError("a path needs at least two points")
     chords = np.linalg.norm(np.diff(via, axis=0), axis=1)
     if not chords.all():
-        raise InputError(f"points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} are the same: leave one out")
+        raise InputError(f"points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} coincide: remove one")
     s = np.concatenate([[0.0], np.cumsum(chords)])
     made = CubicSpline(s, via, bc_type="natural")
     return Polynomials(s, np.moveaxis(made.c[::-1], 0, 1).copy())
@@ -79,11 +78,11 @@ def through(points: Any) -> Polynomials:
 def _growing(times: Any, count: int) -> Array:
     t = numbers(times, "times", (1,))
     if len(t) != count:
-        raise InputError(f"there are {len(t)} times for {count} points")
+        raise InputError(f"{len(t)} times were given for {count} points")
     if not (np.diff(t) > 0.0).all():
-        raise InputError("times must grow from point to point")
+        raise InputError("times must be strictly increasing")
     if number(t[0], "the first time") != 0.0:
-        raise InputError(f"times begin with 0, these with {t[0]:g}: subtract it")
+        raise InputError(f"times must start at 0, got {t[0]:g}")
     return t
 
 
@@ -112,7 +111,7 @@ def _paced(via: Array, velocity: Array) -> Array:
     if not (needed > 0.0).all():
         here = int(np.argmin(needed))
         raise InputError(
-            f"points {here} and {here + 1} are the same, or no limit holds between them: leave one out, or give times"
+            f"points {here} and {here + 1} coincide, or no velocity limit applies between them: remove one, or give times"
         )
     return np.concatenate([[0.0], np.cumsum(needed)])
 

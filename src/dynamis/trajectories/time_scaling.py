@@ -1,4 +1,4 @@
-"""How fast a path can be run along: the quickest motion within limits of torque, velocity and acceleration."""
+"""Time-optimal motion along a path within limits of torque, velocity and acceleration."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def fastest(
     acceleration: Any = None,
     points: int = 200,
 ) -> Along:
-    """The quickest motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
+    """Time-optimal motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
 
-    ``path`` holds points (k, n) for a spline `through` them, or is a motion, of which only the way in joint space counts.
-    Limits are one for all joints or one for each; torque and velocity are those of the robot unless given. Torques contain
-    everything that `inverse_dynamics` does: dry and viscous friction, rotors, springs, weight.
+    ``path`` is an array of points (k, n) for a spline `through` them, or a motion, of which only the geometric path is used.
+    Limits are one number for all joints or one per joint; torque and velocity limits default to the robot's. Torques are those
+    of `inverse_dynamics`, including dry and viscous friction, rotors, springs and gravity.
 
-    ``points`` divide the path; the division becomes finer where the motion switches from one limit to another. The status
-    says which limits hold it back for how long, and ``measured["use"]`` the largest part of any limit that is used.
+    ``points`` is the number of grid points; the grid is refined where the active limit changes. The status gives the share of
+    time in which each limit is active, and ``measured["use"]`` the largest ratio of a value to its limit.
 
     >>> import dynamis as dy
     >>> motion = fastest(dy.load("scara"), [[0.0, 0.0, 0.1, 0.0], [1.0, 0.0, 0.1, 0.0]], acceleration=4.0)
@@ -53,9 +53,9 @@ def fastest(
     """
     check_plain(robot)
     if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has symbols: give them values first")
+        raise InputError(f"robot {robot.name!r} has symbolic parameters: give them values first")
     if not isinstance(points, int | np.integer) or points < 10:
-        raise InputError(f"points= takes a whole number from 10, got {points!r}")
+        raise InputError(f"points= must be an integer of at least 10, got {points!r}")
     way = _geometry(path)
     check_plain(robot, *way.shape)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
@@ -64,7 +64,7 @@ def fastest(
     moving = np.abs(way.derivative().peaks()) > 0.0
     if not (np.isfinite(limits.torque) | np.isfinite(limits.acceleration))[moving].any():
         raise InputError(
-            f"robot {robot.name!r} states no torque limits: give torque= or acceleration=, or it would be endlessly fast"
+            f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is not bounded"
         )
     return _refined(robot, way, limits, _division(way, int(points)))
 
@@ -75,12 +75,12 @@ def _geometry(path: Any) -> Polynomials:
         return through(path)
     way = path.path if isinstance(path, Along) else path
     if not isinstance(way, Polynomials) or len(way.shape) != 1:
-        raise InputError("a path in joint space is needed: points (k, n), or a motion of joints")
+        raise InputError("path must be a path in joint space: points (k, n), or a motion of joints")
     s = np.linspace(0.0, way.duration, 401)
     q, q1, _ = way.inside(s)
     pace = np.linalg.norm(q1, axis=1)
     if pace.max() == 0.0:
-        raise InputError("the path goes nowhere")
+        raise InputError("the path has zero length")
     if pace.min() > STANDING * pace.mean():
         return way
     # a motion that rests somewhere: by the length of its way it does not
@@ -130,7 +130,7 @@ def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> Along
             break
         s, tight = _divided(s, np.where(over > 1.0, tight * (1.0 - WITHIN) / over, tight), divide)
     if best is None:
-        raise InputError("no motion within the limits was found: more points= may help")
+        raise InputError("no motion within the limits was found: increase points=")
     return _told(robot, *best)
 
 
@@ -162,7 +162,7 @@ def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) 
         for k in np.argsort(-shares)
         if shares[k] >= 0.01
     ]
-    return Along(motion.path, motion.clock, "held back, by share of the time: " + ", ".join(texts), {"use": worst})
+    return Along(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
 
 
 def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
@@ -175,7 +175,5 @@ def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval
     if weak.size:
         k = int(weak[0])
         name, limit = robot.coordinate_names[k], limits.torque[k]
-        return f"{where} holding still takes {holding[k]:.4g} of {name}, whose limit is {limit:.4g}: raise torque="
-    return (
-        f"the path cannot be followed beyond {where[3:]} within these limits, however slowly: raise torque= or change the path"
-    )
+        return f"{where} the static torque of {name} is {holding[k]:.4g}, its limit is {limit:.4g}: raise torque="
+    return f"the path cannot be followed beyond {where[3:]} within these limits at any speed: raise torque= or change the path"
