@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 from random_trees import random_inertia, random_robot, random_states, relative_error
 
 import dynamis as dy
@@ -149,17 +150,17 @@ def test_static_torque_is_weight_less_the_transposed_jacobian(ur5e):
 def test_a_moving_base_is_felt_like_a_joint_below_it():
     """The same arm on a prescribed free base, and on a free joint moved in the same way."""
     rng = np.random.default_rng(5)
-    fixed, floating = dy.load("ur5e"), dy.load("ur5e", base="floating")
-    q, v, a = floating.random(rng), *rng.uniform(-1, 1, (2, floating.n))
-    X = floating.pose(q, "base")
+    fixed, flying = dy.load("ur5e"), floating("ur5e")
+    q, v, a = flying.random(rng), *rng.uniform(-1, 1, (2, flying.n))
+    X = flying.pose(q, "base")
     base = dy.MovingBase(dy.Pose(X[:3, :3], X[:3, 3]), v[:6], a[:6])
     tau = fixed.inverse_dynamics(q[7:], v[6:], a[6:], base=base)
-    assert relative_error(tau, floating.inverse_dynamics(q, v, a)[6:]) < 1e-12
+    assert relative_error(tau, flying.inverse_dynamics(q, v, a)[6:]) < 1e-12
     assert relative_error(fixed.forward_dynamics(q[7:], v[6:], tau, base=base), a[6:]) < 1e-9
     # a wrench in world axes stays in world axes, however the base is turned
     w = {"tool0": rng.uniform(-5, 5, 6)}
     pushed = fixed.inverse_dynamics(q[7:], v[6:], a[6:], w, base=base)
-    assert relative_error(pushed, floating.inverse_dynamics(q, v, a, w)[6:]) < 1e-12
+    assert relative_error(pushed, flying.inverse_dynamics(q, v, a, w)[6:]) < 1e-12
 
 
 def test_a_payload_weighs_at_its_frame(ur5e):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.analysis.constants import LargestEigenvalue, LeastLargestEigenvalue, SmallestEigenvalue
@@ -330,7 +331,7 @@ def test_what_is_no_robot_is_refused(wrong):
 
 def test_a_floating_base_is_refused():
     with pytest.raises(dy.InputError, match="quaternion coordinate"):
-        dy.structural_bounds(dy.load("ur5e", base="floating"))
+        dy.structural_bounds(floating("ur5e"))
 
 
 def test_what_is_no_trigonometric_polynomial_is_enclosed_by_intervals():

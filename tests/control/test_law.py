@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis import control
@@ -40,7 +41,7 @@ def test_the_model_must_have_the_same_joints():
 
 
 def test_joints_with_quaternions_are_refused():
-    flying = dy.load("ur5e", base="floating")
+    flying = floating("ur5e")
     with pytest.raises(dy.InputError, match="spherical or free joint"):
         LAW(flying, 0.0, flying.neutral(), np.zeros(flying.n))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis import control
@@ -208,7 +209,7 @@ def test_adaptation_is_not_proven_beside_dry_friction():
 
 
 def springy():
-    flying = dy.load("planar_2r_melchiorri", base="floating")
+    flying = floating("planar_2r_melchiorri")
     return flying.replace(friction={"joint2": {"stiffness": 50.0}})
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.errors import InputError, NameLookupError
@@ -288,4 +289,4 @@ def test_other_things_cannot_be_excited():
     with pytest.raises(InputError, match="can be excited, got str"):
         design_excitation("planar_2r_melchiorri")
     with pytest.raises(InputError, match="spherical or free joint"):
-        design_excitation(dy.load("planar_2r_melchiorri", base="floating"))
+        design_excitation(floating("planar_2r_melchiorri"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.errors import InputError
@@ -163,7 +164,7 @@ def test_columns_of_ones_own_may_have_any_size_but_must_be_finite():
 
 
 def test_the_robots_own_parameters_are_always_possible():
-    for robot in (dy.load("planar_2r_melchiorri", base="floating"), ARM):  # a base without mass, and flat links
+    for robot in (floating("planar_2r_melchiorri"), ARM):  # a base without mass, and flat links
         base = base_parameters(LinearModel(robot))
         assert np.array_equal(full_parameters(base, base.prior), base.model.prior)
 

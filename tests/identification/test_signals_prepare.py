@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from floating import floating
 from real_logs import TX40, UR10, needs
 
 import dynamis as dy
@@ -138,7 +139,7 @@ def test_motors_and_currents_become_joints_and_torques():
 
 
 def test_quaternions_come_with_velocities_and_accelerations():
-    body = dy.load("ur5e", base="floating")
+    body = floating("ur5e")
     rng = np.random.default_rng(0)
     t = H * np.arange(300)
     q = np.tile(body.neutral(), (300, 1))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.kinematics.failure import _beyond_limits, _without_limits
@@ -171,7 +172,7 @@ def test_a_target_at_a_singularity_is_found():
 
 
 def test_a_floating_base_moves_on_its_manifold():
-    robot = dy.load("planar_2r_melchiorri", base="floating")
+    robot = floating("planar_2r_melchiorri")
     q = robot.random(4)
     found = inverse_kinematics(robot, robot.pose(q))
     assert found.found

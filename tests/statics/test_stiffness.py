@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.statics import (
@@ -14,7 +15,7 @@ from dynamis.statics import (
 )  # fmt: skip
 
 H = 1e-6
-FLOATING = dy.load("ur5e", base="floating")
+FLOATING = floating("ur5e")
 
 
 @pytest.fixture(scope="module")

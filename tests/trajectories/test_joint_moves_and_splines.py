@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from floating import floating
 
 import dynamis as dy
 from dynamis.trajectories import joint_move, spline, through
@@ -64,7 +65,7 @@ def test_moves_that_make_no_sense_are_refused():
     with pytest.raises(dy.InputError, match="2 numbers"):
         joint_move([0.0, 0.0], [1.0, 1.0], velocity=[1.0, 1.0, 1.0], acceleration=1.0)
     with pytest.raises(dy.InputError, match="one coordinate per degree of freedom"):
-        joint_move(np.zeros(7), np.ones(7), robot=dy.load("planar_2r_melchiorri", base="floating"), duration=1.0)
+        joint_move(np.zeros(7), np.ones(7), robot=floating("planar_2r_melchiorri"), duration=1.0)
 
 
 @pytest.mark.parametrize("order", [3, 5])
