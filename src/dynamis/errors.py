@@ -93,10 +93,19 @@ def escaped(text: str) -> str:
 
 def printable(name: object, limit: int = 80) -> str:
     """A name quoted for a message: control characters escaped, length bounded. Other objects are quoted by their repr."""
-    text = name if isinstance(name, str) else repr(name)
+    text = name if isinstance(name, str) else literal(name, limit)
     if len(text) > limit:
         text = text[: limit - 1] + "…"
     return "'" + escaped(text).replace("\n", "\\n") + "'"
+
+
+def literal(value: object, limit: int = 80) -> str:
+    """A value as Python writes it, for a message: control characters escaped, length bounded."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # integers of more than 4300 digits are not written out
+        text = f"a {type(value).__name__} too large to be shown"
+    return escaped(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
 def reason_of(error: BaseException, limit: int = 200) -> str:

@@ -179,3 +179,14 @@ def test_files_that_are_no_mapping_are_refused(tmp_path):
     with pytest.raises(InputError, match="which file its columns are in"):
         (tmp_path / "d.toml").write_text(BASE)
         read_log(tmp_path / "d.toml", ARM)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rate = {huge}", "rate = {long}", "[transmission]\nratios = [{huge}]", "[transmission]\nratios = [1]\ncoupling = [[1, 2, {huge}]]",
+     "[transmission]\nratios = [1]\ncoupling = [[{huge}, 1, 1]]", "[position]\ncolumns = ['a']\nsigns = [1{zeros}]"],
+)  # fmt: skip
+def test_numbers_beyond_all_measure_are_refused(text):
+    numbers = {"huge": "0x" + "f" * 5000, "long": "9" * 5000, "zeros": "0" * 400}
+    with pytest.raises(InputError, match="mapping'"):
+        Mapping.parse(text.format(**numbers))

@@ -330,7 +330,8 @@ def toml(r, rng):
         known[key] = r.choice(ODD_VALUES)
     if r.random() < 0.1 and chosen:
         chosen[r.choice(list(chosen))] = r.choice(ODD_VALUES)
-    rate = f"rate = {toml_text(r.choice([100, *ODD_VALUES]))}\n" if r.random() < 0.2 else ""
+    rates = ["100", "1e-300", "0x" + "f" * 5000, "9" * 5000, *map(toml_text, ODD_VALUES)]
+    rate = f"rate = {r.choice(rates)}\n" if r.random() < 0.2 else ""
     lines = [f"{name} = {toml_text(x)}" for name, x in chosen.items() if not isinstance(x, dict)]
     for name, x in chosen.items():
         if isinstance(x, dict):

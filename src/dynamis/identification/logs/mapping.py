@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, printable, reason_of, unknown_name
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -90,8 +90,8 @@ class Mapping:
         """
         try:
             table = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise InputError(f"{printable(source)} is not TOML: {error}") from None
+        except (ValueError, RecursionError) as error:  # TOMLDecodeError, and integers with too many digits
+            raise InputError(f"{printable(source)} is not TOML: {reason_of(error)}") from None
         from dynamis.identification.logs.mapping_parser import MappingParser
 
         return MappingParser(source).mapping(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, literal, printable, unknown_name
 from dynamis.identification.logs.log import SIDES
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal, TimeColumn
 from dynamis.identification.logs.units import SI, factor
@@ -59,10 +60,10 @@ class MappingParser:
     def rate(self, table: dict[str, Any]) -> float | None:
         if "rate" not in table:
             return None
-        rate = table["rate"]
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.0 < rate < float("inf"):
-            raise self.wrong("rate", f"must be samples per second, above zero, got {rate!r}")
-        return float(rate)
+        rate = _finite(table["rate"])
+        if rate is None or rate <= 0.0:
+            raise self.wrong("rate", f"must be samples per second, above zero, got {literal(table['rate'])}")
+        return rate
 
     def time(self, table: dict[str, Any] | None) -> TimeColumn | None:
         if table is None:
@@ -122,10 +123,10 @@ class MappingParser:
             raise self.wrong(f"{where} coupling", "must be a list of [motor, joint, value]")
         for entry in couplings:
             if not isinstance(entry, list) or len(entry) != 3:
-                raise self.wrong(f"{where} coupling", f"takes [motor, joint, value], got {entry!r}")
+                raise self.wrong(f"{where} coupling", f"takes [motor, joint, value], got {literal(entry)}")
             row, column = (self.joint(x, order, len(ratios)) for x in entry[:2])
             if row == column:
-                raise self.wrong(f"{where} coupling", f"{entry!r} is on the diagonal; that is what ratios are for")
+                raise self.wrong(f"{where} coupling", f"{literal(entry)} is on the diagonal; that is what ratios are for")
             R[row, column] = self.number(entry[2], f"{where} coupling")
         return {"ratios": ratios, "R": R, "zero": zero}
 
@@ -135,7 +136,7 @@ class MappingParser:
         if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= count:
             return given - 1
         names = " or a name of [joints] order" if order else ""
-        raise self.wrong("[transmission] coupling", f"{given!r} is no joint: a number from 1 to {count}{names}")
+        raise self.wrong("[transmission] coupling", f"{literal(given)} is no joint: a number from 1 to {count}{names}")
 
     def topic(self, table: dict[str, Any] | None) -> str | None:
         if table is None:
@@ -163,6 +164,18 @@ class MappingParser:
         return tuple(self.number(x, f"{where} {key}") for x in value)
 
     def number(self, value: Any, where: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-            raise self.wrong(where, f"must hold finite numbers, got {value!r}")
-        return float(value)
+        number = _finite(value)
+        if number is None:
+            raise self.wrong(where, f"must hold finite numbers, got {literal(value)}")
+        return number
+
+
+def _finite(value: Any) -> float | None:
+    """A number of TOML as a finite float, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return None
+    return number if math.isfinite(number) else None

@@ -14,7 +14,7 @@ from dynamis.file_limits import check_size
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.logs.mapping import Mapping
 from dynamis.identification.logs.plan import Plan, planned
-from dynamis.identification.logs.table import Block, regrouped
+from dynamis.identification.logs.table import NUMBERS, Block, regrouped
 from dynamis.identification.logs.units import factor
 from dynamis.robot import Robot
 
@@ -120,7 +120,12 @@ class _Clock:
 def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
     signals = {}
     for name, (table, at, scale) in plan.signals.items():
-        values = _side_by_side([blocks[table].columns[k] for k in at])
+        columns = [blocks[table].columns[k] for k in at]
+        for k, column in zip(at, columns, strict=True):
+            if column.dtype.kind not in NUMBERS:
+                what = f"column {printable(plan.columns[table][k])} of {plan.tables[table].label} holds dates"
+                raise InputError(f"{what}, where the {name} should be; write numbers, or name the columns in a mapping")
+        values = _side_by_side(columns)
         signals[FIELDS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
     if "tau" not in signals:
         assert plan.gains is not None
