@@ -129,7 +129,7 @@ def motion(kind, name):
     robot, model = plant(name, kind not in WITHOUT_DRY_FRICTION), known(name, kind not in WITHOUT_DRY_FRICTION)
     step = STEPS.get(kind, 1e-3)
     made = dy.rollouts(robot, END, STARTS[name], controller=law.knowing(model), wrenches=wrenches, friction="smooth",
-                       step=step, every=round(0.01 / step))  # fmt: skip
+                       method="rk4", step=step, every=round(0.01 / step))  # fmt: skip
     return law, reference, task, wrenches, made
 
 

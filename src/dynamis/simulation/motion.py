@@ -54,6 +54,7 @@ class Motion:
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
         self.disturbance, self.memory = disturbance, memory
+        self._ends = robot.nq, robot.nq + robot.n  # of q and of v in a state
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
         self.sticking = {k: law for k, law in laws.items() if not isinstance(law, Smooth | LuGre)}
@@ -73,8 +74,8 @@ class Motion:
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
         """(q, v, z) of a state; z holds bristles, then the actuators' own states, then the controller's."""
-        nq, n = self.robot.nq, self.robot.n
-        return y[:nq], y[nq : nq + n], y[nq + n : -1]
+        nq, moving = self._ends
+        return y[:nq], y[nq:moving], y[moving:-1]
 
     def start(self, q: Array, v: Array) -> Array:
         """The state at the beginning: bristles straight, actuators at rest against their joints, no work done."""

@@ -108,16 +108,19 @@ class TracedMotion:
 
     def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
         """(tau, w, d) from here to the next instant at which one of them changes."""
-        torque, disturbance = self.pushes.torque, self.motion.disturbance
-        tau = np.zeros(self.motion.robot.n) if torque is None else np.asarray(torque, dtype=float)
-        q, v, _ = self.motion.split(y)
-        d = np.zeros(self.motion.robot.n) if disturbance is None else disturbance(t, q, v)
-        return tau if held is None else tau + held(t), self._wrenches, d
+        tau, wrenches, d = self._constants
+        if self.motion.disturbance is not None:
+            q, v, _ = self.motion.split(y)
+            d = self.motion.disturbance(t, q, v)
+        return tau if held is None else tau + held(t), wrenches, d
 
     @cached_property
-    def _wrenches(self) -> Array:
+    def _constants(self) -> tuple[Array, Array, Array]:
+        """Constant torques and wrenches, and no disturbance."""
+        none = np.zeros(self.motion.robot.n)
+        tau = none if self.pushes.torque is None else np.asarray(self.pushes.torque, dtype=float)
         constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in self.pushes.wrenches.values()]
-        return np.concatenate(constants) if constants else np.zeros(1)
+        return tau, np.concatenate(constants) if constants else np.zeros(1), none
 
 
 def step_kernel(traced: TracedMotion, method: str) -> Kernel:
