@@ -29,7 +29,7 @@ def test_markdown_with_numbers_for_symbols_as_data(tmp_path, monkeypatch):
     told = json.loads(result.output)
     assert told["path"] == "planar-2r-report.md"
     assert told["sections"]["robot"]["missing"] is None
-    assert "| m_1 | 5 | given |" in (tmp_path / told["path"]).read_text(encoding="utf-8")
+    assert r"| m\_1 | 5 | given |" in (tmp_path / told["path"]).read_text(encoding="utf-8")
 
 
 def test_missing_sections_are_told_and_counted(tmp_path, monkeypatch):

@@ -64,7 +64,7 @@ class Opened:
         """Scroll to a section and wait until its figures are drawn."""
         self.page.evaluate("id => document.getElementById(id).scrollIntoView({ behavior: 'instant' })", section)
         self.page.wait_for_function(
-            "id => [...document.querySelectorAll(`#${id} figure .place`)].slice(0, 2).every((place) => place.childElementCount)",
+            "id => [...document.querySelectorAll(`#${id} figure`)].slice(0, 2).every((figure) => 'drawn' in figure.dataset)",
             arg=section,
         )
 

@@ -1,4 +1,4 @@
-"""``dynamis report``: everything about a robot in one file."""
+"""``dynamis report``: the analysis of a robot in one file."""
 
 from __future__ import annotations
 
@@ -27,29 +27,35 @@ def words(text: str | None, option: str) -> list[str] | None:
 @click.command()
 @click.argument("robot")
 @click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Where to write it (.html, .md or .pdf); the robot's name unless given.")  # fmt: skip
+              help="Output file (.html, .md or .pdf); default: the robot's name.")  # fmt: skip
 @click.option("--sections", metavar="NAMES",
-              help="Only these, of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and "
-                   "speed.")  # fmt: skip
-@click.option("--without", metavar="NAMES", help="All sections but these.")
+              help="Include only these sections, of robot, check, equations, maps, eigenvalues, workspace, stiffness, "
+                   "motions, parameters and speed.")  # fmt: skip
+@click.option("--without", metavar="NAMES", help="Omit these sections.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="A value for a symbol of the robot; repeatable.")  # fmt: skip
 @click.option("--floating", is_flag=True, help="Let the base move freely.")
-@click.option("--seconds", type=float, default=30.0, show_default=True, help="About how long it may take; sections share it.")
+@click.option(
+    "--seconds",
+    type=float,
+    default=30.0,
+    show_default=True,
+    help="Time limit for extras: further random states in the model check.",
+)
 @click.option("--pdf", is_flag=True, help="Write a PDF, printed by the Chromium, Chrome or Edge of this machine.")
-@click.option("--markdown", is_flag=True, help="Write Markdown: sentences, tables and formulas, without pictures.")
-@click.option("--open", "show", is_flag=True, help="Open it when it is written.")
+@click.option("--markdown", is_flag=True, help="Write Markdown: text, tables and formulas, without figures.")
+@click.option("--open", "show", is_flag=True, help="Open the file when it is written.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def report(
     robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
     seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Write everything about a robot into one page.
+    """Write the analysis of a robot to one file.
 
-    The page needs no network: the robot to turn and to move, the certificate of its model, its equations, maps, workspace,
-    motions with their torques and energies, base parameters, speed, and the Python that computes each again. A section
-    that fails or takes too long says so in its place.
+    The page is self-contained and works offline: interactive 3-D view, model check, equations of motion, maps of gravity and
+    inertia, workspace, stiffness, simulated motions, base parameters, computation times, and Python code that reproduces each
+    section. A section that fails contains the error message.
 
     Exit status: 0 written, 1 written with sections missing, 2 the command could not run.
 

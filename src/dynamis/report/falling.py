@@ -1,7 +1,7 @@
 """A robot that is let go: gravity alone, with joint limits, light damping and the floor.
 
-A robot on a fixed base is integrated with adaptive steps between hard stops, up to its first contact with the floor. A robot
-on a floating base rests on the floor: compliant contacts and stops, with a fixed step, so that the cost is known beforehand.
+A serial arm is integrated with adaptive steps between hard stops, up to its first contact with the floor. Robots on a floating
+base and trees, whose feet may stand on the floor from the start, have compliant contacts and stops, and a fixed step.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ Array = npt.NDArray[Any]
 Push = Callable[[Any, Array, Array], Array]
 
 DURATION, POINTS = 2.0, 151  # s
-DECAY = 1.0  # s: the time constant with which damping alone would slow a joint of the largest inertia
+DECAY = 4.0  # s: the time constant with which damping alone would slow the joint of the largest inertia
 SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 SIZE = 0.02  # radius of the contact spheres, of the reach
-METHOD, STEP = "euler", 2e-4  # s
+STEP = 2e-4  # s
+RUNGE_KUTTA_UP_TO = 20  # degrees of freedom; larger robots are integrated by the semi-implicit Euler method
 STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.1  # N/m, s/m, –, m/s
 LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
 STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
@@ -61,6 +62,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     damping = light_damping(robot, q0, LIMP if free else DECAY)
     damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
     scene = scene_of(robot)
+    serial = robot.model.tip is not None and all(c.q_index is not None for c in robot.model.coordinates)
     scalar = [c for c in robot.model.coordinates if c.q_index is not None]
     limited = any(np.isfinite((c.lower, c.upper)).any() for c in scalar) and all(c.lower < c.upper for c in scalar)
     if scene["planar"] or not np.asarray(robot.model.gravity).any():
@@ -70,14 +72,14 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
     told = _damping_told(robot, damping)
     if limited:
-        stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if free else "inelastic hard stops"
+        stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if not serial else "inelastic hard stops"
         told.append(f"Joint limits act as {stiff}.")
-    if free:
+    if not serial:
         motion = _with_contacts(damped, q0, v0, touching, limited, scene)
         floor = (
             f"The floor is compliant ({STIFFNESS / 1e3:g} kN/m), with friction coefficient {FRICTION:g}." if touching else ""
         )
-        again += _contacts_again(touching, limited, scene, q0)
+        again += _contacts_again(robot, touching, limited, scene, q0)
         return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
     stops = HardStops() if limited else None
     events = {"floor contact": Watch(_clearance(damped, touching, scene), stop=True)} if touching else None
@@ -85,6 +87,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     if events and motion.t[-1] < DURATION - 1e-9:
         where = _lowest(damped, touching, scene, motion.q[-1])
         told.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
+        motion = simulate(damped, float(motion.t[-1]), q0, v0, stops=stops, **ADAPTIVE)  # again, for evenly spaced points
     given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
     limits = ", stops=dy.simulation.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
@@ -142,19 +145,20 @@ def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
         heights = np.array([_height(robot, x, i, frame, point, up) for x in (q0, *q)])
         radius = float(np.clip(heights[0] - floor, 0.0, SIZE * scene["reach"]))
         sinks = heights.min() < floor + radius or free
-        if np.ptp(heights) > 1e-6 and sinks and heights[0] >= floor - 1e-9:
+        if (np.ptp(heights) > 1e-6 or free) and sinks and heights[0] >= floor - 1e-9:
             found.append(ContactPoint(frame, point, radius))
     return found
 
 
 def _end(robot: Robot, i: int, frames: list[str]) -> tuple[str, Array]:
-    """A body's farthest frame; of a last body whose frames are all at its joint, twice as far as its centre of mass."""
+    """A point of a body: its own frame; of a last body its farthest frame, or twice as far as its centre of mass."""
     model = robot.model
+    if any((b := model.bodies[k]) is not None and not b.is_rotor for k in model.children[i]):
+        return frames[0], np.zeros(3)
     far = max(frames, key=lambda name: float(np.linalg.norm(np.asarray(model.frames[name].pose.p, dtype=float))))
     pose = model.frames[far].pose
-    last = not any((b := model.bodies[k]) is not None and not b.is_rotor for k in model.children[i])
     inertia = model.with_locked_rotors(i)
-    if not last or np.linalg.norm(np.asarray(pose.p, dtype=float)) > 1e-6 or not float(inertia.mass):
+    if np.linalg.norm(np.asarray(pose.p, dtype=float)) > 1e-6 or not float(inertia.mass):
         return far, np.zeros(3)
     return far, np.asarray(pose.R, dtype=float).T @ (2.0 * np.asarray(inertia.com, dtype=float))
 
@@ -191,7 +195,11 @@ def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q
     return touching[int(np.argmin(_heights(robot, touching, scene)(q)))].frame
 
 
-def _contacts_again(touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
+def _method(robot: Robot) -> str:
+    return "rk4" if robot.n <= RUNGE_KUTTA_UP_TO else "euler"
+
+
+def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
     """Python that simulates the same contacts."""
     rows = ", ".join(f"({x.frame!r}, {_rounded(x.point)}, {x.radius:.6g})" for x in touching)
     up = np.asarray(scene["up"], dtype=float)
@@ -207,7 +215,7 @@ def _contacts_again(touching: list[ContactPoint], limited: bool, scene: dict[str
         "    total.traceable = True",
         "    return total",
         "wrenches = {f: pushes(f) for f, _, _ in points}",
-        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method={METHOD!r}, step={STEP}, friction='smooth', "
+        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method={_method(robot)!r}, step={STEP}, friction='smooth', "
         f"wrenches=wrenches{stops})",
     ]
 
@@ -229,7 +237,16 @@ def _with_contacts(
     wrenches = {frame: _sum(pushes) for frame, pushes in spheres.items()}
     stops = joint_stops(robot, stiffness=STOP_STIFFNESS, damping=STOP_DAMPING) if limited else None
     return simulate(
-        robot, DURATION, q0, v0, method=METHOD, step=STEP, points=POINTS, stops=stops, wrenches=wrenches, friction="smooth"
+        robot,
+        DURATION,
+        q0,
+        v0,
+        method=_method(robot),
+        step=STEP,
+        points=POINTS,
+        stops=stops,
+        wrenches=wrenches,
+        friction="smooth",
     )
 
 

@@ -1,4 +1,4 @@
-"""A robot to move by its joints, or a motion to play, inside a notebook or as a page of its own."""
+"""The 3-D view of a robot, or the animation of a motion, in a notebook or as a page."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.whole_files import write_file
 
-RATE = 60.0  # pictures a second, of a motion …
-MOST = 1800  # … and as many at most
+RATE = 60.0  # pictures per second of a motion …
+MOST = 1800  # … and their largest number
 LEAST_HEIGHT = 200  # pixels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class View:
-    """What `view` gives: a notebook shows it where a cell ends with it, `write` makes a file of it.
+    """The result of `view`: displayed by a notebook at the end of a cell; `write` saves it as a file.
 
-    The page inside holds all it needs: nothing is fetched, and a saved notebook still shows it.
+    The page is self-contained: nothing is fetched, and a saved notebook still shows it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class View:
         return write_file(target, self.html().encode("utf-8"))
 
     def _repr_html_(self) -> str:
-        # a page of its own inside the notebook, which it can neither read nor change
+        # a sandboxed frame: the page can neither read nor change the notebook
         style = f"width: 100%; height: {self.height}px; border: 0; border-radius: 10px"
         inside = html.escape(self.html(), quote=True)
         name = html.escape(self.name, quote=True)
@@ -59,9 +59,9 @@ class View:
 
 
 def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
-    """A robot in space with a slider for each joint, or a motion to play: shown by a notebook where a cell ends with it.
+    """A robot in 3-D with a slider per joint, or the animation of a motion: displayed by a notebook at the end of a cell.
 
-    ``height`` is in pixels. ``.write("view.html")`` makes a page of it.
+    ``height`` is in pixels. ``.write("view.html")`` saves it as a page.
 
     >>> import dynamis as dy
     >>> dy.view(dy.load("ur5e"))

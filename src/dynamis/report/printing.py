@@ -1,4 +1,4 @@
-"""A report on paper: the page, printed by a browser."""
+"""A report as PDF: the page, printed by a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynamis.errors import InputError, MissingExtraError
 from dynamis.whole_files import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-NAMED = "DYNAMIS_BROWSER"  # an environment variable that says which
+NAMED = "DYNAMIS_BROWSER"  # an environment variable with the path of the browser
 PATIENCE = 180.0  # s
 SETTLED = 15_000  # ms of the page's own time
 
@@ -31,7 +31,7 @@ def find_browser() -> str:
 
 
 def print_pdf(page: str, target: Path) -> Path:
-    """Print a page to a PDF file, whole or not at all."""
+    """Print a page to a PDF file, written atomically."""
     browser = find_browser()
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder, "report.html"), Path(folder, "report.pdf")
@@ -57,6 +57,6 @@ def print_pdf(page: str, target: Path) -> Path:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise InputError(f"{browser} did not print the report: {error}") from None
         if not made.exists():
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            last = (done.stderr.strip().splitlines() or ["no error message"])[-1]
             raise InputError(f"{browser} did not print the report: {last}")
         return write_file(target, made.read_bytes())

@@ -1,4 +1,4 @@
-"""What a report is about: a robot with symbols for its formulas, and the same robot with numbers for everything else."""
+"""The subject of a report: a robot with symbols for its formulas, and with numbers for everything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dynamis.model.model import fingerprint
 from dynamis.robot import Robot, load
 from dynamis.scalar import Node, evaluate, symbol, topological
 
-# what textbooks mean by a symbol, or by its first letter, and a number of usual size; I alone is about a joint's axis
+# default values by symbol, or by its first letter as textbooks use it; I alone is an inertia about a joint axis
 USUAL = {"I": 0.5, "J": 0.5}
 BY_LETTER = {
     "g": 9.81,
@@ -37,7 +37,7 @@ OTHERWISE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """The robot as it was given, the same with numbers, the values that made it so, how to load it again."""
+    """The robot as given, the robot with numbers, the values of its symbols, and the argument of `load` that gives it."""
 
     given: Robot
     robot: Robot
@@ -49,7 +49,7 @@ class Subject:
     def load_given(self) -> str:
         """A Python expression that gives the robot, with its symbols where it has some."""
         if self.source is None:
-            return f"...  # the robot {self.given.name!r}, as this report was given it"
+            return f"...  # the robot {self.given.name!r} given to report()"
         floating = ', base="floating"' if _floats(self.given) else ""
         return f"dy.load({self.source!r}{floating})"
 
@@ -63,7 +63,7 @@ class Subject:
 
 
 def subject_of(robot: Robot, values: Mapping[str, float] | None, source: str | None) -> Subject:
-    """The robot with ``values`` for its symbols; those that are not given get usual ones."""
+    """The robot with ``values`` for its symbols; the others get default values."""
     given = dict(values or {})
     names = _symbols(robot) if robot.model.symbolic else []
     for name in given:
@@ -83,7 +83,7 @@ def _floats(robot: Robot) -> bool:
 
 
 def _origin(robot: Robot) -> str | None:
-    """What `load` takes to give this very robot; None for one that was made or changed in Python."""
+    """The argument of `load` that gives this robot; None for one that was built or changed in Python."""
     name = robot.description.file
     try:
         again = load(name, base="floating" if _floats(robot) else "fixed") if name else None

@@ -1,4 +1,4 @@
-"""Quick code where a function is used once, optimised code where its speed is the question."""
+"""Unoptimised code where a function is used once, optimised code where its speed is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIER = "DYNAMIS_TIER"  # read whenever a function is compiled
 
 @contextmanager
 def code_tier(tier: str | None) -> Iterator[None]:
-    """ "quick", or None for code that is optimised in the background."""
+    """Compile with "quick" (unoptimised) code, or with None for code that is optimised in the background."""
     before = os.environ.pop(TIER, None)
     if tier is not None:
         os.environ[TIER] = tier

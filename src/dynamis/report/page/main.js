@@ -21,8 +21,10 @@ function whenNear(place, draw) {
   let drawn = false;
   const once = () => {
     watch.disconnect();
-    if (!drawn) draw();
+    if (drawn) return;
     drawn = true;
+    draw();
+    place.dataset.drawn = "";
   };
   const watch = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && once(), { rootMargin: "600px" });
   watch.observe(place);
@@ -38,7 +40,10 @@ async function start() {
   if (robots.length || players.length) {
     try {
       const [{ RobotPanel }, { Player }] = await Promise.all([import("dynamis/sliders"), import("dynamis/player")]);
-      for (const place of robots) report.panel = new RobotPanel(place.querySelector(".place"), scene);
+      for (const place of robots) {
+        report.panel = new RobotPanel(place.querySelector(".place"), scene);
+        place.dataset.drawn = "";
+      }
       for (const place of players) {
         const motion = dataOf(place);
         // a legged robot that is released has another base than the one in the first view

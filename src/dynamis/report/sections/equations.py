@@ -183,7 +183,12 @@ def _costs(subject: Subject) -> list[Block]:
     others = {name: sum(x for k, x in c.items() if k not in (*shown, "total")) for name, c in counts.items()}
     header = ("function", *shown, "other", "total")
     rows = [
-        (name.replace("_", " "), *(str(c.get(k, 0)) for k in shown), str(others[name]), str(c["total"]))
+        (
+            name.replace("_", " ").replace("coriolis", "Coriolis"),
+            *(str(c.get(k, 0)) for k in shown),
+            str(others[name]),
+            str(c["total"]),
+        )
         for name, c in counts.items()
     ]
     return [

@@ -25,6 +25,7 @@ SAMPLES = 64
 SHOWN = 4  # coordinates whose torque or inertia has a map
 CANDIDATES = 6  # coordinates from which the axes of a map are chosen
 COARSE = 9  # points per axis, to compare pairs of axes
+ONE_SIDED = 1e-3  # weight of a variation along one axis alone
 NOTHING = 1e-9
 
 
@@ -46,9 +47,9 @@ def build(subject: Subject, section: Section) -> None:
         for title, letter, values, unit in quantities:
             _map(robot, title, letter, values, unit, movable, section)
         section.lead = (
-            "Static gravity torque $g_k(q)$ and diagonal inertia $M_{kk}(q)$ of the joints. Each map spans the two coordinates "
-            "that change the chosen quantity most; all other coordinates are at rest. Click a map to show that configuration "
-            "in the 3-D view."
+            "Static gravity torque g(q) of the joints, and the diagonal entries of the inertia matrix M(q). Each map spans the "
+            "two coordinates that change the chosen quantity most; all other coordinates are at rest. Click a map to show that "
+            "configuration in the 3-D view."
         )
     section.reproduce = (
         f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(middle(robot), 6)}, (100, 1))\n"
@@ -119,7 +120,7 @@ def _map(robot: Robot, title: str, letter: str, values: Values, unit: Unit, mova
 
 
 def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[list[tuple[int, int]], Array]:
-    """For each entry of ``values`` the pair of coordinates it varies most over, others at rest, and its range there (n,)."""
+    """For each entry of ``values`` the pair of coordinates it varies most with, others at rest, and its range there (n,)."""
     spread = {k: np.ptp(values(_line(robot, k)), axis=0) for k in movable}
     random = values(robot.random(1, SAMPLES))
     scale = np.maximum(np.ptp(random, axis=0), NOTHING)
@@ -132,12 +133,14 @@ def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[lis
     best: list[tuple[int, int]] = [(movable[0], movable[1])] * robot.n
     score, found = np.full(robot.n, -1.0), np.zeros(robot.n)
     for a, b in sorted(pairs):
-        grid = values(_rectangle(robot, a, b, COARSE)).reshape(-1, robot.n)
-        variance, extent = grid.var(axis=0), np.ptp(grid, axis=0)
+        grid = values(_rectangle(robot, a, b, COARSE))
+        # mean variance along each axis: the map is to change along both, and only then as much as possible
+        along = np.stack([grid.var(axis=1).mean(axis=0), grid.var(axis=0).mean(axis=0)])
+        worth = along.min(axis=0) + ONE_SIDED * along.sum(axis=0)
         for k in range(robot.n):
             # a later pair must be better by more than rounding
-            if variance[k] > score[k] * (1.0 + 1e-9) + NOTHING**2:
-                best[k], score[k], found[k] = (a, b), variance[k], extent[k]
+            if worth[k] > score[k] * (1.0 + 1e-9) + NOTHING**2:
+                best[k], score[k], found[k] = (a, b), worth[k], float(np.ptp(grid[..., k]))
     return best, found
 
 

@@ -139,8 +139,9 @@ def _show(
         return
     error = float(np.abs(motion.energy_error).max())
     exchanged = max(float(np.ptp(motion.kinetic_energy)), float(np.ptp(motion.potential_energy)))
-    share = f" ({power(error / exchanged, 0)} of the energy exchanged)" if exchanged > 1e3 * error > 0.0 else ""
-    balance = f"Energy is balanced to {quantity(error, 'J', 2)}{share}."
+    relative = exchanged > 1e3 * error
+    kept = f"{power(error / exchanged, 0)} of the energy exchanged" if relative else quantity(error, "J", 2)
+    balance = f"Energy is balanced to {kept}."
     stop = next((e for e in motion.events if "hits" in e.kind), None)
     hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
     summary = " ".join([*told, balance]) + hit
@@ -187,7 +188,7 @@ def _show(
             "time [s]",
             "energy [J]",
             [Curves(t, distinct(curves))],
-            f"Total energy equals initial energy plus the work of all torques and forces, to {quantity(error, 'J', 2)}.",
+            f"Total energy equals initial energy plus the work of all torques and forces, to {kept}.",
             player=name,
         )
     )

@@ -55,7 +55,7 @@ def build(subject: Subject, section: Section) -> None:
     )
     section.notes.append(
         f"Reach is the largest distance from {reach.definition}, at {triple(reach.origin, 4)} m, to the origin of {frame}, "
-        "over all configurations within the joint limits. Data sheets often state the reach to the wrist centre instead."
+        "over all configurations within the joint limits. Data sheets may define reach differently (often to the wrist)."
     )
     if cloud.dimension < 2:
         section.notes.append(f"No map is drawn: {frame} {moves}.")
