@@ -33,7 +33,7 @@ DECAY = 4.0  # s: the time constant with which damping alone would slow the join
 SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 SIZE = 0.02  # radius of the contact spheres, of the reach
 STEP = 2e-4  # s
-RUNGE_KUTTA_UP_TO = 20  # degrees of freedom; larger robots and those on a floating base: the semi-implicit Euler method
+RUNGE_KUTTA_UP_TO = 20  # degrees of freedom; larger robots are integrated by the semi-implicit Euler method
 STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.1  # N/m, s/m, –, m/s
 LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
 STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
@@ -62,7 +62,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     damping = light_damping(robot, q0, LIMP if free else DECAY)
     damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
     scene = scene_of(robot)
-    serial = robot.model.tip is not None and not free
+    serial = robot.model.tip is not None and all(c.q_index is not None for c in robot.model.coordinates)
     scalar = [c for c in robot.model.coordinates if c.q_index is not None]
     limited = any(np.isfinite((c.lower, c.upper)).any() for c in scalar) and all(c.lower < c.upper for c in scalar)
     if scene["planar"] or not np.asarray(robot.model.gravity).any():
@@ -196,8 +196,7 @@ def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q
 
 
 def _method(robot: Robot) -> str:
-    free = any(c.q_index is None for c in robot.model.coordinates)
-    return "rk4" if robot.n <= RUNGE_KUTTA_UP_TO and not free else "euler"
+    return "rk4" if robot.n <= RUNGE_KUTTA_UP_TO else "euler"
 
 
 def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
@@ -238,9 +237,17 @@ def _with_contacts(
     wrenches = {frame: _sum(pushes) for frame, pushes in spheres.items()}
     stops = joint_stops(robot, stiffness=STOP_STIFFNESS, damping=STOP_DAMPING) if limited else None
     return simulate(
-        robot, DURATION, q0, v0, method=_method(robot), step=STEP, points=POINTS, stops=stops, wrenches=wrenches,
+        robot,
+        DURATION,
+        q0,
+        v0,
+        method=_method(robot),
+        step=STEP,
+        points=POINTS,
+        stops=stops,
+        wrenches=wrenches,
         friction="smooth",
-    )  # fmt: skip
+    )
 
 
 def _sum(pushes: list[Push]) -> Push:

@@ -65,7 +65,7 @@ def stage_of(robot: Robot) -> dict[str, Any]:
         "planar": planar,
         "reach": short(reach, 5),
         # a base without a shape of its own stands on a plate
-        "plate": held and floor > -1e-6 * reach and not any(d.body == 0 and d.link is not None for d in drawing.shapes),
+        "plate": bool(held and floor > -1e-6 * reach) and not any(d.body == 0 and d.link is not None for d in drawing.shapes),
     }
 
 

@@ -9,7 +9,7 @@ const TWO_SIDED = {
   light: ["#0b3c6e", "#2b6ca8", "#8fbce2", "#f4f4f2", "#ecab9b", "#c0503c", "#7d1d10"],
   dark: ["#a9d6ff", "#4f95d8", "#2a4d70", "#1f252b", "#74392e", "#d9664f", "#ffb8a6"],
 };
-const EDGE = { left: 58, right: 84, top: 12, bottom: 46 };
+const EDGE = { left: 58, right: 92, top: 12, bottom: 46 };
 const TALLEST = 420;
 const READ = "Move the pointer over the map, or tap it, to read values.";
 const PICK = "Click or tap the map to read a value and to show the configuration in the 3-D view.";
@@ -180,14 +180,16 @@ export class HeatMap {
     g.fillStyle = colour("quiet");
     g.textAlign = "left";
     g.textBaseline = "middle";
+    let widest = 0;
     for (const value of ticks(scale.low, scale.high, h / 45)) {
       const at = EDGE.top + h - ((value - scale.low) / (scale.high - scale.low)) * h;
       g.fillRect(left + 12, at, 4, 1);
       g.fillText(number(value, 3), left + 19, at);
+      widest = Math.max(widest, g.measureText(number(value, 3)).width);
     }
     if (this.view.unit) {
       g.save();
-      g.translate(left + 62, EDGE.top + h / 2);
+      g.translate(left + 29 + widest, EDGE.top + h / 2);
       g.rotate(-Math.PI / 2);
       g.textAlign = "center";
       g.fillText(this.view.unit, 0, 0);

@@ -110,7 +110,7 @@ export class LinePlot {
   tell(index) {
     const view = this.data.views[this.view];
     const known = index != null && view.x[index] != null;
-    this.names.forEach((name, k) => (this.told[k].textContent = known ? number(view.series[name][index]) : ""));
+    this.names.forEach((name, k) => (this.told[k].textContent = known ? number(view.series[name][index], 3) : ""));
     const [, label, unit] = /^(.*?)(?: \[(.*)\])?$/.exec(this.xLabel());
     this.at.textContent = known ? `at ${label} = ${number(view.x[index])}${unit ? ` ${unit}` : ""}` : "";
   }
