@@ -197,3 +197,11 @@ def test_c_of_a_robot_that_is_always_singular_is_refused(floating_cart_pole, tmp
 def test_importing_the_model_needs_no_algorithm():
     code = "import sys, dynamis.model.build; print(any(name.startswith('dynamis.algorithms') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_rollouts_name_the_joints_of_a_singular_state_in_the_batch():
+    robot = wrist()
+    made = dy.rollouts(robot, 0.01, np.array([[0.1, 0.7, 0.2], [0.1, 0.0, 0.2]]))
+    assert made.finite.tolist() == [True, False]
+    assert made.status.startswith("1 of 2 ended at a singular mass matrix (number 1")
+    assert "'first', 'third'" in made.status

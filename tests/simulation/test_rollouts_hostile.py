@@ -205,4 +205,4 @@ def test_a_motion_that_diverges_does_not_take_the_others_along_where_the_control
 
     made = rollouts(ARM, 0.6, [[0.0, 0.0], [1.0, 1.0]], controller=runaway)
     assert made.finite.tolist() == [True, False]
-    assert "1 of 2 grew beyond all bounds (number 1" in made.status
+    assert "1 of 2 diverged (number 1" in made.status

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.compiler.cuda_march import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, short
 from dynamis.errors import InputError, PerformanceWarning
 from dynamis.inputs import broadcast_batch
+from dynamis.model.massless import describe_motion, massless_motion
+from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.batch_march import BatchMarch, Progress
@@ -49,6 +52,7 @@ class Rollouts:
     note: str = ""
     left: Any = None
     friction: str = ""
+    model: Model | None = None
 
     @cached_property
     def finite(self) -> Any:
@@ -67,8 +71,14 @@ class Rollouts:
             return f"all {count} reached the end" if count != 1 else "reached the end"
         flat = _numpy(self.v).reshape(len(self.t), count, -1)
         first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
-        when = self.t[int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))]
-        return f"{lost} of {count} grew beyond all bounds (number {first} before t = {when:.6g} s): shorter steps may help"
+        bad = int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))
+        where = f"number {first} before t = {self.t[bad]:.6g} s"
+        if self.model is not None and not self.model.symbolic and bad:
+            last = _numpy(self.q).reshape(len(self.t), count, -1)[bad - 1, first].astype(float)
+            motion = massless_motion(self.model, last)
+            if motion is not None:
+                return f"{lost} of {count} ended at a singular mass matrix ({where}): {describe_motion(self.model, motion)}"
+        return f"{lost} of {count} diverged ({where}): shorter steps may help"
 
     def __repr__(self) -> str:
         return short(f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>")
@@ -133,9 +143,6 @@ def rollouts(
     for name, value in (("parameters", parameters), ("wrenches", wrenches)):
         if value is not None and not isinstance(value, Mapping):
             raise InputError(f"{name}= takes a mapping of names to values, got {type(value).__name__}")
-    if not robot.model.symbolic:
-        # a mass matrix that cannot be inverted is refused here, by the joint's name
-        robot.forward_dynamics(robot.neutral(), np.zeros(robot.n), np.zeros(robot.n))
     check_step_length(float(step), 0.0, float(t))
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     laws = laws_of(robot.model, friction)
@@ -150,6 +157,10 @@ def rollouts(
         wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,
     )  # fmt: skip
     xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
+    if y.size and not robot.model.symbolic:
+        start = _numpy(y.reshape(-1, y.shape[-1])[0, : robot.nq]).astype(float)
+        if massless_motion(robot.model, start) is not None:
+            raise singular_mass_error(robot.model, start)
     marching = BatchMarch(loop, xp, y, t / steps, steps, int(every), disturbance, first, progress)
     # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
     stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n and loop.samples is None else None
@@ -163,7 +174,8 @@ def rollouts(
     times[-1] = t
     q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
     left = states[-1, ..., -1] if loop.watching else None
-    return Rollouts(times, q, v, t / steps, method, inside, note, left, in_words(laws, robot.coordinate_names))
+    return Rollouts(times, q, v, t / steps, method, inside, note, left, in_words(laws, robot.coordinate_names),
+                    robot.model)  # fmt: skip
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
