@@ -19,6 +19,7 @@ _KINDS = {
     "divisions": ("div",),
     "sines and cosines": ("sin", "cos"),
     "negations": ("neg",),
+    "pivot tests": ("pivot",),
 }
 
 

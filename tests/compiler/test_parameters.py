@@ -92,7 +92,7 @@ def test_explain_names_the_way_and_its_cost():
     robot = dy.load("ur5e")
     text = robot.explain("forward_dynamics")
     assert "M = Lᵀ D L" in text
-    assert "articulated-body algorithm would cost" in text
+    assert "articulated-body algorithm would need" in text
     assert f"operations  {robot.cost('forward_dynamics')['total']}:" in text
     assert "states at a time" in text
     for name in ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "gravity", "bias", "regressor", "kinetic_energy"):

@@ -136,7 +136,7 @@ class RandomGraph:
         number = float(rng.uniform(-2.0, 2.0))
         smooth = ["add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "number", "mix",
                   "fused", "shared"]  # fmt: skip
-        match rng.choice([*smooth, "abs", "min", "max", "where"] if self.kinks else smooth):
+        match rng.choice([*smooth, "abs", "min", "max", "where", "pivot"] if self.kinks else smooth):
             case "add":
                 new = a + b, size_a + size_b
             case "sub":
@@ -147,6 +147,8 @@ class RandomGraph:
                 new = a / p, 2.0 * size_a
             case "neg":
                 new = -a, size_a
+            case "pivot":
+                new = node.pivot(p, 1.0), size_p
             case "sqrt":
                 new = dy.sqrt(p), size_p + 1.0
             case "sin":
