@@ -215,7 +215,7 @@ motor_link = "upper"
 
 
 def test_info_of_a_floating_robot_has_six_more_degrees_of_freedom(run):
-    assert json.loads(run("info", "ur5e", "--floating", "--json").output)["degrees_of_freedom"] == 12
+    assert json.loads(run("info", "ur5e", "--floating", "--json").stdout)["degrees_of_freedom"] == 12
 
 
 def test_info_of_a_doubtful_file_says_so_in_a_sentence(file):

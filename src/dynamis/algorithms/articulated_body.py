@@ -63,7 +63,7 @@ def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | N
         dof = list(body.dof)
         carried = X[i].twist_inward(V_dot[body.parent]) + motion_cross(V[i], body.S @ v[dof])
         own = tau[dof] - body.S.T @ (art.M_hat[i] @ carried + art.b_hat[i])
-        a[dof] = solve_positive(art.m_hat[i], own, scale[dof])
+        a[dof] = solve_positive(art.m_hat[i], own, None if scale is None else scale[dof])
         V_dot.append(carried + body.S @ a[dof])
     return a
 
@@ -86,7 +86,7 @@ def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, w
         U = M_hat[i] @ body.S
         m_hat[i] = body.S.T @ U + np.diag(model.rotor[dof])
         # what passes through the joint: M̄ = M̂ − M̂ X m̂⁻¹ Xᵀ M̂
-        share = solve_positive(m_hat[i], U.T, scale[dof]).T
+        share = solve_positive(m_hat[i], U.T, None if scale is None else scale[dof]).T
         M_bar[i] = M_hat[i] - share @ U.T
         b_bar[i] = b_hat[i] - share @ (body.S.T @ b_hat[i])
         c = motion_cross(V[i], body.S @ v[dof])

@@ -14,14 +14,16 @@ from dynamis.model.model import Model
 Array = npt.NDArray[Any]
 
 
-def inertia_scale(model: Model) -> Array:
+def inertia_scale(model: Model) -> Array | None:
     """(n): for each degree of freedom a bound of its diagonal entry of M over all turns of the joints beyond it.
 
     The articulated-body algorithm subtracts from composite inertias; what is left is compared with this to tell a small
-    inertia from rounding. The travel of prismatic joints is not counted.
+    inertia from rounding. The travel of prismatic joints is not counted. None for a symbolic robot, whose inertias have no size.
     """
-    scale = np.abs(model.rotor)
-    mass, moment, inertia = (model.zeros(len(model.bodies), model.rotor) for _ in range(3))  # zeroth to second moments
+    if model.symbolic:
+        return None
+    scale = np.abs(np.asarray(model.rotor, dtype=float))
+    mass, moment, inertia = (np.zeros(len(model.bodies)) for _ in range(3))  # zeroth to second moments
     for i, body in reversed(model.moving):
         mass[i] = mass[i] + abs(body.inertia.mass)
         moment[i] = moment[i] + np.abs(body.inertia.first_moment).sum()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from dynamis.cli.bounds import assignments
 from dynamis.cli.kinds import NOT_NEGATIVE
+from dynamis.cli.options import assignments, json_option, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.writing import check_output, whole
@@ -39,10 +39,8 @@ def on_terminal() -> bool:
     show_default=True,
     help="Time limit for expanding the equations; larger robots are printed with named parts.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter that is a symbol; repeatable."
-)
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@set_option
+@json_option
 @plain_errors
 def derive(
     robot: str, letters: str, output: Path | None, form: str, seconds: float, settings: tuple[str, ...], as_json: bool
