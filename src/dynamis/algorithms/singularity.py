@@ -18,7 +18,7 @@ def inertia_scale(model: Model) -> Array | None:
     """(n): for each degree of freedom a bound of its diagonal entry of M over all turns of the joints beyond it.
 
     The articulated-body algorithm subtracts from composite inertias; what is left is compared with this to tell a small
-    inertia from rounding. The travel of prismatic joints is not counted. None for a symbolic robot, whose inertias have no size.
+    inertia from rounding. The travel of prismatic joints is not counted. None for a symbolic robot.
     """
     if model.symbolic:
         return None
