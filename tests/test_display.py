@@ -35,7 +35,7 @@ def test_the_numbers_of_a_robot_are_those_of_its_file():
     row = dict(zip(head, rows[2], strict=True))
     assert row["joint"] == "elbow_joint"
     assert row["range"] == "−3.142 … 3.142 rad"
-    assert row["effort"] == "150"
+    assert row["effort limit"] == "150"
 
 
 def test_names_from_files_are_escaped():
@@ -141,13 +141,13 @@ SHOWN = {
     "articulated": (lambda: ARM.articulated_inertias(AT), ("3 bodies",), "M_bar"),
     "moving base": (dy.MovingBase.at_rest, ("twist=[0, 0, 0, 0, 0, 0]",), "twist"),
     "comparison": (lambda: dy.compare(ARM, HEAVIER, states=20), (ARM.name, "3 differences"), "centre of mass"),
-    "no comparison": (lambda: dy.compare(ARM, dy.load("ur5e")), (ARM.name, "UR5e", "do not correspond"), "joint"),
+    "no comparison": (lambda: dy.compare(ARM, dy.load("ur5e")), (ARM.name, "UR5e", "no correspondence"), "joint"),
     "difference": (lambda: dy.compare(ARM, HEAVIER, states=20).differences[0], ("link2", "%"), "effect"),
     "linearization": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]), (ARM.name, "4 states", "undamped"), "0.8366"),
     "mode": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]).modes[0], ("0.8366 Hz", "damping 0>"), "frequency"),
     "bound": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0).mu_2, ("μ_2", "proven"), "largest"),
     "bounds": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0), (ARM.name, "≤ M ≤"), "Structural properties"),
-    "workspace": (lambda: dy.workspace(ARM, samples=2000), (ARM.name, "2000 places", "reach 2 m"), "moves in a plane"),
+    "workspace": (lambda: dy.workspace(ARM, samples=2000), (ARM.name, "2000 positions", "reach 2 m"), "moves in a plane"),
     "slice": (lambda: workspace_slice(ARM, samples=500), (ARM.name, "over xy", "best 1"), "median"),
     "duality": (lambda: STATICS.duality(ARM, AT, rows="xy"), (ARM.name, "rank 2", "regular"), "singular values"),
     "stiffness": (lambda: STATICS.stiffness(ARM, AT, 1e4), (ARM.name, "m/N", "stable"), "compliance"),
@@ -156,7 +156,7 @@ SHOWN = {
     "holding torque": (lambda: STATICS.holding_torque(ARM, AT, torque_limits=1e3), ("81.4 % of the limit",), "joint2"),
     "virtual work": (lambda: STATICS.virtual_work(ARM, AT, [0.1, 0.1], AT), ("0.11", "J"), "wrench"),
     "deflection": (lambda: STATICS.deflection(ARM, AT, 5e4, (200.0, 100.0, 0.0)), ("mm", "stable"), "displacement"),
-    "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] a second",), "2.236"),
+    "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] m/s",), "2.236"),
     "joint stiffness": (lambda: STATICS.joint_stiffness_for(ARM, AT, 1e3 * np.eye(2)), ("residual",), "achieved"),
     "operational model": (lambda: dy.operational_space(ARM, AT, AT, TASK), ("x, y", "rank 2"), "Lambda"),
     "instant": (lambda: TASKS.Instant.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),

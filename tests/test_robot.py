@@ -201,7 +201,7 @@ def test_symbols_flow_through_states_and_parameters():
     M = robot.mass_matrix(q)
     assert M.dtype == object
     assert M[0, 1] is M[1, 0]
-    with pytest.raises(dy.InputError, match="one state, not a batch"):
+    with pytest.raises(dy.InputError, match="for one state at a time"):
         robot.mass_matrix(np.zeros((3, 2)))
     values = dy.load(
         "planar_2r",

@@ -121,7 +121,7 @@ def test_plain_data_and_picture(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"rows": "xw"}, "row"), ({"rows": ("x", "x")}, "twice"), ({"rows": np.zeros((2, 5))}, "matrix"), ({"length": 0}, "length"),
-     ({"gap": 2.0}, "gap"), ({"frame": "lnk2"}, "link2"), ({"rows": ""}, "no direction")],
+     ({"gap": 2.0}, "gap"), ({"frame": "lnk2"}, "link2"), ({"rows": ""}, "rows= is empty")],
 )  # fmt: skip
 def test_bad_questions_are_refused(options, words):
     frame = options.pop("frame", None)

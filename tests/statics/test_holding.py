@@ -94,5 +94,5 @@ def test_limits_given_decide_what_is_possible():
     assert holding_torque(arm, [0.3, 0.9], torque_limits=1500.0).used.max() < 1.0
     # a joint that must hold nothing may have no torque, rounding or not
     assert holding_torque(arm, [0.3, np.pi / 2 - 0.3], torque_limits=(1e4, 0.0)).possible
-    with pytest.raises(dy.InputError, match="2 numbers"):
+    with pytest.raises(dy.InputError, match="2 non-negative numbers"):
         holding_torque(arm, [0.3, 0.9], torque_limits=(1.0, 2.0, 3.0))

@@ -132,7 +132,7 @@ def test_feedback_where_the_coordinates_are_singular_says_so():
     robot, task = dy.load("panda"), ts.Orientation(coordinates="zyz")
     q = np.zeros(7)  # the tool points straight down
     hold = ts.Feedback(robot, task, lambda t: (np.zeros(3), np.zeros(3), np.zeros(3)))
-    with pytest.raises(dy.SingularError, match="coordinates are singular"):
+    with pytest.raises(dy.SingularError, match="orientation coordinates of the task are singular"):
         hold(0.0, q, np.zeros(7))
 
 

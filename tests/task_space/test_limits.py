@@ -110,8 +110,8 @@ def test_where_the_task_is_singular_the_cheapest_of_the_nearest_is_taken(panda):
     ("options", "words"),
     [
         ({"torque_limits": -1.0}, "torque_limits"),
-        ({"torque_limits": [1.0, 2.0]}, "7 of them"),
-        ({"torque_limits": (1.0, -1.0)}, "at most"),
+        ({"torque_limits": [1.0, 2.0]}, "7 numbers"),
+        ({"torque_limits": (1.0, -1.0)}, "lower limits must not exceed"),
         ({"acceleration_limits": np.nan}, "acceleration_limits"),
         ({"law": "power"}, "torque"),
     ],

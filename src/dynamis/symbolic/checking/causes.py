@@ -28,7 +28,7 @@ class Slip:
     """One entry whose terms differ from the right ones.
 
     ``index`` is that of the entry, ``inertial`` whether it belongs to the inertia matrix or a kinetic energy, ``rate``
-    writes the rate of a joint by its number.
+    writes the rate of a joint by its number, ``sums_of_rates`` whether angular velocities are sums of joint rates.
     """
 
     ring: Ring
@@ -39,6 +39,7 @@ class Slip:
     index: tuple[int, ...] = ()
     inertial: bool = False
     rate: Callable[[int], str] = "q_{}'".format
+    sums_of_rates: bool = False
 
     @property
     def factor(self) -> Fraction | None:
@@ -73,7 +74,7 @@ class Slip:
 
     def _relative_rate(self) -> Cause | None:
         """I_2 is only beside q̇_2: the angular velocity of link 2 was taken relative to link 1."""
-        if not self.inertial or self.found or not self.lost:
+        if not self.inertial or not self.sums_of_rates or self.found or not self.lost:
             return None
         links = {self._number(m, "inertia") for m in self.lost}
         if len(links) != 1 or (link := links.pop()) < 2 or not all(self._is_of_earlier_joint(m, link) for m in self.lost):

@@ -20,7 +20,7 @@ from dynamis.symbolic.answers import Located
 from dynamis.symbolic.arrangement import Terms, terms_of
 from dynamis.symbolic.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.symbolic.checking.fitting import described, shape_of
-from dynamis.symbolic.checking.mistakes import mistaken_for
+from dynamis.symbolic.checking.mistakes import all_parallel, mistaken_for
 from dynamis.symbolic.checking.quantities import Quantity
 from dynamis.symbolic.checking.verdict import Finding, Verdict
 from dynamis.symbolic.dressing import dressed
@@ -205,6 +205,7 @@ class EntryComparison:
             index,
             asked.inertial,
             lambda k: plain_text(letters.variable("velocity", k)),
+            all_parallel(self.form),
         )
 
     def _terms(self, p: Polynomial) -> Terms:

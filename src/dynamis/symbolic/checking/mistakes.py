@@ -38,11 +38,11 @@ def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> It
         total = sum(terms[1:], terms[0])
         said = f"this is the first part of the vector only, the rate of {M} times q̇"
         yield total.node(), Cause(f"{said}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", said)
-    if asked.inertial and _all_parallel(form):
+    if asked.inertial and all_parallel(form):
         yield from _relative_rates(form, asked, index)
 
 
-def _all_parallel(form: ClosedForm) -> bool:
+def all_parallel(form: ClosedForm) -> bool:
     """Whether all joints turn about parallel axes one after the other, so that angular velocities are sums of rates."""
     angles = form.algebra.ring.angles
     run = len(angles) == form.n > 1 and all(a.base == (k - 1 if k else None) and a.sign == 1 for k, a in enumerate(angles))
