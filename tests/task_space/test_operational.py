@@ -213,7 +213,7 @@ def test_a_joint_without_a_motor_is_left_to_itself():
         ({"damping": float("nan")}, dy.InputError, "damping"),
         ({"tolerance": 2.0}, dy.InputError, "tolerance"),
         ({"truncate": 0.1}, dy.InputError, "True or False"),
-        ({"truncate": True, "damping": 0.1}, dy.InputError, "choose one"),
+        ({"truncate": True, "damping": 0.1}, dy.InputError, "exclude each other"),
         ({"q": np.zeros(6)}, dy.InputError, "shape"),
         ({"q": np.zeros((2, 7))}, dy.InputError, "one state"),
         ({"v": np.full(7, np.nan)}, dy.InputError, "finite"),

@@ -148,7 +148,7 @@ def test_feedback_on_some_rows_of_an_orientation_converges(kind, rows):
     ("make", "words"),
     [
         (lambda: ts.Position(rows=()), "rows"),
-        (lambda: ts.Position(rows=(0, 0)), "each once"),
+        (lambda: ts.Position(rows=(0, 0)), "must be distinct"),
         (lambda: ts.Position(rows=(3,)), "0, 1, 2"),
         (lambda: ts.Position(rows=(0.5,)), "0, 1, 2"),
         (lambda: ts.Position(rows="xy"), "rows=\\(0, 1\\)"),
@@ -156,11 +156,11 @@ def test_feedback_on_some_rows_of_an_orientation_converges(kind, rows):
         (lambda: ts.Orientation(coordinates="rpy", reference=np.eye(3)), "geometric"),
         (lambda: ts.Orientation(reference=np.ones((3, 3))), "rotation matrix"),
         (lambda: ts.Orientation(reference="up"), "rotation matrix"),
-        (lambda: ts.Orientation(rows=(2,)), "coordinates='rotation_vector' or 'rpy'"),
+        (lambda: ts.Orientation(rows=(2,)), "choose 'rotation_vector' or 'rpy'"),
         (lambda: ts.Stacked(), "takes tasks"),
         (lambda: ts.Stacked(3), "takes tasks"),
         (lambda: ts.Function(3, 1), "function of"),
-        (lambda: ts.Function(middle_of, 0), "from 1"),
+        (lambda: ts.Function(middle_of, 0), "positive integer"),
         (lambda: ts.Function(middle_of, 2, ("one",)), "must have 2 names"),
     ],
 )
