@@ -205,7 +205,7 @@ def _command_line() -> Iterator[str]:
 
     from dynamis.cli.commands import cli
 
-    context = click.Context(cli, info_name="dynamis")
+    context = click.Context(cli, info_name="dynamis", help_option_names=["-h", "--help"])
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None

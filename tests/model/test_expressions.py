@@ -86,7 +86,7 @@ def test_a_symbolic_bomb_is_read_and_printed_in_time(save):
 
 def test_a_wrong_expression_in_a_file_names_the_key_and_the_line(two_links, refused):
     message = str(refused(two_links('com = ["l/2", 0, 0]', 'com = ["l//2", 0, 0]'), "robot.toml"))
-    assert "robot.toml:12: error: [[link]] 'upper': com: in the expression 'l//2'" in message
+    assert "robot.toml:16: error: [[link]] 'upper': com: in the expression 'l//2'" in message
 
 
 def test_an_expression_may_use_only_parameters_above_it(refused):

@@ -15,7 +15,7 @@ from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Fresh, Joint, Limits
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, Spin, stages
-from dynamis.model.massless import CURE, always_massless, is_regular, joints_in
+from dynamis.model.massless import CURE, MOST, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
@@ -45,7 +45,7 @@ def check_mass_matrix(description: Description, report: Report) -> None:
     carried = {joint.child for joint in description.joints}
     inertias = [link.mass_properties.inertia if link.mass_properties else _NOTHING for link in description.links
                 if link.name in carried]  # fmt: skip
-    if all(map(is_regular, inertias)):
+    if len(inertias) > MOST or all(map(is_regular, inertias)):
         return
     model = build(description, checked=True)
     motion = always_massless(model)

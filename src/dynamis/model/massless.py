@@ -14,6 +14,7 @@ from dynamis.spatial.inertia import Inertia
 
 Array = npt.NDArray[Any]
 
+MOST = 200  # degrees of freedom for which the rank is determined when a robot is loaded; its cost grows with their cube
 SAMPLES = 3  # random configurations at which the rank is determined; one regular configuration proves the robot regular
 TAKES_PART = 0.05  # of the largest component of a motion: joints with less are not named
 CURE = "give the links that these joints carry mass and inertia, give the joints rotor inertia, or make them fixed"
