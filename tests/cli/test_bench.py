@@ -70,4 +70,4 @@ def test_bad_input_ends_with_2():
     pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
     result = run("go2", "--floating", "--against", "pinocchio", "--functions", "gravity")
     assert result.exit_code == 2
-    assert "fixed base" in result.output
+    assert "fixed-base robots" in result.output
