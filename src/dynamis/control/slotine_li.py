@@ -42,8 +42,8 @@ class SlotineLi(DynamicController):
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> law = SlotineLi.designed(arm, [0.5, -0.5], bandwidth=5.0)
-    >>> law.size, law.adapted.names
-    (6, ('link1.my', 'link1.Izz', 'link2.m', 'link2.mx', 'link2.my', 'link2.Izz'))
+    >>> law.size, "link2.Izz" in law.adapted.names
+    (6, True)
     """
 
     reference: Any

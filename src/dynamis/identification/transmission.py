@@ -21,7 +21,7 @@ class Transmission:
     are the joints' positions where the motors read zero. ``names`` are those of the joints.
 
     >>> wrist = Transmission.of([45.0, 32.0], couplings=[(1, 0, 32.0)])  # the second motor is carried by the first joint
-    >>> wrist.position([90.0, 96.0]).tolist()
+    >>> wrist.position([90.0, 96.0]).round(12).tolist()
     [2.0, 1.0]
     >>> wrist.torque([1.0, 1.0]).tolist()
     [77.0, 32.0]

@@ -139,7 +139,7 @@ def duality(
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> stretched = dy.statics.duality(arm, [0.0, 0.0], rows="xy")
     >>> stretched.rank, stretched.sentences[0]
-    (1, 'a force along (1, 0, 0) costs no torque: it is carried by the structure')
+    (1, 'a force along (1, 0, 0) needs no joint torque: the structure carries it')
     """
     check_numeric(robot)
     at = one_state(robot, q)
