@@ -268,7 +268,7 @@ def test_a_log_that_is_wrong_is_refused_where_it_is_wrong(mistake, plain, prior,
     assert "dynamis: the log cannot be used:" in result.stderr
     for sentence in WRONG[mistake]:
         assert re.search(sentence, str(caught.value)), str(caught.value)
-        assert re.search(sentence, result.stderr), result.stderr
+        assert re.search(sentence, " ".join(result.stderr.split())), result.stderr
     assert "run.csv" in str(caught.value)
 
 

@@ -28,7 +28,8 @@ def tx40():
     needs(TX40)
     from dynamis.identification import Mapping
 
-    robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
+    with pytest.warns(dy.ModelWarning, match="'joint_6': it can move without moving any mass"):  # izz is 0 in the file
+        robot = dy.load(TX40 / "tx40_mdh_modified.urdf")
     log = read_log(TX40 / "pos_read_data.csv", robot, Mapping.parse(TX40_MAPPING))
     return robot, log
 

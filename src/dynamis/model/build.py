@@ -54,10 +54,12 @@ def check_mass_matrix(description: Description, report: Report) -> None:
     if motion is None or all(f"joint {printable(name)}" in known for name in joints):
         return
     line = next((j.line for j in description.joints if j.name in joints and j.line), None)
-    where = "joints " + ", ".join(map(printable, joints[:8])) + (", …" if len(joints) > 8 else "")
+    several = len(joints) > 1
+    where = ("joints " if several else "joint ") + ", ".join(map(printable, joints[:8])) + (", …" if len(joints) > 8 else "")
     if where in known:
         return
-    report.warn(SINGULAR_MASS, where, "they can move together without moving any mass: the mass matrix is singular",
+    subject = "they can move together" if several else "it can move"
+    report.warn(SINGULAR_MASS, where, f"{subject} without moving any mass: the mass matrix is singular",
                 "every motion of the joints moves mass", CURE,
                 "inverse dynamics works; forward dynamics and simulation will refuse", line)  # fmt: skip
 
