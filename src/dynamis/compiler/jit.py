@@ -85,7 +85,9 @@ class Loaded:
     def __init__(self, data: bytes) -> None:
         with _lock:
             _retired.clear()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
+            # llvmlite's own memory manager keeps the sections of an object together: LLVM's default may place code and
+            # constants more than 2 GB apart in a process of many threads, and then aborts
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2), use_lmm=True)
             self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
             self.address: int = self._engine.get_function_address("loop")

@@ -19,7 +19,8 @@ from dynamis.symbolic.dressing import arc_terms
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
 
 LARGEST_DENOMINATOR = 96
-FACTORED_UP_TO = 40  # terms: factorising more costs time and hardly ever finds anything
+FACTORED_UP_TO, FACTORED_DEGREE = 40, 30  # terms and degree: factorising more costs time and hardly ever finds anything
+ARRANGED_UP_TO = 5000  # terms: longer sums are nothing to read, and grouping them takes minutes
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class Arranger:
     _kinds: list[str] = field(default_factory=list, init=False)
     _classes: dict[str, frozenset[int]] = field(default_factory=dict, init=False)
     _products: dict[Any, Product] = field(default_factory=dict, init=False)
+    _keys: dict[int, tuple[Any, ...]] = field(default_factory=dict, init=False)
+    _names: dict[int, tuple[Any, ...]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._kinds = [self.kind(atom) for atom in self.ring.atoms]
@@ -104,7 +107,7 @@ class Arranger:
         ``grouping`` prescribes how the outermost sum is grouped: by "link", "angle", "length", "rate", or each "term".
         """
         terms = terms_of(p)
-        if len(terms) <= 1:
+        if len(terms) <= 1 or len(terms) > ARRANGED_UP_TO:
             return Sum(tuple(self._product({m: c}) for m, c in terms.items()))
         if grouping:
             groups = self._grouped(terms, grouping)
@@ -135,7 +138,7 @@ class Arranger:
         if len(rest) == 1:
             number *= next(iter(rest.values()))
         else:
-            small = len(rest) <= FACTORED_UP_TO and _is_exact(rest)
+            small = len(rest) <= FACTORED_UP_TO and _degree(rest) <= FACTORED_DEGREE and _is_exact(rest)
             sign, pieces = _factors(rest) if small else (1, [(rest, 1)])
             number *= sign
             if len(pieces) == 1 and pieces[0][1] == 1:
@@ -190,19 +193,22 @@ class Arranger:
     # order
 
     def _term_key(self, product: Product) -> tuple[Any, ...]:
-        inertial = [(self._role(a).number, self._role(a).kind) for a in self._atoms(product, INERTIAL)]
-        trig = sorted(self._arc_key(a) for a in self._atoms(product, ("trig",)))
-        rates = [self._role(a).number for kind in ("acceleration", "velocity") for a in self._atoms(product, (kind,))]
-        order = [kind == "mass" for _, kind in inertial] if self.style.links == "inertia first" else [
-            kind == "inertia" for _, kind in inertial
-        ]  # fmt: skip
-        link = min((n for n, _ in inertial), default=0)
-        first = (any(order), link) if self.style.links == "masses first" else (link, any(order))
-        accelerated = any(self._atoms(product, ("acceleration",)))
-        names = sorted(natural(self._name(a)) for a in self._atoms(product, ("length", "gravity")))
-        position = not any(self._atoms(product, ("position",)))
-        letters = sorted(natural(self._name(a)) for a in self._atoms(product, INERTIAL))
-        return (not accelerated, not rates, first, trig, sorted(rates), position, names, letters)
+        by_kind: dict[str, list[Atom]] = {}
+        for a in self._atoms(product):
+            by_kind.setdefault(self._kinds[a.index], []).append(a)
+
+        def of(*kinds: str) -> list[Atom]:
+            return [a for kind in kinds for a in by_kind.get(kind, ())]
+
+        inertial = of(*INERTIAL)
+        late = "mass" if self.style.links == "inertia first" else "inertia"
+        order, link = late in by_kind, min((self._role(a).number for a in inertial), default=0)
+        rates = sorted(self._role(a).number for a in of("acceleration", "velocity"))
+        first = (order, link) if self.style.links == "masses first" else (link, order)
+        names = sorted(map(self._natural, of("length", "gravity")))
+        letters = sorted(map(self._natural, inertial))
+        return ("acceleration" not in by_kind, not rates, first, sorted(map(self._arc_key, of("trig"))), rates,
+                "position" not in by_kind, names, letters)  # fmt: skip
 
     def _is_inertial(self, factor: Sum) -> bool:
         return any(self._atoms(term, INERTIAL) for term in factor.terms)
@@ -220,12 +226,20 @@ class Arranger:
         kind = self.kind(factor)
         arc = self._arc_key(factor) if kind == "trig" else ()
         number = () if kind in ("length", "gravity") else (self._role(factor).number,)
-        return (_FACTOR_ORDER.index(kind), arc or number, natural(self._name(factor)))
+        return (_FACTOR_ORDER.index(kind), arc or number, self._natural(factor))
 
     def _arc_key(self, atom: Atom) -> tuple[Any, ...]:
-        path = arc_terms(self.ring, atom.start, atom.end)
-        numbers = [self.roles[id(u)].number if id(u) in self.roles else 99 for u, _, _ in path]
-        return (len(numbers) > 1 and numbers[0] > 1, tuple(numbers), atom.kind)
+        if atom.index not in self._keys:
+            path = arc_terms(self.ring, atom.start, atom.end)
+            numbers = [self.roles[id(u)].number if id(u) in self.roles else 99 for u, _, _ in path]
+            self._keys[atom.index] = (len(numbers) > 1 and numbers[0] > 1, tuple(numbers), atom.kind)
+        return self._keys[atom.index]
+
+    def _natural(self, atom: Atom) -> tuple[Any, ...]:
+        """The key of its name."""
+        if atom.index not in self._names:
+            self._names[atom.index] = natural(str(atom.node) if atom.node is not None else atom.name)
+        return self._names[atom.index]
 
     def _trig_of(self, product: Product) -> tuple[Any, ...]:
         return tuple(sorted(self._arc_key(a) for a in self._atoms(product, ("trig",))))
@@ -235,16 +249,12 @@ class Arranger:
         for factor, power in product.factors:
             if isinstance(factor, Sum):
                 found += [a for term in factor.terms for a in self._atoms(term, kinds)]
-            elif kinds is None or self.kind(factor) in kinds:
+            elif kinds is None or self._kinds[factor.index] in kinds:
                 found += [factor] * power
         return found
 
     def _role(self, atom: Atom) -> Role:
         return self.roles.get(id(atom.node), Role("length"))
-
-    @staticmethod
-    def _name(atom: Atom) -> str:
-        return str(atom.node) if atom.node is not None else atom.name
 
 
 def natural(name: str) -> tuple[Any, ...]:
@@ -296,6 +306,10 @@ def _letters(terms: Terms) -> float:
 
 def _size(m: Monomial) -> float:
     return sum(1.0 if e == 1 else 1.5 for _, e in m)
+
+
+def _degree(terms: Terms) -> int:
+    return max(sum(e for _, e in m) for m in terms)
 
 
 def _common(terms: Terms) -> Monomial:

@@ -220,8 +220,8 @@ def _prove(ring: Ring, columns: list[_Column], d: int, betas: dict[int, Any], mo
 
 
 def _is_small(difference: Polynomial, beside: Polynomial) -> bool:
-    sizes = [max((abs(int(c.p) / int(c.q)) for c in p.coeffs()), default=0.0) for p in (difference, beside)]
-    return sizes[0] < 1e-6 * max(sizes[1], 1e-3)
+    sizes = [max((abs(Fraction(int(c.p), int(c.q))) for c in p.coeffs()), default=Fraction(0)) for p in (difference, beside)]
+    return sizes[0] * 10**6 < max(sizes[1], Fraction(1, 1000))
 
 
 def _is_turning(ring: Ring, atom: Atom, moving: set[int]) -> bool:

@@ -16,13 +16,16 @@ class BudgetSpent(DynamisError):  # noqa: N818 - a state of affairs, caught wher
 
 @dataclass
 class Budget:
-    """Seconds and polynomial terms that may be spent in all; ``progress(done, total, terms)`` is told of each step.
+    """Seconds and polynomial terms that may be spent in all, and terms of one expression (the library's longest has 4000).
+
+    ``progress(done, total, terms)`` is told of each step.
 
     The clock runs from the start and is stopped by `pause`; afterwards it runs only inside ``with budget.running()``.
     """
 
     seconds: float = float("inf")
     terms: float = float("inf")
+    largest: float = 20_000
     progress: Callable[[int, int, int], None] | None = None
     _used: float = field(default=0.0, init=False)
     _since: float | None = field(default=None, init=False)
@@ -50,10 +53,16 @@ class Budget:
     def spend(self, terms: int, done: int, total: int) -> None:
         """Account for one result of so many terms, the ``done``-th of ``total``."""
         self._held += terms
+        if terms > self.largest:
+            raise BudgetSpent(f"the expanded form has an expression of more than {self.largest:g} terms")
         if self.progress is not None:
             self.progress(done, total, self._held)
         if self._held > self.terms:
             raise BudgetSpent(f"the expanded form has more than {self.terms:g} terms")
+        self.check_clock()
+
+    def check_clock(self) -> None:
+        """Raise `BudgetSpent` when the time is over."""
         if self._elapsed() >= self.seconds:
             raise BudgetSpent(f"the expanded form is not ready after {self.seconds:g} s")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, log2
 from typing import Any
 
 from dynamis.symbolic.expression import Expression
@@ -46,9 +47,9 @@ def summed(parts: Sequence[Expression]) -> Expression:
     sizes: dict[Exponents, float] = {}
     for part in parts:
         for exponents, c in part.numerator.to_dict().items():
-            sizes[exponents] = max(sizes.get(exponents, 0.0), _size(c))
+            sizes[exponents] = max(sizes.get(exponents, -inf), _size(c))
     terms = total.numerator.to_dict()
-    kept = {e: c for e, c in terms.items() if _size(c) > NOISE * sizes[e]}
+    kept = {e: c for e, c in terms.items() if _size(c) > log2(NOISE) + sizes[e]}
     return total if len(kept) == len(terms) else Expression(total.algebra, total.algebra.ring.context.from_dict(kept))
 
 
@@ -67,12 +68,12 @@ def _largest(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exponents, floa
     found: dict[Exponents, float] = {}
     for exponents, c in terms.items():
         key = exponents[_first(ring) :]
-        found[key] = max(found.get(key, 0.0), _size(c))
+        found[key] = max(found.get(key, -inf), _size(c))
     return found
 
 
 def _is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = NOISE) -> bool:
-    return _size(c) <= noise * largest.get(exponents[_first(ring) :], 0.0)
+    return _size(c) <= log2(noise) + largest.get(exponents[_first(ring) :], -inf)
 
 
 def _first(ring: Ring) -> int:
@@ -81,4 +82,5 @@ def _first(ring: Ring) -> int:
 
 
 def _size(c: Any) -> float:
-    return abs(int(c.p)) / int(c.q)
+    """The binary logarithm: coefficients may lie beyond the range of floats."""
+    return log2(abs(int(c.p))) - log2(int(c.q))

@@ -461,7 +461,7 @@ def closed_form(
     description: Description | None = None,
 ) -> ClosedForm:
     """The closed form of a model; where it would take longer or be larger than allowed, the factored one."""
-    return ClosedForm(model, notation_of(notation), Budget(seconds, terms, progress), description)
+    return ClosedForm(model, notation_of(notation), Budget(seconds, terms, progress=progress), description)
 
 
 def _symbols(letter: str, n: int) -> Array:

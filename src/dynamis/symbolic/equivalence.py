@@ -39,7 +39,7 @@ def same(ring: Ring, a: Any, b: Any) -> bool:
     x, y = ring.value(a), ring.value(b)
     difference = ring.difference(x, y)
     return bool(difference.is_zero()) or is_rounding_noise(
-        ring, difference, x[0] if y[1] is None else ring.reduced(x[0] * y[1])
+        ring, difference, x[0] if y[1] is None else ring.reduced(ring.product(x[0], y[1]))
     )
 
 

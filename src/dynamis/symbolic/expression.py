@@ -178,8 +178,8 @@ class Expression:
         if below is None:
             return Expression(self.algebra, slope)
         # the quotient rule
-        slope = ring.reduced(slope * below - above * ring.derivative(below, variable))
-        return Expression(self.algebra, *ring.ratio(slope, ring.reduced(below * below)))
+        slope = ring.reduced(ring.product(slope, below) - ring.product(above, ring.derivative(below, variable)))
+        return Expression(self.algebra, *ring.ratio(slope, ring.reduced(ring.product(below, below))))
 
     # other views
 
@@ -241,7 +241,7 @@ class Expression:
 
         def graph(p: Polynomial) -> Any:
             terms = sparse(dressed_terms(algebra.ring, p))
-            return nested({m: int(c.p) / int(c.q) for m, c in terms.items()}, atom, known)
+            return nested({m: _float(c) for m, c in terms.items()}, atom, known)
 
         above = graph(self.numerator)
         return above if self.denominator is None else above / graph(self.denominator)
@@ -253,6 +253,13 @@ class Expression:
     def _needs_expansion(self, what: str) -> None:
         if not self.expanded:
             raise InputError(f"the expanded form was given up, so {what} is not known; allow more seconds or terms")
+
+
+def _float(coefficient: Any) -> float:
+    try:
+        return int(coefficient.p) / int(coefficient.q)
+    except OverflowError:
+        raise InputError("a coefficient exceeds the range of floating-point numbers, 1.8e308; choose other units") from None
 
 
 def _matrix(entries: list[str], width: int) -> str:

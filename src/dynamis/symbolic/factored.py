@@ -39,7 +39,7 @@ class _Written:
 def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[tuple[str, str]]:
     """(name, formula) of each shared subexpression in the order of use, then ("", formula) of each output."""
     order = topological(outputs)
-    uses = Counter(id(a) for node in order if node.op not in ("sin", "cos") for a in node.args if isinstance(a, Node))
+    uses = Counter(id(a) for node in order if _angle(node) is None for a in node.args if isinstance(a, Node))
     uses.update(id(x) for x in outputs if isinstance(x, Node))
     lines: list[tuple[str, str]] = []
     made: dict[int, _Written] = {}
@@ -90,17 +90,26 @@ def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
         case "div":
             return _Written(parts[0].negative != parts[1].negative, rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}", LEAF, size)
         case "sin" | "cos":
-            return _Written(False, _turned(node, parts[0], letters), LEAF, 1)
+            angle = _angle(node)
+            if angle is None:
+                return _Written(False, rf"\{node.op}({parts[0].signed})", LEAF, size)
+            return _Written(False, _turned(node, angle, parts[0], letters), LEAF, 1)
     inner = ", ".join(p.signed for p in parts)
     return _Written(False, rf"\operatorname{{{'sgn' if node.op == 'sign' else node.op}}}({inner})", LEAF, size)
 
 
-def _turned(node: Node, argument: _Written, letters: Lettering) -> str:
+def _angle(node: Node) -> list[tuple[Node, int, int]] | None:
+    """The argument of a sine or cosine as (symbol, sign, denominator) of each term; None where it is anything else."""
+    if node.op not in ("sin", "cos"):
+        return None
     form = linear_form(node.args[0])
-    if form.constant or any(abs(r.numerator) != 1 for _, r in form.terms):
-        return rf"\{node.op}({argument.signed})"
-    path = [(unit, ratio.numerator, ratio.denominator) for unit, ratio in form.terms]
-    path.sort(key=lambda term: letters.roles[id(term[0])].number if id(term[0]) in letters.roles else 0)
+    if form.constant or any(abs(ratio.numerator) != 1 or unit.op != "symbol" for unit, ratio in form.terms):
+        return None
+    return [(unit, ratio.numerator, ratio.denominator) for unit, ratio in form.terms]
+
+
+def _turned(node: Node, path: list[tuple[Node, int, int]], argument: _Written, letters: Lettering) -> str:
+    path = sorted(path, key=lambda term: letters.roles[id(term[0])].number if id(term[0]) in letters.roles else 0)
     if path[0][1] < 0 and node.op == "sin":
         return rf"\sin({argument.signed})"
     if path[0][1] < 0:  # the cosine is that of the opposite angle, which begins with a plus

@@ -129,7 +129,7 @@ class Lettering:
             return self._motor_variable(motor[1], len(motor[2]), motor[3])
         if role is not None and role.kind in ("position", "velocity", "acceleration", "torque"):
             return self.variable(role.kind, role.number)
-        if node.op == "mul":  # the argument of a sine, such as 1.2 q_1
+        if node.op == "mul" and all(getattr(a, "op", "symbol") == "symbol" for a in node.args):  # inside a sine: 1.2 q_1
             return " ".join(self.symbol(a) if hasattr(a, "op") else f"{a:g}" for a in node.args)
         name = str(node.args[0]) if node.op == "symbol" else str(node)
         component = re.fullmatch(r"w\[([a-z]+)\]", name)  # of the external wrench

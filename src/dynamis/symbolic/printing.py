@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 from dynamis.symbolic.arrangement import LARGEST_DENOMINATOR, Product, Sum
 from dynamis.symbolic.notation import Lettering
@@ -15,10 +16,11 @@ WRITTEN_OUT = 10**12
 
 def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
     """The arrangement in LaTeX; decimals rounded to so many digits."""
+    name = cache(lambda atom: letters.latex(ring, atom))
 
     def factor(x: Atom | Sum, power: int, inner: str) -> str:
         if isinstance(x, Atom):
-            return raised(letters.latex(ring, x), power)
+            return raised(name(x), power)
         nested = any(isinstance(f, Sum) for term in x.terms for f, _ in term.factors)
         left, right = (r"\bigl(", r"\bigr)") if nested else ("(", ")")
         return raised(left + inner + right, power)
@@ -28,9 +30,10 @@ def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> 
 
 def text(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
     """The arrangement in plain text, which can be read back."""
+    name = cache(lambda atom: letters.text(ring, atom))
 
     def factor(x: Atom | Sum, power: int, inner: str) -> str:
-        written = letters.text(ring, x) if isinstance(x, Atom) else f"({inner})"
+        written = name(x) if isinstance(x, Atom) else f"({inner})"
         return written + (f"^{power}" if power != 1 else "")
 
     return _written(arrangement, lambda size: _number_text(size, digits), factor, "*")
@@ -93,7 +96,9 @@ def _number_text(x: Fraction, digits: int) -> str:
 def _decimal(x: Fraction, digits: int) -> str:
     try:
         written = float(x)
-    except OverflowError:  # beyond what a float can hold
+    except OverflowError:
+        written = 0.0
+    if not written and x:  # beyond the range of floats
         with localcontext(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN):
             return f"{Decimal(x.numerator) / Decimal(x.denominator):.{digits - 1}e}"
     return f"{written:.{digits}g}"

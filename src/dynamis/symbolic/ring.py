@@ -22,13 +22,22 @@ import flint
 from dynamis.errors import InputError
 from dynamis.scalar import Node, gradient, topological
 from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, linear_form
-from dynamis.symbolic.budget import UNLIMITED, Budget
+from dynamis.symbolic.budget import UNLIMITED, Budget, BudgetSpent
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 
 _ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "pivot", "sin", "cos", "symbol"})
 _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
+
+# FLINT ends the process when it gets no memory, and cannot be interrupted: products are bounded before they begin.
+# The largest of the library's robots stay a hundred times below these bounds.
+MOST_BYTES = 256 * 2**20  # of one polynomial: exponents as Python holds them, and coefficients
+MOST_DEGREE = 1000
+SMALL = 1000  # term products that are harmless whatever their coefficients are
+PIECE = 1_000_000  # term products, a tenth of a second: then size and clock are checked
+# up to which term products of numerator and denominator, and degree, common factors are searched for
+MOST_GCD, GCD_DEGREE = 1_000_000, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +79,7 @@ class Ring:
         self._pythagoras = [
             self.generators[s] ** 2 + self.generators[c] ** 2 - 1 for s, c in zip(self._sines, self._cosines, strict=True)
         ]
+        self._budget = UNLIMITED  # of the expansion in progress
         self._values: dict[int, tuple[Polynomial, Polynomial | None]] = {}
         self._alive: list[Node] = []  # a value is kept by its node's id, so the node must not go away
         self._opaque_by_meaning: dict[str, list[tuple[list[Any], int]]] = {}
@@ -99,10 +109,14 @@ class Ring:
     def expand(self, nodes: Iterable[Any], budget: Budget = UNLIMITED) -> None:
         """Compute the values of all these expressions, and remember them."""
         waiting = [n for n in topological(nodes) if id(n) not in self._values]
-        for step, n in enumerate(waiting, 1):
-            self._values[id(n)] = self._apply(n)
-            self._alive.append(n)
-            budget.spend(len(self._values[id(n)][0]), step, len(waiting))
+        before, self._budget = self._budget, budget
+        try:
+            for step, n in enumerate(waiting, 1):
+                self._values[id(n)] = self._apply(n)
+                self._alive.append(n)
+                budget.spend(len(self._values[id(n)][0]), step, len(waiting))
+        finally:
+            self._budget = before
 
     def number(self, x: Any) -> Polynomial:
         """An exact constant; a float counts as the fraction or the decimal it was meant as."""
@@ -170,7 +184,10 @@ class Ring:
             C = self.generators[self._cosines[k]]
             S = self.generators[self._sines[k]] * (1 if times > 0 else -1)
             for _ in range(abs(int(times))):
-                c, s = self.reduced(c * C - s * S), self.reduced(s * C + c * S)
+                c, s = (
+                    self.reduced(self.product(c, C) - self.product(s, S)),
+                    self.reduced(self.product(s, C) + self.product(c, S)),
+                )
         return c, s
 
     def _angle_of(self, unit: Node, ratio: Fraction) -> tuple[int, Fraction]:
@@ -184,7 +201,29 @@ class Ring:
             f"the sine of {ratio} times {unit} does not occur in these expressions, so it cannot be combined with them"
         )
 
-    # arithmetic on (numerator, denominator)
+    # arithmetic
+
+    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """a · b; raises `BudgetSpent` where it would become too large, before the memory is taken."""
+        if max(a.total_degree(), 0) + max(b.total_degree(), 0) > MOST_DEGREE:
+            raise BudgetSpent(f"the expanded form has powers above {MOST_DEGREE}")
+        if len(a) < len(b):
+            a, b = b, a
+        if len(a) * len(b) <= SMALL:
+            return a * b
+        bits = sum(max(c.height_bits() for c in p.coeffs()) for p in (a, b))
+        most = MOST_BYTES // (8 * len(self.atoms) + bits // 4)
+        if len(a) * len(b) <= min(PIECE, most):
+            return a * b
+        total, terms, size = self.zero, list(b.to_dict().items()), max(1, PIECE // len(a))
+        for first in range(0, len(terms), size):
+            total = total + a * self.context.from_dict(dict(terms[first : first + size]))
+            if len(total) > most:
+                raise BudgetSpent(f"the expanded form has an expression of more than {most} terms")
+            self._budget.check_clock()
+        return total
+
+    # on (numerator, denominator)
 
     def reduced(self, p: Polynomial) -> Polynomial:
         """The normal form: every S² replaced by 1 − C²."""
@@ -201,14 +240,14 @@ class Ring:
         if b == d:
             return self.ratio(a + c, b)
         b, d = self.one if b is None else b, self.one if d is None else d
-        return self.ratio(self.reduced(a * d + c * b), self.reduced(b * d))
+        return self.ratio(self.reduced(self.product(a, d) + self.product(c, b)), self.reduced(self.product(b, d)))
 
     def multiply(self, x: Any, y: Any) -> tuple[Polynomial, Polynomial | None]:
         (a, b), (c, d) = x, y
         if b is None and d is None:
-            return self.reduced(a * c), None
-        denominator = b if d is None else d if b is None else self.reduced(b * d)
-        return self.ratio(self.reduced(a * c), denominator)
+            return self.reduced(self.product(a, c)), None
+        denominator = b if d is None else d if b is None else self.reduced(self.product(b, d))
+        return self.ratio(self.reduced(self.product(a, c)), denominator)
 
     def divide(self, x: Any, y: Any) -> tuple[Polynomial, Polynomial | None]:
         c, d = y
@@ -217,12 +256,14 @@ class Ring:
         return self.multiply(x, (self.one if d is None else d, c))
 
     def ratio(self, numerator: Polynomial, denominator: Polynomial) -> tuple[Polynomial, Polynomial | None]:
-        """The quotient with common factors cancelled, as polynomials."""
+        """The quotient, as polynomials; common factors are cancelled where they can be found quickly."""
         if numerator.is_zero():
             return self.zero, None
-        common = numerator.gcd(denominator)
-        if not common.is_constant():
-            numerator, denominator = numerator / common, denominator / common
+        degree = max(numerator.total_degree(), denominator.total_degree())
+        if len(numerator) * len(denominator) <= MOST_GCD and degree <= GCD_DEGREE:
+            common = numerator.gcd(denominator)
+            if not common.is_constant():
+                numerator, denominator = numerator / common, denominator / common
         if denominator.is_constant():
             return numerator / denominator.leading_coefficient(), None
         scale = _common_scale(numerator, denominator)
@@ -235,7 +276,7 @@ class Ring:
     def difference(self, x: Any, y: Any) -> Polynomial:
         """The numerator of x − y over the product of their denominators."""
         (a, b), (c, d) = x, y
-        return self.reduced((a if d is None else a * d) - (c if b is None else c * b))
+        return self.reduced((a if d is None else self.product(a, d)) - (c if b is None else self.product(c, b)))
 
     # differentiation
 
@@ -248,11 +289,11 @@ class Ring:
             result = result + p.derivative(self._of_node[id(node)])
         for k, angle in enumerate(self.angles):
             if angle.unit.op != "symbol" and angle.unit is not node:
-                result = result + self._by_turning(p, k) * self._rate(angle.unit, node)
+                result = result + self.product(self._by_turning(p, k), self._rate(angle.unit, node))
         degrees = p.degrees()
         for k, atom in enumerate(self.atoms):
             if atom.kind == "opaque" and degrees[k] and atom.node is not node and atom.node.op not in _STEPS:  # type: ignore[union-attr]
-                result = result + p.derivative(k) * self._rate(atom.node, node)
+                result = result + self.product(p.derivative(k), self._rate(atom.node, node))
         return self.reduced(result)
 
     def _rate(self, inner: Any, node: Node) -> Polynomial:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dynamis.errors import InputError
+from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.expression import Algebra
 from dynamis.symbolic.notation import Lettering, notation_of
 from dynamis.symbolic.ring import Ring
+
+READABLE = 200  # terms
 
 
 def simplified(node: Any) -> str:
@@ -19,6 +22,9 @@ def simplified(node: Any) -> str:
     'l'
     """
     try:
-        return str(Algebra(Ring.of([node]), Lettering(notation_of(None), {}, ())).of_node(node))
-    except InputError:  # divided by zero, or what no polynomial says
+        ring = Ring.of([node])
+        ring.expand([node], Budget(seconds=1.0, terms=100 * READABLE))
+        expression = Algebra(ring, Lettering(notation_of(None), {}, ())).of_node(node)
+        return str(expression) if len(expression) <= READABLE else str(node)
+    except (InputError, BudgetSpent):  # divided by zero, no polynomial, or too large a one
         return str(node)

@@ -167,7 +167,9 @@ class EntryComparison:
 
     def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
         (p, q), (r, s) = self.ring.value(right), self.ring.value(given)
-        return self.ring.reduced(p if s is None else p * s), self.ring.reduced(r if q is None else r * q)
+        return self.ring.reduced(p if s is None else self.ring.product(p, s)), self.ring.reduced(
+            r if q is None else self.ring.product(r, q)
+        )
 
     def _difference(self, right: Any, given: Any) -> Polynomial:
         """given − right as a polynomial; of quotients, brought to a common denominator."""
