@@ -206,7 +206,7 @@ SHOWN = {
     "equations": (equations, ("160 rows", "6 parameters"), "joints"),
     "samples": (samples, ("80 instants",), "array(80, 2)"),
     "payload": (lambda: FOUND.identify_payload(ARM, samples()), (ARM.name, "kg at"), "kg"),
-    "static estimate": (static_estimate, (ARM.name, "parameters of weight"), "30 poses"),
+    "static estimate": (static_estimate, (ARM.name, "gravity parameters"), "30 poses"),
     "validation": (lambda: FOUND.cross_validate(FOUND.LeastSquares(), equations()), ("held out",), "held out"),
     "kernel": (lambda: ARM.kernel("gravity"), ("'gravity' of q (2)",), None),
     "notation": (lambda: dy.Notation("mine"), ("name='mine'",), "mine"),

@@ -172,7 +172,7 @@ def test_bounds_that_contradict_each_other_are_said():
     base = base_of("planar_2r_melchiorri")
     X, y, joint = rows(base, 20, 0.1, 11)
     bad = PhysicallyConsistent(base, masses={name: (0.1, 0.2) for name, _ in base.model.bodies}, total_mass=50.0)
-    with pytest.raises(InputError, match="no real bodies are within the bounds: loosen"):
+    with pytest.raises(InputError, match="no physically consistent parameters satisfy the bounds: relax"):
         bad.fit(X, y, joint=joint)
 
 
@@ -272,8 +272,8 @@ def test_wrong_settings_are_said():
         ({"regularisation": "much"}, "regularisation='much'"),
         ({"regularisation": 0.0}, "above zero"),
         ({"prior": [1.0]}, "finite numbers"),
-        ({"masses": {"arm": (0, 1)}}, "link that moves"),
-        ({"masses": {link: (2, 1)}}, "least, most"),
+        ({"masses": {"arm": (0, 1)}}, "moving link"),
+        ({"masses": {link: (2, 1)}}, "lower, upper"),
         ({"com": {link: (0, 1)}}, "three numbers each"),
         ({"bounds": {f"{link}.m": (0, 1)}}, "bounded by masses="),
         ({"total_mass": -1.0}, "above zero"),

@@ -125,7 +125,7 @@ def base_parameters(
     order = [k for k in _order(model) if k in wanted]
     wild = np.flatnonzero(~np.isfinite(W).all(axis=0))
     if len(wild):
-        raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite at all states; it must be")
+        raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite at some states; it must be everywhere")
     norms = np.linalg.norm(W, axis=0)
     links = norms[model.is_inertial]
     # columns of links are sums and may be rounding only; user-defined columns are taken as they are

@@ -153,7 +153,7 @@ def check_rank(R: Array, names: Sequence[str] | None = None) -> float:
         share = np.abs(null).max(axis=0)
         involved = [printable(label[int(k)]) for k in np.argsort(-share)[:8] if share[k] > 0.05]
         raise InputError(
-            f"in this log {_listed(involved)} are indistinguishable: {len(null)} of {R.shape[1]} directions are unexcited. Use a "
+            f"in this log {_listed(involved)} are indistinguishable: {len(null)} of {R.shape[1]} directions are unexcited. Use "
             "richer excitation, fewer parameters, or an estimator with a prior (Ridge, PhysicallyConsistent)"
         )
     return float(singular[0] / singular[-1])

@@ -167,8 +167,9 @@ class _Planner:
             head = str(unit).split("/")[0]
             # the default, rad, stands for SI
             if head != "rad" and c.revolute == (head in LENGTHS):
-                what = f"{printable(c.name)} is {'revolute' if c.revolute else 'prismatic'}, not in {printable(str(unit))}"
-                raise InputError(f"{self.whose}[{name}] unit: joint {what}; set units = […], one per column")
+                kind = "revolute" if c.revolute else "prismatic"
+                what = f"{printable(str(unit))} is not a unit of the {kind} joint {printable(c.name)}"
+                raise InputError(f"{self.whose}[{name}] unit: {what}; set units = […], one per column")
 
     def _each(self, values: Array, count: int, key: str) -> Array:
         if len(values) not in (1, count):

@@ -86,7 +86,7 @@ def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmissio
     if given is None:
         if side == "motor":
             raise InputError(
-                f"the log{whose} is of the motor side, but there is no transmission to the joints: give "
+                f"the log{whose} has motor-side signals, but there is no transmission to the joints: pass "
                 "transmission=Transmission.of(ratios)"
             )
         return None
@@ -94,7 +94,7 @@ def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmissio
         if own is not None:
             return None
         raise InputError(
-            f"the log{whose} is of the joint side (side='joint') and takes no transmission; should it be side='motor'?"
+            f"the log{whose} has joint-side signals (side='joint') and takes no transmission; should it be side='motor'?"
         )
     between = given if isinstance(given, Transmission) else Transmission(given)
     if between.n != robot.n:
