@@ -94,7 +94,7 @@ def test_numbers_that_are_none_are_named_and_counted():
     q[17, 0] = np.inf
     found = examine(replace(CLEAN, tau=tau, q=q), UR)
     assert "5 rows in total" in only(found, "error", "not a number", "tau.elbow_joint", 40).text
-    assert "holds inf" in only(found, "error", "not a number", "q.shoulder_pan_joint", 17).text
+    assert "is inf" in only(found, "error", "not a number", "q.shoulder_pan_joint", 17).text
     assert len(found) == 2
     t = CLEAN.t.copy()
     t[3] = np.nan

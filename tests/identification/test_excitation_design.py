@@ -243,17 +243,17 @@ def test_extents_hold_between_the_points_of_the_grid():
     [
         (
             {"start": (0.0, 4.0), "position": (-2.0, 2.0)},
-            "start= is outside its limits at rest: position of 'joint2' is 4, allowed is",
+            "start= violates a limit at rest: position of 'joint2' is 4, allowed is",
         ),
         (
             {"start": (0.0, 0.0), "regions": [HalfSpace((1, 0, 0), 10.0)]},
-            "start= is outside its limits at rest: place of 'distance to the wall of",
+            "start= violates a limit at rest: place of 'distance to the wall of",
         ),
         ({"start": (0.0, 0.0), "effort": 100.0}, "torque of 'joint1' is"),
         ({"regions": [Box((5, 5, 5), (6, 6, 6))]}, "no configuration at rest satisfies all limits: .* place of"),
         ({"start": (0.0, 0.0, 0.0)}, "start= takes 2 joint positions"),
-        ({"start": (0.0, np.nan)}, "not finite"),
-        ({"position": (1.0, -1.0)}, "'joint1' has no room"),
+        ({"start": (0.0, np.nan)}, "non-finite"),
+        ({"position": (1.0, -1.0)}, "'joint1' has no range"),
         ({"position": 3.0}, "position= takes"),
         ({"velocity": -1.0}, "velocity must be above zero"),
         ({"velocity": (1.0, 2.0, 3.0)}, "velocity takes one number for all joints or 2"),

@@ -161,8 +161,8 @@ def test_what_does_not_fit_together_is_refused():
     for wrong, match in (
         ((X, y[:-1], joint, t, BETA, C, "abcd"), "y has shape"),
         ((X, y, joint, t[:3], BETA, C, "abcd"), "t has shape"),
-        ((X, y, joint, t, BETA, C, "abc"), "4 columns and there are 3 names"),
-        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "not finite"),
+        ((X, y, joint, t, BETA, C, "abc"), "4 columns, but 3 parameter names"),
+        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "non-finite"),
         ((X[0], y, joint, t, BETA, C, "abcd"), "one row per equation"),
     ):
         with pytest.raises(dy.InputError, match=match):

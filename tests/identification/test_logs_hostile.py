@@ -30,16 +30,16 @@ def refused(path, match):
         (HEAD, "has no samples"),
         (HEAD + ROW * 4 + "4,1,2\n", "line 6 has 3 cells for 5 columns"),
         (HEAD + ROW * 9 + "4,1,2,3,4,5\n" + ROW, "line 11 has 6 cells for 5 columns"),
-        (HEAD + ROW * 2 + "2,x,2,3,4\n", "line 4, column 'q1' holds 'x', which is no number"),
-        ("t;q1;q2;tau1;tau2\n0;1,5;2;3;4\n", r"line 2, column 'q1' has a decimal comma, '1,5'; write decimal points, '1\.5'"),
+        (HEAD + ROW * 2 + "2,x,2,3,4\n", "line 4, column 'q1' contains 'x', which is not a number"),
+        ("t;q1;q2;tau1;tau2\n0;1,5;2;3;4\n", r"line 2, column 'q1' has a decimal comma, '1,5'; use decimal points, '1\.5'"),
         ("0;1,5;2;3;4\n", "line 1 has a decimal comma"),
         (HEAD + "0,0,1,5,2,5,3,5,4,5\n", "twice as many numbers as there are columns, typical of decimal commas"),
-        ("t,q1,q1,tau1,tau2\n" + ROW, "names 'q1' more than once"),
+        ("t,q1,q1,tau1,tau2\n" + ROW, "repeats the column name 'q1'"),
         ("t," + "x" * (1 << 20) + "\n", "line 1 is longer than"),
         (HEAD + "0," + "1" * (1 << 21), "line 2"),
         ("a,b\n0,1\n", r"(?s)no columns of position.*\[time\]"),
         ("q1,q2,tau1,tau2\n1,2,3,4\n", "no time column was recognised, and no rate"),
-        ("t,q1,q2,pos1,pos2,tau1,tau2\n0,1,2,3,4,5,6\n", "the position could be 'q1', 'q2' or 'pos1', 'pos2'"),
+        ("t,q1,q2,pos1,pos2,tau1,tau2\n0,1,2,3,4,5,6\n", "the position is ambiguous: 'q1', 'q2' or 'pos1', 'pos2'"),
         ("t,q1,q2,current1,current2\n0,1,2,3,4\n", "drive gains in N·m/A"),
         ("t,q1,q2,q3,tau1,tau2\n0,1,2,3,4,5\n", "no columns of position"),
     ],
@@ -55,7 +55,7 @@ def test_text_that_is_no_log_is_refused_by_line_and_column(tmp_path, text, match
         ((HEAD + ROW).encode("utf-16"), "UTF-16 text; save it as UTF-8"),
         ("t,q1,q2,tau1,täu\n".encode("latin-1"), "line 1 is not UTF-8"),
         ((HEAD + ROW).encode() + b"1,\xff,2,3,4\n", "line 3 is not UTF-8"),
-        (bytes(range(256)) * 40, "line 1 holds zero bytes"),
+        (bytes(range(256)) * 40, "line 1 contains zero bytes"),
     ],
 )
 def test_text_in_other_encodings_is_refused(tmp_path, data, match):
@@ -93,7 +93,7 @@ class Bomb:
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        ({"q": npy(np.array([Bomb()] * 100, object))}, "array 'q' holds Python objects"),
+        ({"q": npy(np.array([Bomb()] * 100, object))}, "array 'q' contains Python objects"),
         ({"extra": pickle.dumps(Bomb())}, "corrupt or not an .npz archive"),
         ({"q": claiming((10**12, 2))}, r"has shape \(1000000000000, 2\)"),
         ({"q": claiming((-1, 2))}, r"has shape \(-1, 2\)"),
@@ -193,7 +193,7 @@ def test_cut_and_changed_bags_are_refused(tmp_path):
     with sqlite3.connect(db3) as bag:
         bag.execute("UPDATE messages SET data = ? WHERE id = 7", (b"\x00\x01\x00\x00\xff\xff\xff\xff",))
     bag.close()
-    refused(db3, "message 6 is damaged")
+    refused(db3, "message 6 is corrupt")
     some = write(tmp_path / "three", StoragePlugin.SQLITE3, lambda k: list(ARM.coordinate_names)[: 1 if k == 350 else 2])
     refused(some, "message 350 lacks 'joint2'")
     (tmp_path / "empty").mkdir()
@@ -202,7 +202,7 @@ def test_cut_and_changed_bags_are_refused(tmp_path):
 
 def test_files_that_are_not_there_or_not_read_are_named(tmp_path):
     for name, match in (("no.csv", "cannot be read: No such file"), ("no.db3", "cannot be read"), ("a.npy", "numpy.savez"),
-                        ("a.bag", "rosbags-convert"), ("a.xyz", "logs are read from .csv")):  # fmt: skip
+                        ("a.bag", "rosbags-convert"), ("a.xyz", "supported are .csv")):  # fmt: skip
         with pytest.raises(InputError, match=match):
             read_log(tmp_path / name, ARM)
     with pytest.raises(InputError, match=r"load one with dynamis\.load"):

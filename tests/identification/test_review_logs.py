@@ -48,7 +48,7 @@ def codes(log):
 def test_times_in_another_unit_are_refused(factor, unit):
     found = codes(replace(CLEAN, t=T * factor))["wrong unit"]
     assert (found.severity, found.column) == ("error", "t")
-    assert f"the times seem to be in {unit}, 250 samples a second" in found.text
+    assert f"the times seem to be in {unit}, 250 samples per second" in found.text
     assert f'"t [{unit}]"' in found.cure
 
 
@@ -85,18 +85,18 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
     [
         (
             [HEAD, "s,rad,rad,Nm,Nm", *lines()],
-            "line 2 holds words, 's', 'rad', 'rad', 'Nm', and no numbers; remove it, or put a #",
+            "line 2 has text ('s', 'rad', 'rad', 'Nm') but no numbers; remove it, or comment it out with #",
         ),
-        ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: a ',' stands at its end"),
-        ([HEAD, *lines(), "0.24,0.3"], "line 62 has 2 cells for 5 columns: the file was cut or edited there; remove the line"),
-        ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, as decimal commas give"),
+        ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: it ends with ','"),
+        ([HEAD, *lines(), "0.24,0.3"], "line 62 has 2 cells for 5 columns: the file is truncated or edited there; remove the line"),
+        ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, typical of decimal commas"),
         (
             [HEAD, "2024-05-01T10:00:00,1,2,3,4"],
-            "column 't' holds '2024-05-01T10:00:00', which is no number; write times in seconds",
+            "column 't' contains '2024-05-01T10:00:00', which is not a number; write times in seconds",
         ),
         (
             ["t,q1,q2,q3,tau1,tau2,tau3", "0,1,2,3,4,5,6"],
-            "'q1' to 'q3' are 3 columns, the robot takes 2; it is a log of another",
+            "'q1' to 'q3' are 3 columns, but the robot needs 2; it is a log of another",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ())
         suffix = path.suffix.lower()
         if suffix not in READERS:
             known = ", ".join((*READERS, *BAGS))
-            cure = CURES.get(suffix, f"supported are {known} and folders of ROS 2 bags")
+            cure = CURES.get(suffix, f"unsupported format; supported are {known} and folders of ROS 2 bags")
             raise InputError(f"{printable(str(path), 400)}: {cure}")
         return READERS[suffix](path)
     except OSError as error:
