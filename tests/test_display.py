@@ -204,7 +204,7 @@ SHOWN = {
     "independence": (lambda: dy.loops.independence(*LOOP), ("1 degree of freedom",), "rank 2"),
     "reduced": (lambda: dy.loops.reduced_dynamics(*LOOP, REST, REST), ("acceleration",), "mass_matrix"),
     "equations": (equations, ("160 rows", "6 parameters"), "joints"),
-    "samples": (samples, ("80 instants",), "array(80, 2)"),
+    "samples": (samples, ("80 samples",), "array(80, 2)"),
     "payload": (lambda: FOUND.identify_payload(ARM, samples()), (ARM.name, "kg at"), "kg"),
     "static estimate": (static_estimate, (ARM.name, "gravity parameters"), "30 poses"),
     "validation": (lambda: FOUND.cross_validate(FOUND.LeastSquares(), equations()), ("held out",), "held out"),

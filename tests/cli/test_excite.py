@@ -28,7 +28,7 @@ def test_a_motion_is_summed_up_and_written(tmp_path):
         "Share of the limits used",
         "joint2",
         "torque",
-        "the best of 1 search",
+        "best of 1 search",
         "wrote",
     ):
         assert words in result.output

@@ -102,10 +102,10 @@ def test_people_get_a_verdict_tables_and_files(folder, tmp_path):
     out = tmp_path / "better.toml"
     result = run(folder / "arm.toml", folder / "run.csv", "--estimator", "weighted", "--compare", "none", "--out", out, "--all")
     assert result.exit_code == 0, result.output
-    for words in ("base parameters from", "Unexplained torque, validation on held-out blocks", "weighted (chosen)", "initial model",
-                  "Unexplained torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back"):  # fmt: skip
+    for words in ("base parameters from", "Residual torque, validation on held-out blocks", "weighted (chosen)", "prior model",
+                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back"):  # fmt: skip
         assert words in result.output
-    assert "consistent" not in result.output
+    assert "consistent " not in result.output  # as in a row of the comparison
     assert dy.load(out).n == 2
 
 

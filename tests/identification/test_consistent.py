@@ -153,7 +153,7 @@ def test_bounds_of_masses_centres_and_friction_hold():
     assert sum(pi[0] for pi in bodies.values()) == pytest.approx(16.0, rel=1e-6)
     assert fit.consistent_
     assert "the total mass is fixed" in fit.active_
-    assert "the centre of mass of 'wrist_1_link' along z is at its most" in fit.active_
+    assert "the centre of mass of 'wrist_1_link' along z is at its upper bound" in fit.active_
 
 
 def test_bounds_hold_in_free_numbers_too():

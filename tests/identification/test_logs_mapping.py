@@ -142,7 +142,10 @@ def test_mistakes_in_a_mapping_are_named(text, match):
         (BASE + '[time]\ncolumn="T"', "no column named 'T'"),
         (BASE + "[transmission]\nratios=[1, 2, 3]", "3 numbers, but the robot has 2 joints"),
         ('[position]\npattern="p{n}"\nunits=["deg","deg","rad"]\n[torque]\npattern="m{n}"', "3 entries for 2 columns"),
-        ('[position]\npattern="p{n}"\nunit="mm"\n[torque]\npattern="m{n}"', "'mm' is not a unit of the revolute joint 'joint1'"),
+        (
+            '[position]\npattern="p{n}"\nunit="mm"\n[torque]\npattern="m{n}"',
+            "'mm' is not a unit of the revolute joint 'joint1'",
+        ),
         ('[position]\npattern="p{n}"', r"(?s)no columns of torque.*\[torque\]"),
     ],
 )

@@ -158,7 +158,9 @@ def test_a_gap_is_refused_with_its_row(base, tmp_path, reading, size):
     t, *rest = motion(base.model.robot, 2000)
     t[500:] += 0.2
     path = write_npz(tmp_path / "run.npz", (t, *rest))
-    with pytest.raises(dy.InputError, match=r"'run\.npz' row 500: 0\.202 s after the previous sample, .*period is 0\.002 s; split"):
+    with pytest.raises(
+        dy.InputError, match=r"'run\.npz' row 500: 0\.202 s after the previous sample, .*period is 0\.002 s; split"
+    ):
         LongLog(**reading, size=size).evidence(base, path)
 
 

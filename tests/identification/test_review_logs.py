@@ -88,7 +88,10 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
             "line 2 has text ('s', 'rad', 'rad', 'Nm') but no numbers; remove it, or comment it out with #",
         ),
         ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: it ends with ','"),
-        ([HEAD, *lines(), "0.24,0.3"], "line 62 has 2 cells for 5 columns: the file is truncated or edited there; remove the line"),
+        (
+            [HEAD, *lines(), "0.24,0.3"],
+            "line 62 has 2 cells for 5 columns: the file is truncated or edited there; remove the line",
+        ),
         ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, typical of decimal commas"),
         (
             [HEAD, "2024-05-01T10:00:00,1,2,3,4"],
@@ -109,7 +112,9 @@ def test_a_joint_without_columns_is_named(tmp_path):
     arm = dy.load("scara")
     head = ",".join(["t", *(f"{word}.joint{k}" for word in ("position", "effort") for k in (1, 2, 4))])
     (tmp_path / "run.csv").write_text(f"{head}\n{','.join('0123456')}\n")
-    with pytest.raises(InputError, match=r"no columns of position were recognised: there is no column for 'joint3'; it is a log"):
+    with pytest.raises(
+        InputError, match=r"no columns of position were recognised: there is no column for 'joint3'; it is a log"
+    ):
         read_log(tmp_path / "run.csv", arm)
 
 
