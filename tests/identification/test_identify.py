@@ -237,7 +237,7 @@ def too_few(t, q, tau):
 
 
 WRONG = {
-    not_a_number: (r"'q3' holds nan at .*line 101\b", r"'tau2' holds nan at .*line 402\b"),
+    not_a_number: (r"'q3' is nan at .*line 101\b", r"'tau2' is nan at .*line 402\b"),
     swapped_torques: (
         r"'tau\.(shoulder_lift|elbow)_joint' and 'tau\.(shoulder_lift|elbow)_joint'.* swapped.* at (row \d+|t = )",
     ),
@@ -249,7 +249,7 @@ WRONG = {
     clock_jumps: (r"the clock jumps by 3\.\d+ s at .*line 502\b",),
     clock_in_milliseconds: (r"10 s apart from .*line 2 on: the times seem to be in ms",),
     nothing_measured: (r"column 'tau4' is 0 in every row",),
-    too_few: (r"holds 20 samples.*30 are the least",),
+    too_few: (r"has 20 samples.*at least 30",),
 }
 
 
@@ -308,7 +308,7 @@ def test_what_can_be_mended_is_mended_and_told(plain, prior, tmp_path):
     t[700:] -= 0.5
     found = dy.identify(prior, write_csv(tmp_path / "run.csv", t, q, tau), compare=())
     told = "\n".join(found.notes)
-    for sentence in (r"'q3' holds nan at .*line 101\b", r"'tau2' holds nan at .*line 402\b", r"goes back at .*line 702\b"):
+    for sentence in (r"'q3' is nan at .*line 101\b", r"'tau2' is nan at .*line 402\b", r"decreases at .*line 702\b"):
         assert re.search(sentence, told), told
     assert "a new run starts" in told
     assert len(found.samples) == 2

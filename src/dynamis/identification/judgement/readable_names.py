@@ -16,7 +16,7 @@ def readable(name: str) -> str:
     """Return a parameter in words.
 
     >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
-    ('first moment along x of forearm', 'dry friction of elbow', 'product of inertia xy of wrist')
+    ('first moment along x of forearm', 'Coulomb friction of elbow', 'product of inertia xy of wrist')
     """
     owner, _, kind = name.rpartition(".")
     words = WORDS.get(kind)

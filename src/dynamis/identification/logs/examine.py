@@ -34,7 +34,7 @@ def examine(log: Log, robot: Robot) -> list[Finding]:
     >>> tau = arm.gravity(q)
     >>> tau[17, 0] = np.nan
     >>> print(*examine(Log(t, q, tau, names=arm.coordinate_names), arm))
-    error: column 'tau.joint1' holds nan at row 17; remove these rows, or fill them in
+    error: column 'tau.joint1' is nan at row 17; remove these rows, or interpolate
     """
     if log.n != robot.n or log.q.shape[1] != robot.nq:
         what = f"the log has {log.q.shape[1]} positions and {log.n} torques, the robot {robot.nq} and {robot.n}"
