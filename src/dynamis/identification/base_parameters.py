@@ -2,7 +2,7 @@
 
 If columns of the regressor are linear combinations of others at every state,
 
-        Y_d = Σ_s β_ds Y_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d is eliminated.
+    Y_d = Σ_s β_ds Y_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d is eliminated.
 
 Columns are processed from base to tip, and within a link in the order that regroups parameters onto the parent link
 [Gautier & Khalil 1990]; each is either independent of the previous ones or a combination of them. This depends on the

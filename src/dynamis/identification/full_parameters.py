@@ -1,6 +1,6 @@
 """Full parameters for given base parameters: among all robots with the same torques, the one nearest to the prior.
 
-        min  |x − x_prior|²    subject to   B π(x) = π_base,   physically consistent links, non-negative friction and rotors
+    min  |x − x_prior|²    subject to   B π(x) = π_base,   physically consistent links, non-negative friction and rotors
 
 with x from `BodySpace`: distances are relative to each link's prior inertia. Base parameters from ordinary least squares may
 belong to no physically consistent robot; the error then names the links, and the nearest consistent ones can be computed.

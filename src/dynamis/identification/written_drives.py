@@ -79,7 +79,7 @@ def _set(
             if abs(wanted[term]) > NOTHING:
                 raise ConversionError(
                     f"the rotor of joint {printable(joint.name)} is a separate body, so it has no reflected inertia: fit with "
-                    "LinearModel(rotor=False), or use replace(rotors='reflected') first"
+                    "LinearModel(rotor=False), or replace(rotors='reflected') first"
                 )
             continue
         others = sum((_felt(term, ratio) * _value(f, term) for f, ratio in followers), start=0.0)
