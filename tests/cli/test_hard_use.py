@@ -136,7 +136,7 @@ def test_an_answer_that_is_no_text_ends_with_a_sentence(tmp_path):
     (tmp_path / "answer.tex").write_bytes(b"\xb4\xff\x00")
     result = run("check-answer", "planar_2r", "--gravity", tmp_path / "answer.tex")
     assert result.exit_code == 2
-    assert "no text in UTF-8" in result.stderr
+    assert "not UTF-8 text" in result.stderr
 
 
 def test_what_is_written_is_told_as_data(tmp_path):

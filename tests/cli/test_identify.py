@@ -102,10 +102,10 @@ def test_people_get_a_verdict_tables_and_files(folder, tmp_path):
     out = tmp_path / "better.toml"
     result = run(folder / "arm.toml", folder / "run.csv", "--estimator", "weighted", "--compare", "none", "--out", out, "--all")
     assert result.exit_code == 0, result.output
-    for words in ("base parameters from", "Unexplained torque, validation on held-out blocks", "weighted (chosen)", "initial model",
-                  "Unexplained torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back"):  # fmt: skip
+    for words in ("base parameters from", "Residual torque, validation on held-out blocks", "weighted (chosen)", "prior model",
+                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back"):  # fmt: skip
         assert words in result.output
-    assert "consistent" not in result.output
+    assert "consistent " not in result.output  # as in a row of the comparison
     assert dy.load(out).n == 2
 
 
@@ -125,7 +125,7 @@ def test_a_bad_result_ends_with_status_one(folder, truth, tmp_path):
     result = run(folder / "arm.toml", log, *options)
     assert result.exit_code == 1, result.output
     assert "not usable" in result.output
-    assert "worse than the model you had" in result.output
+    assert "worse than the prior model" in result.output
     assert out.exists()  # whoever asked for it gets it, with the verdict
 
 
@@ -173,15 +173,15 @@ def test_what_is_looked_for_is_said_by_options(folder):
         (("--presliding", "joint1=far"), "--presliding takes an angle"),
         (("--presliding", "0.1", "--presliding", "0.2"), "give it once"),
         (("--friction", "sticky"), "no friction term named 'sticky'"),
-        (("--friction", "stribeck"), "needs the speed"),
+        (("--friction", "stribeck"), "needs its characteristic speed"),
         (("--slow", "fast"), "--slow"),
-        (("--logged", "v"), "does not hold"),
+        (("--logged", "v"), "is not in the log"),
         (("--logged", "speed"), "takes 'v' and 'a'"),
         (("--compare", "wieghted"), "did you mean 'weighted'"),
         (("--compare", "none", "--out", "robot.stl"), ".urdf"),
         (("--cutoff", "500"), "half the sampling rate"),
         (("--every", "0"), "every"),
-        (("--block", "-1"), "blocks last longer than nothing"),
+        (("--block", "-1"), "the block duration must be positive"),
         (("--folds", "50", "--block", "1"), "blocks do not fill 50 folds"),
         (("--estimator", "best"), "'best' is not one of"),
         (("--folds", "1"), "--folds"),

@@ -103,6 +103,6 @@ def test_a_log_that_is_wrong_is_refused(folder, tmp_path):
     np.savez(tmp_path / "holed.npz", **arrays)
     result = run("ur5e", tmp_path / "holed.npz")
     assert result.exit_code == 2, result.output
-    assert "'tau[2]' holds nan at 'holed.npz' row 200" in result.stderr
+    assert "'tau[2]' is nan at 'holed.npz' row 200" in result.stderr
     assert run("panda", folder / "carrying.npz").exit_code == 2
     assert run("ur5e").exit_code == 2

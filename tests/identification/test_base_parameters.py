@@ -47,7 +47,7 @@ def test_planar_arm_in_a_vertical_plane_has_the_five_parameters_of_the_lectures(
     base = base_parameters(model, among=wanted)
     # of the five, the mass of the second link shows only with the first two: four can be told apart
     assert base.expressions == ("link1.mx + link2.m", "link1.Izz + link2.m", "link2.mx", "link2.Izz")
-    assert base.unidentifiable["link2.m"] == "it shows only together with link1.mx and link1.Izz"
+    assert base.unidentifiable["link2.m"] == "it is identifiable only in combination with link1.mx and link1.Izz"
 
 
 @pytest.mark.parametrize("name", ["puma560", "ur5e", "panda", "stanford", "scara", "baxter", "go2", "nine_body_tree"])
@@ -69,8 +69,8 @@ def test_every_other_parameter_has_a_reason():
     base = base_parameters(dy.load("ur5e"))
     assert len(base.unidentifiable) == 60 - 36
     assert "only 'shoulder_pan_joint' moves this link" in base.unidentifiable["shoulder_link.m"]
-    assert "would show if the base were tilted" in base.unidentifiable["shoulder_link.mx"]
-    assert "only together with upper_arm_link.Ixz" in base.unidentifiable["forearm_link.mz"]
+    assert "would be identifiable if the base were tilted" in base.unidentifiable["shoulder_link.mx"]
+    assert "only in combination with upper_arm_link.Ixz" in base.unidentifiable["forearm_link.mz"]
     tilted = base_parameters(dy.load("ur5e").replace(gravity=(3.0, 0.0, -9.0)))
     assert "shoulder_link.mx" in tilted.names
 
@@ -84,7 +84,7 @@ def test_expressions_can_be_read():
 
 def test_an_offset_and_a_direction_dependent_friction_are_one():
     base = base_parameters(LinearModel(dy.load("ur5e"), friction=("coulomb_bias",), offset=True))
-    assert base.unidentifiable["elbow_joint.offset"] == "it shows only together with elbow_joint.coulomb_bias"
+    assert base.unidentifiable["elbow_joint.offset"] == "it is identifiable only in combination with elbow_joint.coulomb_bias"
 
 
 def test_right_angles_written_with_five_digits_are_right_angles():

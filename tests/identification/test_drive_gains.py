@@ -98,17 +98,17 @@ def test_believed_parameters_set_the_scale_where_there_is_no_payload():
     found = estimate_drive_gains(base(), run(0, noise=1e-4), spread=0.1)
     first = slice(0, 5)  # the last joint shares next to nothing with the others
     assert (np.abs(found.gains - GAINS)[first] < 3.0 * found.standard_errors[first]).all()
-    assert any("scale of the gains rests on" in note for note in found.notes)
+    assert any("scale of the gains comes from" in note for note in found.notes)
     assert str(found).count("±") == 6
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: estimate_drive_gains(base(), run(0)), "one common factor"),
-        (lambda: estimate_drive_gains(base(), run(0), run(1, LOAD)), "give both"),
-        (lambda: estimate_drive_gains(base(), run(0, LOAD), run(1, LOAD), LOAD), "do not show the payload"),
-        (lambda: estimate_drive_gains(base(), run(0), run(1, LOAD), LOAD, known=[]), "sets no scale"),
+        (lambda: estimate_drive_gains(base(), run(0)), "a common factor"),
+        (lambda: estimate_drive_gains(base(), run(0), run(1, LOAD)), "must be given together"),
+        (lambda: estimate_drive_gains(base(), run(0, LOAD), run(1, LOAD), LOAD), "do not depend on the payload"),
+        (lambda: estimate_drive_gains(base(), run(0), run(1, LOAD), LOAD, known=[]), "does not determine the scale"),
         (lambda: estimate_drive_gains(base(), run(0), run(1, LOAD), LOAD, known=["mass"]), "the parameters are"),
         (lambda: estimate_drive_gains(base(), run(0), spread=-1.0), "spread="),
         (lambda: estimate_drive_gains(base(), run(0, use=np.zeros((N, 6), bool)), spread=0.1), "no current"),

@@ -99,7 +99,7 @@ def test_logs_are_put_together(base, log):
 def test_pieces_of_one_run_have_one_filter(base, log):
     stream = Stream(base)
     stream.push(log[:100])
-    with pytest.raises(dy.InputError, match="one period and one filter"):
+    with pytest.raises(dy.InputError, match="the same period and filter"):
         stream.push(filtered(log, 20.0, 10)[100:200])
 
 
@@ -136,7 +136,7 @@ def test_a_log_too_weak_for_products_says_so(base):
     q = 0.5 + 1e-4 * rng.normal(size=(30_000, 6))
     v, a = rng.normal(size=(2, 30_000, 6))
     found = evidence(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
-    with pytest.raises(dy.InputError, match=r"exact=True|cannot be told apart"):
+    with pytest.raises(dy.InputError, match=r"exact=True|are indistinguishable"):
         LeastSquares().fit_evidence(found)
 
 
@@ -205,5 +205,5 @@ def test_a_stream_that_failed_says_so_ever_after(monkeypatch):
 def test_numbers_too_large_are_refused(count):
     robot = dy.load("planar_2r_melchiorri")
     q, v, a = np.random.default_rng(0).normal(size=(3, count, robot.n))
-    with pytest.raises(dy.InputError, match="too large"):
+    with pytest.raises(dy.InputError, match="overflow"):
         evidence(base_parameters(LinearModel(robot)), Samples.of(q, 1e200 * v, a, v))

@@ -93,8 +93,8 @@ def test_numbers_that_are_none_are_named_and_counted():
     tau[40:45, 2] = np.nan
     q[17, 0] = np.inf
     found = examine(replace(CLEAN, tau=tau, q=q), UR)
-    assert "5 rows in all" in only(found, "error", "not a number", "tau.elbow_joint", 40).text
-    assert "holds inf" in only(found, "error", "not a number", "q.shoulder_pan_joint", 17).text
+    assert "5 rows in total" in only(found, "error", "not a number", "tau.elbow_joint", 40).text
+    assert "is inf" in only(found, "error", "not a number", "q.shoulder_pan_joint", 17).text
     assert len(found) == 2
     t = CLEAN.t.copy()
     t[3] = np.nan
@@ -105,7 +105,7 @@ def test_numbers_that_are_none_are_named_and_counted():
 def test_too_few_samples_are_named():
     found = examine(CLEAN[:12], UR)
     only(found, "error", "few samples", None, 11)
-    with pytest.raises(InputError, match=r"cannot be used: the log holds 12 samples, which end at 'run\.csv' line 13"):
+    with pytest.raises(InputError, match=r"cannot be used: the log has 12 samples, which end at 'run\.csv' line 13"):
         refuse(found)
     assert [f.code for f in examine(CLEAN[:0], UR)] == ["few samples"]
 
@@ -116,7 +116,7 @@ def test_times_that_go_back_stand_or_jump_are_named():
     only(examine(replace(CLEAN, t=t), UR), "error", "time goes back", "t", 500)
     t = CLEAN.t.copy()
     t[[300, 700]] = t[[299, 699]]
-    assert "2 rows in all" in only(examine(replace(CLEAN, t=t), UR), "error", "time repeated", "t", 300).text
+    assert "2 rows in total" in only(examine(replace(CLEAN, t=t), UR), "error", "time repeated", "t", 300).text
     t = CLEAN.t.copy()
     t[333:] += 5.0
     found = examine(replace(CLEAN, t=t), UR)

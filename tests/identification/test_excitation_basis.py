@@ -89,8 +89,8 @@ def test_a_motion_can_be_traced_at_a_symbolic_time(name):
     ("make", "sentence"),
     [
         (lambda: Fourier(0.0), "duration must be above zero"),
-        (lambda: Fourier(5.0, 1), "harmonics must be a whole number from 2"),
-        (lambda: Fourier(5.0, 2.5), "harmonics must be a whole number"),
+        (lambda: Fourier(5.0, 1), "harmonics must be an integer from 2"),
+        (lambda: Fourier(5.0, 2.5), "harmonics must be an integer"),
         (lambda: Fourier(5.0, 3, periods=0), "periods must be"),
         (lambda: Splines(5.0, 0), "points must be"),
         (lambda: Splines(float("nan"), 3), "duration"),

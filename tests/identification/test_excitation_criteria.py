@@ -120,16 +120,16 @@ def test_dry_friction_is_set_aside_on_both_sides():
             friction={n: {"viscous": d.viscous} for n, d in ((j, rough.description.joint(j).drive) for j in ARM.joint_names)}
         ).inverse_dynamics(q, v, a),
     )
-    with pytest.raises(InputError, match="dry friction of 3 leaves nothing of its torque limit 2"):
+    with pytest.raises(InputError, match="Coulomb friction of 3 exceeds its torque limit 2"):
         torque_rows(rough, 0.0, effort=2.0)
 
 
 def test_regions_say_what_is_wrong_with_them():
     for make, sentence in (
-        (lambda: Box((0, 0, 0), (1, 0, 1)), "lower corner below"),
+        (lambda: Box((0, 0, 0), (1, 0, 1)), "lower corner of a box must be below"),
         (lambda: Box((0, 0), (1, 1, 1, 1)), "two corners of 3 numbers"),
         (lambda: HalfSpace((0, 0, 0), 1.0), "must not be zero"),
-        (lambda: HalfSpace((1, 0), 1.0), "a normal has 3 numbers"),
+        (lambda: HalfSpace((1, 0), 1.0), "a normal must have 3 numbers"),
         (lambda: Sphere((0, 0, 0), -1.0), "above zero"),
         (lambda: Sphere((0, 0), 1.0), "3 numbers"),
     ):

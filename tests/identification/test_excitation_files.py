@@ -70,7 +70,7 @@ def test_motions_that_do_not_return_cannot_be_repeated(found):
     away = Splines(4.0, 3, closed=False)
     gone = replace(found, basis=away, coefficients=np.ones((away.size, 2)))
     assert len(gone.sample(100.0)[0]) == 401
-    with pytest.raises(InputError, match="does not end where it starts"):
+    with pytest.raises(InputError, match="does not end at its start configuration"):
         gone.sample(100.0, repeats=2)
     with pytest.raises(InputError, match="repeats must be"):
         found.sample(100.0, repeats=0)
@@ -99,8 +99,8 @@ def test_places_are_drawn_and_written(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("a.csv", "t", "holds samples only"),
-        ("a.txt", "t", "is in a .json, .toml or .npz file"),
+        ("a.csv", "t", "contains samples only"),
+        ("a.txt", "t", "must be a .json, .toml or .npz file"),
         ("a.json", "{", "is not an excitation"),
         ("a.json", "[]", "its format is not"),
         ("a.toml", "x = ", "is not an excitation"),
@@ -131,7 +131,7 @@ def test_damaged_files_are_refused(found, tmp_path):
     )
     for change in changes:
         path.write_text(json.dumps({**facts, **change}))
-        with pytest.raises(InputError, match="is damaged"):
+        with pytest.raises(InputError, match="is corrupt"):
             Excitation.load(path)
     path.write_text(json.dumps(facts))
     with pytest.raises(InputError, match="not those of robot"):

@@ -91,7 +91,7 @@ def test_a_chunk_of_hdf5_larger_than_the_limit_is_refused(tmp_path):
 
 def test_an_array_with_too_many_columns_is_left_out_and_named(tmp_path):
     np.savez(tmp_path / "run.npz", t=np.arange(4.0), q=np.zeros((4, 20_000)), tau=np.zeros((4, 2)))
-    with pytest.raises(errors.InputError, match=r"more than 10000 columns are left out: 'q' \(4, 20000\)"):
+    with pytest.raises(errors.InputError, match=r"more than 10000 columns are ignored: 'q' \(4, 20000\)"):
         read_log(tmp_path / "run.npz", ARM)
 
 

@@ -258,10 +258,8 @@ def test_the_verdict_warns_where_plain_least_squares_is_worse_than_the_model_bef
     plain = dy.identify(prior, weak, validate=rich, estimator="ordinary", compare=("ridge", "consistent"))
     assert plain.validated
     assert plain.verdict.grade == "not usable"
-    assert any(
-        "worse than the model you had" in sentence and "Do not use it" in sentence for sentence in plain.verdict.sentences
-    )
+    assert any("worse than the prior model" in sentence and "Do not use it" in sentence for sentence in plain.verdict.sentences)
     left = {name: v.held_out for name, v in plain.comparison.items()}
     assert max(left["ridge"], left["consistent"]) < plain.validation.prior < left["ordinary"]
     better = dy.identify(prior, weak, validate=rich, estimator="consistent", compare=())
-    assert not any("worse than the model you had" in sentence for sentence in better.verdict.sentences)
+    assert not any("worse than the prior model" in sentence for sentence in better.verdict.sentences)

@@ -66,7 +66,7 @@ def page():
 def test_everything_is_said(page):
     case, contents, text = page
     for title in ("Data used", "Model", "Validation", "Residuals", "Estimates", "Essential parameters",
-                  "Physical consistency of the links", "What cannot be identified", "How to reproduce", "Glossary"):  # fmt: skip
+                  "Physical consistency of the links", "Unidentifiable parameters", "How to reproduce", "Glossary"):  # fmt: skip
         assert f">{title}</" in text
     assert text.index('id="verdict"') < text.index(">Data used</h2>")
     for name in (*case.base.names, *case.base.unidentifiable, *case.rows.joints):

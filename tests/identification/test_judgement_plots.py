@@ -34,7 +34,7 @@ def test_torques_stand_beside_their_prediction_and_held_out_blocks_are_shaded(tm
     measured = next(line for line in first.lines if line.get_label() == "measured")
     assert np.array_equal(measured.get_ydata(), case.rows.y[case.rows.joint == 0])
     assert len(first.patches) == 2
-    assert "unexplained" in second.get_title(loc="left")
+    assert "residual" in second.get_title(loc="left")
     assert (tmp_path / "torques.png").stat().st_size > 5000
 
 

@@ -161,9 +161,9 @@ def test_what_does_not_fit_together_is_refused():
     for wrong, match in (
         ((X, y[:-1], joint, t, BETA, C, "abcd"), "y has shape"),
         ((X, y, joint, t[:3], BETA, C, "abcd"), "t has shape"),
-        ((X, y, joint, t, BETA, C, "abc"), "4 columns and there are 3 names"),
-        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "not finite"),
-        ((X[0], y, joint, t, BETA, C, "abcd"), "one row for an equation"),
+        ((X, y, joint, t, BETA, C, "abc"), "4 columns, but 3 parameter names"),
+        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "non-finite"),
+        ((X[0], y, joint, t, BETA, C, "abcd"), "one row per equation"),
     ):
         with pytest.raises(dy.InputError, match=match):
             statistics(*wrong)
@@ -171,7 +171,7 @@ def test_what_does_not_fit_together_is_refused():
         statistics(X, y, joint, t, BETA, C, "abcd", level=95)
     with pytest.raises(dy.InputError, match="do not determine"):
         essential_parameters(X[:4], y[:4], "abcd")
-    with pytest.raises(dy.InputError, match="2 joints, but there are 1"):
+    with pytest.raises(dy.InputError, match="2 joints, but 1"):
         statistics(X, y, joint, t, BETA, C, "abcd", joint_names=["only"])
 
 

@@ -75,12 +75,12 @@ def test_rank_deficiency_names_the_parameters():
     q, v, a = rng.normal(size=(3, 300, 6))
     v[:, 3] = a[:, 3] = 0.0  # a joint that never moves has no friction to be seen
     e = equations(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
-    with pytest.raises(dy.InputError, match=r"says nothing about 'wrist_1_joint.viscous', 'wrist_1_joint.coulomb' and"):
+    with pytest.raises(dy.InputError, match=r"does not excite 'wrist_1_joint.viscous', 'wrist_1_joint.coulomb' and"):
         LeastSquares().fit(e.X, e.y, joint=e.joint, names=e.names)
     q, v, a = np.tile(rng.normal(size=(3, 1, 6)), (1, 300, 1))
     v = v * rng.uniform(0.5, 1.0, (300, 1))
     e = equations(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
-    with pytest.raises(dy.InputError, match=r"cannot be told apart: .* directions are missing"):
+    with pytest.raises(dy.InputError, match=r"are indistinguishable: .* directions are unexcited"):
         WeightedLeastSquares().fit(e.X, e.y, joint=e.joint, names=e.names)
 
 
@@ -89,7 +89,7 @@ def test_too_few_rows_and_numbers_that_are_none():
         LeastSquares().fit(np.eye(3, 4), np.zeros(3))
     X = np.ones((10, 2))
     X[4, 1] = np.nan
-    with pytest.raises(dy.InputError, match=r"X\[4, 1\] is nan, column 'b'; 1 rows are such"):
+    with pytest.raises(dy.InputError, match=r"X\[4, 1\] is nan, column 'b'; 1 rows are not finite"):
         LeastSquares().fit(X, np.zeros(10), names=["a", "b"])
     with pytest.raises(dy.InputError, match="call fit"):
         LeastSquares().predict(np.eye(2))

@@ -121,7 +121,7 @@ def test_presliding_follows_its_definition_however_the_motion_is_cut(pieces):
         ({"couplings": [("joint1", "joint9")]}, "no joint named 'joint9'"),
         ({"presliding": {"joint1": 0.0}}, "above zero"),
         ({"columns": [lambda: 0]}, "Column"),
-        ({"columns": [Column("link1.m", lambda robot, q, v, a: q)]}, "two parameters are named 'link1.m'"),
+        ({"columns": [Column("link1.m", lambda robot, q, v, a: q)]}, "two parameters have the name 'link1.m'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):
@@ -130,7 +130,7 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
 
 
 def test_symbols_are_refused():
-    with pytest.raises(dy.InputError, match="has symbols"):
+    with pytest.raises(dy.InputError, match="is symbolic"):
         LinearModel(dy.load("planar_2r"))
 
 

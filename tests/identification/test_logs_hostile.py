@@ -27,20 +27,20 @@ def refused(path, match):
     [
         ("", "no line of numbers"),
         ("# nothing but words\n\n", "no line of numbers"),
-        (HEAD, "holds no samples"),
+        (HEAD, "has no samples"),
         (HEAD + ROW * 4 + "4,1,2\n", "line 6 has 3 cells for 5 columns"),
         (HEAD + ROW * 9 + "4,1,2,3,4,5\n" + ROW, "line 11 has 6 cells for 5 columns"),
-        (HEAD + ROW * 2 + "2,x,2,3,4\n", "line 4, column 'q1' holds 'x', which is no number"),
-        ("t;q1;q2;tau1;tau2\n0;1,5;2;3;4\n", r"line 2, column 'q1' has a decimal comma, '1,5'; write decimal points, '1\.5'"),
+        (HEAD + ROW * 2 + "2,x,2,3,4\n", "line 4, column 'q1' contains 'x', which is not a number"),
+        ("t;q1;q2;tau1;tau2\n0;1,5;2;3;4\n", r"line 2, column 'q1' has a decimal comma, '1,5'; use decimal points, '1\.5'"),
         ("0;1,5;2;3;4\n", "line 1 has a decimal comma"),
-        (HEAD + "0,0,1,5,2,5,3,5,4,5\n", "twice as many numbers as there are columns, as decimal commas give"),
-        ("t,q1,q1,tau1,tau2\n" + ROW, "names 'q1' more than once"),
+        (HEAD + "0,0,1,5,2,5,3,5,4,5\n", "twice as many numbers as there are columns, typical of decimal commas"),
+        ("t,q1,q1,tau1,tau2\n" + ROW, "repeats the column name 'q1'"),
         ("t," + "x" * (1 << 20) + "\n", "line 1 is longer than"),
         (HEAD + "0," + "1" * (1 << 21), "line 2"),
         ("a,b\n0,1\n", r"(?s)no columns of position.*\[time\]"),
-        ("q1,q2,tau1,tau2\n1,2,3,4\n", "no column of times was recognised, and no rate"),
-        ("t,q1,q2,pos1,pos2,tau1,tau2\n0,1,2,3,4,5,6\n", "the position could be 'q1', 'q2' or 'pos1', 'pos2'"),
-        ("t,q1,q2,current1,current2\n0,1,2,3,4\n", "gains of the drives in N·m/A"),
+        ("q1,q2,tau1,tau2\n1,2,3,4\n", "no time column was recognised, and no rate"),
+        ("t,q1,q2,pos1,pos2,tau1,tau2\n0,1,2,3,4,5,6\n", "the position is ambiguous: 'q1', 'q2' or 'pos1', 'pos2'"),
+        ("t,q1,q2,current1,current2\n0,1,2,3,4\n", "drive gains in N·m/A"),
         ("t,q1,q2,q3,tau1,tau2\n0,1,2,3,4,5\n", "no columns of position"),
     ],
 )
@@ -55,7 +55,7 @@ def test_text_that_is_no_log_is_refused_by_line_and_column(tmp_path, text, match
         ((HEAD + ROW).encode("utf-16"), "UTF-16 text; save it as UTF-8"),
         ("t,q1,q2,tau1,täu\n".encode("latin-1"), "line 1 is not UTF-8"),
         ((HEAD + ROW).encode() + b"1,\xff,2,3,4\n", "line 3 is not UTF-8"),
-        (bytes(range(256)) * 40, "line 1 holds zero bytes"),
+        (bytes(range(256)) * 40, "line 1 contains zero bytes"),
     ],
 )
 def test_text_in_other_encodings_is_refused(tmp_path, data, match):
@@ -93,13 +93,13 @@ class Bomb:
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        ({"q": npy(np.array([Bomb()] * 100, object))}, "array 'q' holds Python objects"),
-        ({"extra": pickle.dumps(Bomb())}, "damaged, or no .npz archive"),
-        ({"q": claiming((10**12, 2))}, r"claims the shape \(1000000000000, 2\)"),
-        ({"q": claiming((-1, 2))}, r"claims the shape \(-1, 2\)"),
+        ({"q": npy(np.array([Bomb()] * 100, object))}, "array 'q' contains Python objects"),
+        ({"extra": pickle.dumps(Bomb())}, "corrupt or not an .npz archive"),
+        ({"q": claiming((10**12, 2))}, r"has shape \(1000000000000, 2\)"),
+        ({"q": claiming((-1, 2))}, r"has shape \(-1, 2\)"),
         ({"q": npy(np.zeros((2, 100)))}, r"(?s)no columns of position.*'q' \(2, 100\)"),
-        ({"q": npy(np.zeros((100, 2)))[:-9]}, "claims the shape"),
-        ({"q": b"\x93NUMPY\x01\x00\xff\xff{" + b"9" * 65534}, "damaged"),
+        ({"q": npy(np.zeros((100, 2)))[:-9]}, "has shape"),
+        ({"q": b"\x93NUMPY\x01\x00\xff\xff{" + b"9" * 65534}, "corrupt"),
         ({"q": npy(np.array(["a"] * 100))}, "no columns of position"),
         ({"q": npy(np.zeros((100, 2), complex))}, "no columns of position"),
     ],
@@ -114,7 +114,7 @@ def test_archives_cut_short_are_refused_wherever_they_were_cut(tmp_path):
     data = (tmp_path / "whole.npz").read_bytes()
     for end in (0, 10, len(data) // 2, len(data) - 5):
         (tmp_path / "run.npz").write_bytes(data[:end])
-        refused(tmp_path / "run.npz", "damaged, or no .npz archive")
+        refused(tmp_path / "run.npz", "corrupt or not an .npz archive")
 
 
 def test_flipped_bits_in_an_archive_are_noticed(tmp_path):
@@ -124,7 +124,7 @@ def test_flipped_bits_in_an_archive_are_noticed(tmp_path):
     at = data.index(b"q.npy") + 600
     data[at] ^= 0xFF
     (tmp_path / "run.npz").write_bytes(data)
-    refused(tmp_path / "run.npz", "damaged")
+    refused(tmp_path / "run.npz", "corrupt")
 
 
 def test_a_log_that_memory_cannot_hold_is_read_in_stretches_only(tmp_path, monkeypatch):
@@ -132,7 +132,7 @@ def test_a_log_that_memory_cannot_hold_is_read_in_stretches_only(tmp_path, monke
 
     archive(tmp_path / "run.npz", **good())
     monkeypatch.setattr(os, "sysconf", lambda name: 50)
-    with pytest.raises(InputError, match=r"claims 100 rows.*log_chunks"):
+    with pytest.raises(InputError, match=r"declares 100 rows.*log_chunks"):
         read_log(tmp_path / "run.npz", ARM)
     assert sum(map(len, log_chunks(tmp_path / "run.npz", ARM))) == 100
 
@@ -142,7 +142,7 @@ def test_hdf5_that_claims_what_it_does_not_hold_is_refused_before_it_is_tried(tm
     with h5py.File(tmp_path / "run.h5", "w") as file:
         for name, shape in (("t", (10**11,)), ("q", (10**11, 2)), ("tau", (10**11, 2))):
             file.create_dataset(name, shape, float, chunks=True)
-    with pytest.raises(InputError, match="claims 100000000000 rows"):
+    with pytest.raises(InputError, match="declares 100000000000 rows"):
         read_log(tmp_path / "run.h5", ARM)
 
 
@@ -154,7 +154,7 @@ def test_foreign_bytes_are_refused_in_every_format(tmp_path, suffix, data):
     pytest.importorskip({"h5": "h5py", "parquet": "pyarrow", "npz": "numpy"}.get(suffix, "rosbags"))
     pytest.importorskip("mcap")
     (tmp_path / f"run.{suffix}").write_bytes(data)
-    refused(tmp_path / f"run.{suffix}", "damaged, or no|topics of sensor_msgs")
+    refused(tmp_path / f"run.{suffix}", "corrupt or not|topics of sensor_msgs")
 
 
 def test_cut_and_changed_bags_are_refused(tmp_path):
@@ -188,12 +188,12 @@ def test_cut_and_changed_bags_are_refused(tmp_path):
     mcap = write(tmp_path / "one", StoragePlugin.MCAP)
     whole = mcap.read_bytes()
     mcap.write_bytes(whole[: len(whole) // 2])
-    refused(mcap, "damaged.*mcap recover")
+    refused(mcap, "corrupt.*mcap recover")
     db3 = write(tmp_path / "two", StoragePlugin.SQLITE3)
     with sqlite3.connect(db3) as bag:
         bag.execute("UPDATE messages SET data = ? WHERE id = 7", (b"\x00\x01\x00\x00\xff\xff\xff\xff",))
     bag.close()
-    refused(db3, "message 6 is damaged")
+    refused(db3, "message 6 is corrupt")
     some = write(tmp_path / "three", StoragePlugin.SQLITE3, lambda k: list(ARM.coordinate_names)[: 1 if k == 350 else 2])
     refused(some, "message 350 lacks 'joint2'")
     (tmp_path / "empty").mkdir()
@@ -202,10 +202,10 @@ def test_cut_and_changed_bags_are_refused(tmp_path):
 
 def test_files_that_are_not_there_or_not_read_are_named(tmp_path):
     for name, match in (("no.csv", "cannot be read: No such file"), ("no.db3", "cannot be read"), ("a.npy", "numpy.savez"),
-                        ("a.bag", "rosbags-convert"), ("a.xyz", "logs are read from .csv")):  # fmt: skip
+                        ("a.bag", "rosbags-convert"), ("a.xyz", "supported are .csv")):  # fmt: skip
         with pytest.raises(InputError, match=match):
             read_log(tmp_path / name, ARM)
-    with pytest.raises(InputError, match=r"dynamis\.load gives one"):
+    with pytest.raises(InputError, match=r"load one with dynamis\.load"):
         read_log(tmp_path / "a.csv", "ur5e")
     with pytest.raises(InputError, match="size=0"):
         log_chunks(tmp_path / "a.csv", ARM, size=0)

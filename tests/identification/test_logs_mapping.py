@@ -68,7 +68,7 @@ def test_files_of_different_lengths_are_refused(tmp_path):
     (tmp_path / "run.toml").write_text(TWO_FILES)
     with (tmp_path / "cur.csv").open("a") as file:
         file.write("1;2\n")
-    with pytest.raises(InputError, match=r"different lengths: at row 9 'pos\.csv' ends, 'cur\.csv' goes on"):
+    with pytest.raises(InputError, match=r"different lengths: at row 9 'pos\.csv' ends, 'cur\.csv' continues"):
         read_log(tmp_path / "run.toml", ARM)
 
 
@@ -103,7 +103,7 @@ def test_a_mapping_of_the_rate_alone_leaves_the_columns_to_their_names(tmp_path)
     ("text", "match"),
     [
         ("rate = 5\nx = = 3", r"'mapping' is not TOML: .*line 2"),
-        ("rate = -5", "rate: must be samples per second"),
+        ("rate = -5", "rate: must be a sampling rate"),
         ("raet = 5", "no key named 'raet'; did you mean 'rate'"),
         ("[torqe]", "did you mean 'torque'"),
         ('[torque]\ncolums = ["a"]', r"\[torque\] no key named 'colums'; did you mean 'columns'"),
@@ -114,16 +114,16 @@ def test_a_mapping_of_the_rate_alone_leaves_the_columns_to_their_names(tmp_path)
         ('[torque]\npattern = "a{n}"\nsigns = [1, 2]', "must be 1 or -1"),
         ('[torque]\npattern = "a{n}"\nside = "left"', "'joint' or 'motor'"),
         ('[torque]\npattern = "a{n}"\ngains = [1]', "no key named 'gains'"),
-        ('[torque]\npattern = "a{n}"\nside = "joint"\n[position]\npattern = "q{n}"\nside = "motor"', "one side first"),
+        ('[torque]\npattern = "a{n}"\nside = "joint"\n[position]\npattern = "q{n}"\nside = "motor"', "use one side for all"),
         ("position = 3", "must be a section"),
         ("[time]\nunit = 's'", "has no column"),
         ("[time]\ncolumn = 't'\nunit = 'h'", "no unit of time named 'h'"),
-        ("[transmission]\nratios = [1, 0]", "none of them zero"),
-        ("[transmission]\nratios = [1, true]", "finite numbers, got True"),
+        ("[transmission]\nratios = [1, 0]", "one non-zero number per motor"),
+        ("[transmission]\nratios = [1, true]", "finite number, got True"),
         ("[transmission]\nratios = [1, 2]\nzero = [1]", "1 numbers for 2 ratios"),
-        ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 3, 2.0]]", "3 is no joint: a number from 1 to 2"),
-        ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 1, 2.0]]", "on the diagonal"),
-        ("[transmission]\nratios = [1, 2]\ncoupling = [1]", "takes .motor, joint, value."),
+        ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 3, 2.0]]", "3 is not a joint: use a number from 1 to 2"),
+        ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 1, 2.0]]", "to its own joint"),
+        ("[transmission]\nratios = [1, 2]\ncoupling = [1]", "must be .motor, joint, value."),
         ("a = " + "[" * 5000, "not TOML"),
     ],
 )
@@ -137,12 +137,15 @@ def test_mistakes_in_a_mapping_are_named(text, match):
     [
         (BASE + '[joints]\norder = ["joint1", "joint3"]', r"\[joints\] order: no joint named 'joint3'"),
         (BASE + '[joints]\norder = ["joint1", "joint1"]', "'joint2' missing"),
-        ('[position]\ncolumns=["p1"]\n[torque]\npattern="m{n}"', "has 1 columns, the robot takes 2"),
+        ('[position]\ncolumns=["p1"]\n[torque]\npattern="m{n}"', "has 1 columns, but the robot needs 2"),
         ('[position]\npattern="p{i}"\n[torque]\npattern="m{n}"', "no column named 'p0'; did you mean"),
         (BASE + '[time]\ncolumn="T"', "no column named 'T'"),
-        (BASE + "[transmission]\nratios=[1, 2, 3]", "3 numbers, the robot 2 joints"),
+        (BASE + "[transmission]\nratios=[1, 2, 3]", "3 numbers, but the robot has 2 joints"),
         ('[position]\npattern="p{n}"\nunits=["deg","deg","rad"]\n[torque]\npattern="m{n}"', "3 entries for 2 columns"),
-        ('[position]\npattern="p{n}"\nunit="mm"\n[torque]\npattern="m{n}"', "'joint1' turns, and cannot be in 'mm'"),
+        (
+            '[position]\npattern="p{n}"\nunit="mm"\n[torque]\npattern="m{n}"',
+            "'mm' is not a unit of the revolute joint 'joint1'",
+        ),
         ('[position]\npattern="p{n}"', r"(?s)no columns of torque.*\[torque\]"),
     ],
 )
@@ -156,7 +159,7 @@ def test_degrees_are_not_for_sliding_joints(tmp_path):
     (tmp_path / "run.csv").write_text(
         "t," + ",".join(f"{x}{k}" for x in ("p", "m") for k in range(1, 7)) + "\n" + ",".join("1" * 13) + "\n"
     )
-    with pytest.raises(InputError, match="'boom' slides, and cannot be in 'deg'"):
+    with pytest.raises(InputError, match="'deg' is not a unit of the prismatic joint 'boom'"):
         read_log(tmp_path / "run.csv", STANFORD, Mapping.parse(BASE.replace('"p{n}"', '"p{n}"\nunit = "deg"')))
     units = '["deg", "deg", "mm", "deg", "deg", "deg"]'
     log = read_log(tmp_path / "run.csv", STANFORD, Mapping.parse(BASE.replace('"p{n}"', f'"p{{n}}"\nunits = {units}')))
@@ -176,7 +179,7 @@ def test_files_that_are_no_mapping_are_refused(tmp_path):
     for name, match in (("a.toml", "not UTF-8"), ("b.toml", "too large for a mapping"), ("c.toml", "cannot be read")):
         with pytest.raises(InputError, match=match):
             Mapping.read(tmp_path / name)
-    with pytest.raises(InputError, match="which file its columns are in"):
+    with pytest.raises(InputError, match="does not name the file of its columns"):
         (tmp_path / "d.toml").write_text(BASE)
         read_log(tmp_path / "d.toml", ARM)
 

@@ -92,7 +92,7 @@ def test_a_belief_to_start_with():
     assert np.allclose(fit.coef_, [2.0, 2.0])
     bare = RecursiveLeastSquares().partial_fit([1.0, 0.0], [3.0])
     assert not bare.determined_
-    with pytest.raises(InputError, match="learnt nothing"):
+    with pytest.raises(InputError, match="is not fitted"):
         bare.predict([[1.0, 1.0]])
 
 
@@ -102,9 +102,9 @@ def test_wrong_settings_and_rows_are_refused():
     with pytest.raises(InputError, match="prior_scale"):
         RecursiveLeastSquares(prior=[1.0]).partial_fit([1.0], [1.0])
     fit = RecursiveLeastSquares().partial_fit([1.0, 2.0], [1.0])
-    with pytest.raises(InputError, match="before, X had 2"):
+    with pytest.raises(InputError, match="previously X had 2"):
         fit.partial_fit([1.0], [1.0])
     with pytest.raises(InputError, match="finite"):
         fit.partial_fit([np.nan, 1.0], [1.0])
-    with pytest.raises(InputError, match="told apart"):
+    with pytest.raises(InputError, match="indistinguishable"):
         RecursiveLeastSquares().fit(np.ones((10, 2)), np.ones(10), names=["a", "b"])

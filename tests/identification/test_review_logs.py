@@ -48,7 +48,7 @@ def codes(log):
 def test_times_in_another_unit_are_refused(factor, unit):
     found = codes(replace(CLEAN, t=T * factor))["wrong unit"]
     assert (found.severity, found.column) == ("error", "t")
-    assert f"the times seem to be in {unit}, 250 samples a second" in found.text
+    assert f"the times seem to be in {unit}, 250 samples per second" in found.text
     assert f'"t [{unit}]"' in found.cure
 
 
@@ -60,15 +60,15 @@ def test_a_few_bad_rows_are_mended_by_identify_and_noted():
     assert all(f.mends for f in examine(log, ARM) if f.severity == "error")
     found = identify(LinearModel(ARM, friction=(), rotor=False), log, estimator="ordinary", compare=())
     assert found.validation.held_out < 1.0
-    mended = [note for note in found.notes if note.startswith("mended: ")]
+    mended = [note for note in found.notes if note.startswith("repaired: ")]
     assert len(mended) == 3
-    assert any("holds nan at 'run.csv' row 0, and in 3 rows" in note for note in mended)
+    assert any("is nan at 'run.csv' row 0, and in 3 rows" in note for note in mended)
 
 
 def test_many_bad_rows_are_still_refused():
     tau = TAU.copy()
     tau[100:300, 1] = np.nan
-    with pytest.raises(InputError, match=r"'tau\.joint2' holds nan at 'run\.csv' line 102, and in 200 rows"):
+    with pytest.raises(InputError, match=r"'tau\.joint2' is nan at 'run\.csv' line 102, and in 200 rows"):
         identify(ARM, replace(CLEAN, tau=tau))
 
 
@@ -76,7 +76,7 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
     log = read(tmp_path, HEAD + ",mode", *lines(pattern="{},AUTO"))
     assert len(log) == 60
     assert np.allclose(log.tau, TAU[:60])
-    with pytest.raises(InputError, match=r"line 2, column 'tau2' holds 'AUTO', which is no number"):
+    with pytest.raises(InputError, match=r"line 2, column 'tau2' contains 'AUTO', which is not a number"):
         read(tmp_path, "t,q1,q2,tau1,old,tau2", *lines(pattern="{},AUTO"))
 
 
@@ -85,18 +85,21 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
     [
         (
             [HEAD, "s,rad,rad,Nm,Nm", *lines()],
-            "line 2 holds words, 's', 'rad', 'rad', 'Nm', and no numbers; remove it, or put a #",
+            "line 2 has text ('s', 'rad', 'rad', 'Nm') but no numbers; remove it, or comment it out with #",
         ),
-        ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: a ',' stands at its end"),
-        ([HEAD, *lines(), "0.24,0.3"], "line 62 has 2 cells for 5 columns: the file was cut or edited there; remove the line"),
-        ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, as decimal commas give"),
+        ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: it ends with ','"),
+        (
+            [HEAD, *lines(), "0.24,0.3"],
+            "line 62 has 2 cells for 5 columns: the file is truncated or edited there; remove the line",
+        ),
+        ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, typical of decimal commas"),
         (
             [HEAD, "2024-05-01T10:00:00,1,2,3,4"],
-            "column 't' holds '2024-05-01T10:00:00', which is no number; write times in seconds",
+            "column 't' contains '2024-05-01T10:00:00', which is not a number; write times in seconds",
         ),
         (
             ["t,q1,q2,q3,tau1,tau2,tau3", "0,1,2,3,4,5,6"],
-            "'q1' to 'q3' are 3 columns, the robot takes 2; it is a log of another",
+            "'q1' to 'q3' are 3 columns, but the robot needs 2; it is a log of another",
         ),
     ],
 )
@@ -109,7 +112,9 @@ def test_a_joint_without_columns_is_named(tmp_path):
     arm = dy.load("scara")
     head = ",".join(["t", *(f"{word}.joint{k}" for word in ("position", "effort") for k in (1, 2, 4))])
     (tmp_path / "run.csv").write_text(f"{head}\n{','.join('0123456')}\n")
-    with pytest.raises(InputError, match=r"no columns of position were recognised: there is none of 'joint3'; it is a log"):
+    with pytest.raises(
+        InputError, match=r"no columns of position were recognised: there is no column for 'joint3'; it is a log"
+    ):
         read_log(tmp_path / "run.csv", arm)
 
 
@@ -136,7 +141,7 @@ def test_degrees_in_words_are_degrees(tmp_path):
 def test_two_folders_with_the_same_signal_are_not_chosen_between(tmp_path, names):
     both = [names.format(n=k) for k in (1, 2)]
     both += [name.replace("desired", "measured") for name in both]
-    with pytest.raises(InputError, match=r"the position could be 'desired/q.*' or 'measured/q"):
+    with pytest.raises(InputError, match=r"the position is ambiguous: 'desired/q.*' or 'measured/q"):
         read(tmp_path, ",".join(["t", *both, "tau1", "tau2"]), *lines((T, Q, Q, TAU)))
 
 
@@ -152,7 +157,7 @@ def test_a_flat_torque_is_not_minus_zero():
 
 
 def test_every_takes_whole_numbers_above_zero():
-    with pytest.raises(InputError, match="every=0 must be a whole number of rows, 1 or more"):
+    with pytest.raises(InputError, match="every=0 must be an integer number of rows, 1 or more"):
         prepare(CLEAN, ARM, every=0, cutoff=10.0)
 
 
@@ -180,7 +185,7 @@ def test_messages_of_a_bag_without_efforts_at_first(tmp_path):
     assert np.isnan(log.tau[:3]).all()
     assert np.allclose(log.tau[3:], TAU[3:50])
     with pytest.raises(
-        InputError, match="no columns of torque were recognised; its messages hold no effort, which the robot's driver"
+        InputError, match="no columns of torque were recognised; its messages have no effort, which the robot's driver"
     ):
         bag("never", 50)
 
@@ -194,7 +199,7 @@ def test_a_mapping_may_say_only_what_the_names_do_not(tmp_path):
     only_signs = read_log(tmp_path / "run.csv", ARM, Mapping.parse("[torque]\nsigns = [1, -1]"))
     assert np.allclose(only_signs.tau, log.tau)
     assert np.allclose(only_signs.q, np.degrees(Q[:60]))
-    with pytest.raises(InputError, match=r"\[torque\] names no columns that \[joints\] order could be of"):
+    with pytest.raises(InputError, match=r"\[torque\] lists no columns for \[joints\] order"):
         read_log(tmp_path / "run.csv", ARM, Mapping.parse('[torque]\nunit = "Nm"\n[joints]\norder = ["joint2", "joint1"]'))
     with pytest.raises(InputError, match=r"takes either columns .* not both"):
         Mapping.parse('[torque]\ncolumns = ["a"]\npattern = "tau{n}"')

@@ -66,7 +66,7 @@ def test_rows_logged_twice_count_once():
     clock = repair(np.repeat(EVEN, times))
     assert clock.duplicated == (times == 2).sum()
     assert len(clock.runs[0].rows) == N
-    assert "left out" in clock.notes[0]
+    assert "dropped" in clock.notes[0]
     twice = repair(np.repeat(EVEN, 2))
     assert twice.duplicated == N
     assert np.isclose(twice.period, H)
@@ -128,8 +128,8 @@ def test_a_slightly_wrong_rate_is_found_and_a_given_one_believed():
     ("call", "says"),
     [
         (lambda: repair([0.0, 1.0]), "at least three"),
-        (lambda: repair(np.zeros(10)), "do not advance"),
-        (lambda: repair(EVEN, jitter="both"), "not known"),
+        (lambda: repair(np.zeros(10)), "do not increase"),
+        (lambda: repair(EVEN, jitter="both"), "not supported"),
         (lambda: repair(EVEN, gap=0.5), "at least one period"),
         (lambda: repair(EVEN, repeats=[True]), "repeats"),
         (lambda: repair(EVEN).runs[0].resample([1.0]), "5000 rows"),

@@ -94,7 +94,7 @@ def test_turns_of_the_encoder_are_taken_out():
     ready = prepare(log(q=np.column_stack([(far[:, 0] + np.pi) % (2 * np.pi) - np.pi, far[:, 1]])), ARM, cutoff=25.0)
     assert np.allclose(ready[0].v[:, 0], 3.0, atol=1e-6)
     assert "joint1" in ready.notes[0]
-    assert "whole turn" in ready.notes[0]
+    assert "one turn" in ready.notes[0]
 
 
 def test_slow_rows_do_not_count_unless_asked():
@@ -150,7 +150,7 @@ def test_quaternions_come_with_velocities_and_accelerations():
     assert len(run) == 300
     assert np.array_equal(run.q, q)
     assert np.allclose(run.v[kept], v[kept])
-    with pytest.raises(InputError, match="must hold v and a"):
+    with pytest.raises(InputError, match="must contain v and a"):
         prepare(SimpleNamespace(t=t, q=q, tau=tau), body)
 
 
@@ -159,7 +159,7 @@ def test_quaternions_come_with_velocities_and_accelerations():
     [
         (lambda: prepare(log(q=Q[:, :1]), ARM), "q of 'run.csv' has shape"),
         (lambda: prepare(log(tau=None), ARM), "has no tau"),
-        (lambda: prepare(log(), ARM, logged="v"), "does not hold"),
+        (lambda: prepare(log(), ARM, logged="v"), "is not in the log"),
         (lambda: prepare(log(), ARM, logged="x"), "takes 'v' and 'a'"),
         (lambda: prepare(log(), ARM, cutoff=300.0), "half the sampling rate"),
         (lambda: prepare(log(), ARM, cutoff=20.0, parallel=300.0), "the parallel low-pass"),
@@ -171,9 +171,9 @@ def test_quaternions_come_with_velocities_and_accelerations():
         (lambda: prepare(log(current=TAU), ARM, drive_gains=[1.0]), "drive_gains="),
         (lambda: prepare(log(), ARM, transmission=Transmission([1.0])), "the transmission has 1"),
         (lambda: prepare(Log(t=T, q=Q, tau=TAU), ARM, transmission=[2.0, 2.0]), "side='motor'"),
-        (lambda: prepare(Log(t=T, q=Q, tau=TAU, side="motor"), ARM), "of the motors"),
+        (lambda: prepare(Log(t=T, q=Q, tau=TAU, side="motor"), ARM), "motor-side"),
         (lambda: prepare(log(q=np.where(np.arange(N)[:, None] == 9, np.nan, Q)), ARM, outliers=False), "not finite in row"),
-        (lambda: remove_spikes(Q[:, 0]), "one column a joint"),
+        (lambda: remove_spikes(Q[:, 0]), "one column per joint"),
         (lambda: remove_spikes(Q, window=4), "odd number"),
         (lambda: remove_spikes(np.full((20, 1), np.nan)), "not finite"),
     ],

@@ -88,5 +88,5 @@ def test_wrong_settings_are_refused():
         TotalLeastSquares([1.0]).fit(X, y)
     with pytest.raises(InputError, match="noise="):
         TotalLeastSquares(NOISE, 0.0).fit(X, y)
-    with pytest.raises(InputError, match="told apart"):
+    with pytest.raises(InputError, match="indistinguishable"):
         TotalLeastSquares(NOISE).fit(np.ones((20, 4)), y)

@@ -46,7 +46,7 @@ def test_weak_excitation_is_named_in_words():
     v = judged(size=0.05, seconds=8.0)
     (finding,) = v.about("excitation")
     assert finding.severity == 2
-    assert "Hardly told apart: first moment" in finding.sentence
+    assert "Nearly collinear: first moment" in finding.sentence
 
 
 def test_a_fit_worse_than_the_model_before_is_not_usable_and_the_cure_is_named():
@@ -55,7 +55,7 @@ def test_a_fit_worse_than_the_model_before_is_not_usable_and_the_cure_is_named()
         weak.judged(LeastSquares()), held_out(LeastSquares(), weak.rows, rich.rows, prior=weak.prior), equations=weak.rows
     )
     assert v.grade == "not usable"
-    assert "worse than the model you had" in v.about("prior")[0].sentence
+    assert "worse than the prior model" in v.about("prior")[0].sentence
     assert "regularised or physically consistent" in v.about("prior")[0].sentence
     assert v.about("overfit")[0].severity == 2
 

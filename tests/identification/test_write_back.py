@@ -81,7 +81,7 @@ def test_no_other_robot_with_these_base_values_is_nearer():
 def test_base_values_of_no_real_robot_name_the_links():
     base = base_of("kuka_iiwa14")
     coef = base.prior * (1.0 + 0.2 * np.random.default_rng(0).normal(size=base.rank))
-    with pytest.raises(InputError, match=r"no robot that can exist .*'link\d' .*no real"):
+    with pytest.raises(InputError, match=r"no physically consistent robot .*'link\d' .*inconsistent"):
         full_parameters(base, coef)
     nearest = full_parameters(base, coef, infeasible="nearest")
     assert BodySpace(base.model).is_consistent(nearest)
@@ -113,7 +113,7 @@ def test_links_fixed_to_a_moving_one_stay_as_they_are_unless_they_cannot():
     lighter = edit(robot, model, np.where(model.is_inertial, 0.15, 1.0) * model.prior)
     assert lighter.robot.description.link("tool").mass_properties is None
     assert lighter.robot.description.link("arm").mass_properties.mass == pytest.approx(0.75)
-    assert any("now contains 'tool'" in note for note in lighter.notes)
+    assert any("now includes 'tool'" in note for note in lighter.notes)
     np.testing.assert_allclose(lighter.robot.parameters[:10], 0.15 * model.prior[:10])
 
 
@@ -156,7 +156,7 @@ def test_a_joint_that_follows_keeps_its_share(viscous):
     np.testing.assert_allclose(LinearModel(edited.robot).prior, pi, rtol=1e-12, atol=1e-15)
     kept = edited.robot.description.joint("right_joint").drive.viscous
     assert kept == (viscous if viscous < 1.0 else 0.0)
-    assert any("the joints that follow it" in note for note in edited.notes) == (viscous > 1.0)
+    assert any("its mimic joints" in note for note in edited.notes) == (viscous > 1.0)
 
 
 def test_offsets_and_what_a_description_cannot_hold():
@@ -169,7 +169,7 @@ def test_offsets_and_what_a_description_cannot_hold():
     assert kept.robot.description.joint("elbow_joint").drive.coulomb_bias == 0.7
     assert dropped.robot.description.joint("elbow_joint").drive.coulomb_bias == 0.0
     assert any("elbow_joint.quadratic" in note and "offset" not in note for note in kept.notes)
-    assert any("elbow_joint.offset" in note and "left out" in note for note in dropped.notes)
+    assert any("elbow_joint.offset" in note and "omitted" in note for note in dropped.notes)
     q, v, a = np.random.default_rng(4).normal(size=(3, 6))
     pi[model.index("elbow_joint.quadratic")] = 0.0
     np.testing.assert_allclose(with_parameters(robot, model, pi).inverse_dynamics(q, v, a), model.regressor(q, v, a) @ pi)
@@ -181,7 +181,7 @@ def test_what_was_not_looked_for_is_zero_and_said():
     edited = edit(robot, model, model.prior)
     assert not np.any(edited.robot.model.rotor)
     assert not np.any(edited.robot.model.coulomb)
-    assert any("was not looked for, and is now zero" in note for note in edited.notes)
+    assert any("was not identified and is set to zero" in note for note in edited.notes)
 
 
 def test_a_link_without_mass_in_the_file_can_get_some():
@@ -201,7 +201,7 @@ def test_what_only_dynamis_reads_in_a_urdf_is_said(tmp_path):
 def test_wrong_arguments_are_said(tmp_path):
     base = base_of("ur5e")
     robot, model = base.model.robot, base.model
-    with pytest.raises(InputError, match="78 parameters"):
+    with pytest.raises(InputError, match="78 finite values"):
         edit(robot, model, [1.0])
     with pytest.raises(InputError, match="another robot"):
         edit(dy.load("panda"), model, model.prior)

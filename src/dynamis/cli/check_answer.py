@@ -49,7 +49,7 @@ def _text(file: TextIO) -> str:
     try:
         return file.read()
     except UnicodeDecodeError:
-        raise InputError(f"{printable(file.name)} is no text in UTF-8: give LaTeX or plain formulas") from None
+        raise InputError(f"{printable(file.name)} is not UTF-8 text: write LaTeX or plain formulas") from None
 
 
 @click.command("check-answer", context_settings={"token_normalize_func": _option_name})

@@ -70,7 +70,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
 def _entries(text: str, option: str) -> list[tuple[float, str]]:
     """(value, unit) of numbers separated by commas or spaces."""
     found = []
-    # a piece that is missing, as in 1,,2, is a mistake: the numbers after it would move to other joints
+    # an empty item, as in 1,,2, is an error: the following numbers would be assigned to other joints
     for word in (word for piece in text.split(",") for word in piece.split() or [""]):
         match = ENTRY.fullmatch(word)
         assert match is not None

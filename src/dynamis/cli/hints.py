@@ -17,8 +17,8 @@ PHRASES = (
     (r"(?:robot\.)?replace\(gravity=[^)]*\)\)?", "--no-gravity"),
     (r"compliant stops \(joint_stops\)", "--stops compliant"),
     (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
-    (r"give transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
-    (r", or allow outliers=True", ", or leave out --no-outliers"),
+    (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
+    (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip
 # arguments of the Python interface under another name than the option's
 RENAMED = {

@@ -154,16 +154,16 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
         for name, x in found.comparison.items()
     ]
     if v.prior is not None:
-        rows.append(("initial model", None, f"{v.prior:.2f} %"))
-    print_table(f"Unexplained torque, {where}", ("estimator", "training", "validation"), rows)
+        rows.append(("prior model", None, f"{v.prior:.2f} %"))
+    print_table(f"Residual torque, {where}", ("estimator", "training", "validation"), rows)
     before = [None] * robot.n if v.prior_joints is None else v.prior_joints
     rows = []
     for k, joint in enumerate(found.statistics.joints):
         shares = (f"{x:.1f} %" for x in (v.train_joints[k], v.held_out_joints[k]))
         old = before[k]
         rows.append((joint.joint, f"{number(joint.rms, 3)} N m", *shares, None if old is None else f"{old:.1f} %"))
-    heads = ("joint", "residual (RMS)", "training", "validation", "initial model")
-    print_table(f"Unexplained torque by joint ({found.name})", heads, rows)
+    heads = ("joint", "residual (RMS)", "training", "validation", "prior model")
+    print_table(f"Residual torque by joint ({found.name})", heads, rows)
     _print_parameters(found, show_all)
     for note in found.notes:
         bullet("note:", note, dim=True)
@@ -184,6 +184,6 @@ def _print_parameters(found: Identification, show_all: bool) -> None:
         half = 0.5 * float(s.interval[k, 1] - s.interval[k, 0])
         row = (number(float(s.coef[k])), number(half, 2), number(float(base.prior[k])))
         rows.append((base.names[k], *row, base.model.unit(int(base.independent[k]))))
-    print_table("Base parameters", ("parameter", "value", "± 95 %", "initial", "unit"), rows)
+    print_table("Base parameters", ("parameter", "value", "± 95 %", "prior", "unit"), rows)
     if not show_all and base.rank > SHOWN:
         echo((f"  the {SHOWN} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))

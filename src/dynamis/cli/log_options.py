@@ -13,7 +13,7 @@ METHODS = ("central", "savgol", "kalman", "spectral", "spline")
 
 
 def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command gets ``mapping`` and, in ``signals``, the arguments of `prepare`."""
+    """Add the options; the command receives ``mapping`` and, in ``signals``, the arguments of `prepare`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -41,7 +41,7 @@ _OPTIONS = (
 
 
 def signals(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `prepare` among the options of a command, which are taken out of it."""
+    """Remove the arguments of `prepare` from the options of a command and return them."""
     slow = one_or_all(numbers(options.pop("slow"), "--slow"))
     logged = options.pop("logged")
     return {

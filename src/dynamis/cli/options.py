@@ -45,7 +45,7 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     if text is None:
         return None
     try:
-        # a piece that is missing, as in 1,,2, is a mistake: the numbers after it would move to other joints
+        # an empty item, as in 1,,2, is an error: the following numbers would be assigned to other joints
         values = [float(word) for piece in text.split(",") for word in piece.split() or [""]]
     except ValueError:
         values = []

@@ -1,10 +1,10 @@
-"""Identification: from a robot's log to a better model file.
+"""Identification of robot parameters from logs.
 
-In reading order: `logs` (what was measured, read and examined), `signals` and `transmission` (clocks, filters, derivatives,
-gears), `samples` (what a robot did), `linear_model` (which parameters are looked for), `base_parameters` and `identifiability`
-(which can be told apart), `equations` and `decimation` (rows of y = X β), `estimators` (how β is found), `evidence` (of logs
-of any length), `judgement` (what to make of it), `full_parameters` and `write_back` (a model file again); `identify` goes the
-whole road. Beside it: `excitation` (motions that tell much), `payload`, `static_poses`, `drive_gains`.
+In reading order: `logs` (reading and checking measurements), `signals` and `transmission` (clocks, filters, derivatives,
+gears), `samples` (motion and torques), `linear_model` (the parameters to identify), `base_parameters` and `identifiability`
+(which combinations can be identified), `equations` and `decimation` (rows of y = X β), `estimators` (solving for β), `evidence`
+(normal equations of logs of any length), `judgement` (validation and reports), `full_parameters` and `write_back` (writing a
+model file); `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `drive_gains`.
 """
 
 from dynamis.identification.base_parameters import BaseParameters, base_parameters

@@ -1,12 +1,12 @@
-"""Base parameters, found with numbers: the fewest sums of parameters that torques depend on.
+"""Base parameters, computed numerically: the smallest set of parameter combinations that determines the joint torques.
 
-Where columns of the regressor are linear combinations of others at every state,
+If columns of the regressor are linear combinations of others at every state,
 
-    Y_d = Σ_s β_ds Y_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d disappears.
+    Y_d = Σ_s β_ds Y_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d is eliminated.
 
-Columns are taken from the base to the tip, and within a link so that what can move to the carrying link does
-[Gautier & Khalil 1990]; each either adds a direction or is a combination of those before. That depends on the geometry
-alone: whether a log shows all of them is another question, asked by the estimators.
+Columns are processed from base to tip, and within a link in the order that regroups parameters onto the parent link
+[Gautier & Khalil 1990]; each is either independent of the previous ones or a combination of them. This depends on the
+geometry alone; whether a log excites all base parameters is checked by the estimators.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-# within a link: what stays first, what moves to the carrying link (for a joint about z) last
+# order within a link: parameters regrouped onto the parent link (for a joint about z) come last
 ORDER = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
-DEPENDENT = 1e-5  # of a column's length: what is left of it beside the others. Files write right angles as 1.5708
-LEAST_GAP = 1e3  # between singular values that count and those that are rounding
+DEPENDENT = 1e-5  # residual of a dependent column, relative to its norm; files write right angles as 1.5708
+LEAST_GAP = 1e3  # ratio of the smallest non-zero singular value to the largest one due to rounding
 READABLE = 1e-9
-NOTHING = 1e-12  # of the largest column: what is no more than rounding
+NOTHING = 1e-12  # rounding level, relative to the largest column
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """The parameters that can be told apart: π_base = B π, and Y π = Y[:, independent] π_base.
+    """The identifiable parameter combinations: π_base = B π, and Y π = Y[:, independent] π_base.
 
-    ``gap`` is the ratio of the smallest singular value that counts to the largest that does not. ``unidentifiable`` says of
-    every parameter that has no place of its own why.
+    ``gap`` is the ratio of the smallest non-zero singular value to the largest numerically zero one. ``unidentifiable`` maps
+    each parameter that is not itself a base parameter to the reason.
     """
 
     model: LinearModel
@@ -54,12 +54,12 @@ class BaseParameters:
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """The parameter each base parameter is named after."""
+        """The name of the leading parameter of each base parameter."""
         return tuple(self.model.names[k] for k in self.independent)
 
     @functools.cached_property
     def expressions(self) -> tuple[str, ...]:
-        """Each base parameter as a sum of parameters, such as ``"forearm.mx + 0.39 wrist.m"``."""
+        """Each base parameter as a linear combination of parameters, such as ``"forearm.mx + 0.39 wrist.m"``."""
         return tuple(_sum(self.model.names, k, self.B[row]) for row, k in enumerate(self.independent))
 
     @functools.cached_property
@@ -70,15 +70,15 @@ class BaseParameters:
 
     @functools.cached_property
     def prior(self) -> Array:
-        """The base parameters of the robot as it was given."""
+        """The base parameters of the prior robot model."""
         return self.values(self.model.prior)
 
     def values(self, parameters: Any) -> Array:
-        """B π."""
+        """Return B π."""
         return self.B @ np.asarray(parameters, float)
 
     def regressor(self, q: Any, v: Any, a: Any, past: Any = None) -> Array:
-        """The independent columns, (…, n, rank)."""
+        """Return the independent columns of the regressor, (…, n, rank)."""
         return np.asarray(self._kernel(q, v, a, self.model.checked_past(past)))
 
     @functools.cached_property
@@ -90,12 +90,12 @@ class BaseParameters:
 
     @property
     def identity(self) -> str | None:
-        """What tells the independent columns from those of other models of the same robot, where that can be told."""
+        """Cache key of the independent columns among models of the same robot, or None if there is none."""
         return None if self.model.identity is None else f"{self.model.identity} {self.independent.tolist()}"
 
     @functools.cached_property
     def pattern(self) -> Array:
-        """(n, rank): whether a base parameter can show in a joint's torque at all."""
+        """(n, rank): whether the torque of a joint can depend on a base parameter."""
         return self.model.pattern[:, self.independent]
 
     def __repr__(self) -> str:
@@ -109,10 +109,10 @@ class BaseParameters:
 def base_parameters(
     model: LinearModel | Robot, *, among: Sequence[str] | None = None, tolerance: float = DEPENDENT
 ) -> BaseParameters:
-    """The base parameters of a model; of a robot, those of its links without friction and rotors.
+    """Compute the base parameters of a model; for a robot, those of its links without friction and rotors.
 
-    ``among`` names the parameters that are looked for, if not all: the others are taken for zero. A column counts as a
-    combination of others if what is left of it is below ``tolerance`` of it; Y π = Y[:, independent] π_base then holds to that.
+    ``among`` selects the parameters to consider (default: all); the others are assumed zero. A column is dependent if its
+    residual is below ``tolerance`` relative to its norm; Y π = Y[:, independent] π_base then holds to this accuracy.
 
     >>> import dynamis as dy
     >>> dy.identification.base_parameters(dy.load("ur5e")).rank
@@ -125,15 +125,15 @@ def base_parameters(
     order = [k for k in _order(model) if k in wanted]
     wild = np.flatnonzero(~np.isfinite(W).all(axis=0))
     if len(wild):
-        raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite everywhere: robots pass all states")
+        raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite at some states; it must be everywhere")
     norms = np.linalg.norm(W, axis=0)
     links = norms[model.is_inertial]
-    # only what comes of many sums can be rounding; a column of one's own is zero where it says so
+    # columns of links are sums and may be rounding only; user-defined columns are taken as they are
     norms[model.is_inertial & (norms < NOTHING * links.max(initial=0.0))] = 0.0
     W[:, norms == 0.0] = 0.0
     independent, beta = _by_elimination(W / np.where(norms > 0.0, norms, 1.0), order, tolerance)
     dependent = np.array(sorted(wanted - set(independent)), int)
-    # combinations of columns of length one, back to those of the columns themselves
+    # from combinations of normalized columns to combinations of the original ones
     scaled = beta * norms[None, :] / norms[independent][:, None]
     scaled[np.abs(beta) < READABLE] = 0.0
     places = np.argsort(independent)
@@ -143,15 +143,15 @@ def base_parameters(
     gap = float(singular[rank - 1] / max(singular[rank], np.finfo(float).tiny)) if 0 < rank < len(singular) else np.inf
     if gap < LEAST_GAP:
         raise DynamisError(
-            f"robot {printable(model.robot.name)}: whether {rank} or {rank + 1} parameters can be told apart is not clear, "
-            f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; lengths or offsets that are almost zero "
-            "do this: make them zero in the file"
+            f"robot {printable(model.robot.name)}: the number of base parameters, {rank} or {rank + 1}, is ambiguous: "
+            f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; set lengths or offsets that are almost zero "
+            "to zero in the file"
         )
     return BaseParameters(model, np.array(independent, int)[places], dependent, B, gap)
 
 
 def _at_random_states(model: LinearModel) -> Array:
-    """Regressors at states enough."""
+    """Return regressors at enough random states."""
     robot, p = model.robot, len(model.names)
     rng = np.random.default_rng(2)
     count = max(20, 4 * p // robot.n + 10)
@@ -164,7 +164,7 @@ def _order(model: LinearModel) -> list[int]:
 
 
 def _by_elimination(W: Array, order: list[int], tolerance: float) -> tuple[list[int], Array]:
-    """The columns that add a direction, taken in order, and every column as a combination of them."""
+    """Return the independent columns, selected in order, and every column as a combination of them."""
     independent: list[int] = []
     Q, R = np.zeros(W.shape), np.zeros((W.shape[1], W.shape[1]))
     coordinates: dict[int, Array] = {}
@@ -172,7 +172,7 @@ def _by_elimination(W: Array, order: list[int], tolerance: float) -> tuple[list[
         column, r = W[:, d], len(independent)
         along = Q[:, :r].T @ column
         rest = column - Q[:, :r] @ along
-        again = Q[:, :r].T @ rest  # once more, for what rounding left of the first time
+        again = Q[:, :r].T @ rest  # reorthogonalization against rounding
         along, rest = along + again, rest - Q[:, :r] @ again
         length = float(np.linalg.norm(rest))
         if length > tolerance:

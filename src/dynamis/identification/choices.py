@@ -1,4 +1,4 @@
-"""Estimators by name, as the command line and `identify` take them."""
+"""Estimators by name, as accepted by the command line and `identify`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dynamis.identification.estimators.total import TotalLeastSquares
 
 
 def near_the_prior(base: BaseParameters) -> Ridge:
-    """Ridge whose parameters may be off by a share of the bodies believed, whatever the log shows of them.
+    """Return ridge regression with prior standard deviations relative to the prior link inertias.
 
-    Shares of the torques in the log itself would let a parameter run away that the log hardly shows.
+    Scales taken from the torques of the log would leave poorly excited parameters unregularized.
     """
     space = BodySpace(base.model)
     return Ridge(prior=base.prior, prior_scale=np.linalg.norm(base.B @ space.spun @ space.C, axis=1))
@@ -37,7 +37,7 @@ ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
 
 
 def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
-    """The estimator of this name; one that is given stays."""
+    """Return the estimator with this name; estimator objects are returned unchanged."""
     if isinstance(name, Estimator):
         return name
     if name not in ESTIMATORS:
@@ -46,12 +46,12 @@ def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
 
 
 def label(estimator: str | Estimator) -> str:
-    """What a table calls it."""
+    """Return the name shown in tables."""
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 
 def others_by_name(estimator: str | Estimator, compare: Sequence[str | Estimator]) -> dict[str, str | Estimator]:
-    """Those to compare with an estimator, each under a name of its own: several of one kind are counted."""
+    """Return the estimators to compare with, by unique name: repeated names are numbered."""
     names: dict[str, str | Estimator] = {label(estimator): estimator}
     for other in compare:
         name, count = label(other), 1

@@ -1,9 +1,9 @@
-"""The low-pass that regressor and torque go through alike, and the rows that are kept of it.
+"""Parallel low-pass filter and decimation of regressor and torque.
 
-What a linear filter does to both sides of τ = Y π leaves π as it is, so the noise above the motion's band can be taken away
-before the equations are solved. The filter is a symmetric finite one: no phase, nothing from beyond its length, the same
-result wherever a long log is cut. It averages a few samples first, which costs next to nothing and makes the rest shorter; what
-that lets through of higher frequencies it lets through on both sides.
+Filtering both sides of τ = Y π with the same linear filter leaves π unchanged, so noise above the band of the motion can be
+removed before the equations are solved. The filter is a symmetric FIR filter: zero phase, finite support, and the same result
+wherever a long log is split. Samples are first averaged in small groups, which is cheap and shortens the FIR filter; aliasing
+of the averaging affects both sides alike.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
-ATTENUATION = 50.0  # dB, of what lies beyond the transition
-TRANSITION = 1.5  # width of the fall from 1 to nothing, in cut-offs
-AVERAGED = 8.0  # samples are first averaged down to no less than this many times the cut-off
+ATTENUATION = 50.0  # dB, in the stop band
+TRANSITION = 1.5  # width of the transition band, in cut-off frequencies
+AVERAGED = 8.0  # the rate after averaging is at least this many times the cut-off frequency
 
 
 @dataclass(frozen=True, repr=False)
 class Decimation:
-    """A low-pass at ``cutoff`` Hz on samples every ``period`` s, of which every ``every``-th result is kept."""
+    """Low-pass filter at ``cutoff`` Hz for samples every ``period`` s; every ``every``-th output is kept."""
 
     period: float | None = None
     cutoff: float | None = None
@@ -36,19 +36,19 @@ class Decimation:
 
     def __post_init__(self) -> None:
         if self.every < 1:
-            raise InputError(f"every must be 1 or more: of the filtered rows, every how many are kept; got {self.every}")
+            raise InputError(f"every must be an integer ≥ 1 (one of every `every` filtered rows is kept), got {self.every}")
         if self.cutoff is None:
             return
         if self.period is None:
-            raise InputError("a low-pass needs to know the sampling period: give period=")
+            raise InputError("a low-pass filter needs the sampling period: pass period=")
         if not 0.0 < self.cutoff < 0.5 / self.period:
             raise InputError(
-                f"the cut-off must lie between 0 and half the sampling rate, {0.5 / self.period:g} Hz; got {self.cutoff!r} Hz"
+                f"cutoff must be between 0 and half the sampling rate, {0.5 / self.period:g} Hz; got {self.cutoff!r} Hz"
             )
 
     @functools.cached_property
     def averaged(self) -> int:
-        """How many samples are averaged before the filter proper, which then is as much shorter."""
+        """Number of samples averaged before the FIR filter."""
         if self.cutoff is None or self.period is None:
             return 1
         most = 1.0 / (AVERAGED * self.cutoff * self.period)
@@ -56,11 +56,11 @@ class Decimation:
 
     @functools.cached_property
     def weights(self) -> Array:
-        """Of the averages: a sinc under Kaiser's window, of sum one."""
+        """FIR weights for the averages: a Kaiser-windowed sinc with unit sum."""
         if self.cutoff is None:
             return np.ones(1)
         assert self.period is not None
-        width = 2.0 * self.cutoff * self.period * self.averaged  # as a share of half the rate of the averages
+        width = 2.0 * self.cutoff * self.period * self.averaged  # relative to the Nyquist frequency of the averages
         half = int(np.ceil((ATTENUATION - 7.95) / (2.285 * np.pi * width * TRANSITION) / 2.0))
         k = np.arange(-half, half + 1)
         window = np.kaiser(2 * half + 1, 0.1102 * (ATTENUATION - 8.7))
@@ -69,29 +69,29 @@ class Decimation:
 
     @functools.cached_property
     def taps(self) -> Array:
-        """The weight of each sample in a row."""
+        """The weight of each sample in a filtered row."""
         return np.repeat(self.weights, self.averaged) / self.averaged
 
     @property
     def half(self) -> int:
-        """Samples before the one a row stands for."""
+        """Number of samples before the centre of a row."""
         return len(self.taps) // 2
 
     def rows(self, samples: int) -> int:
-        """How many rows come of so many samples."""
+        """Return the number of filtered rows for a number of samples."""
         return max(0, (samples - len(self.taps)) // self.every + 1)
 
     def centres(self, samples: int) -> Array:
-        """The sample each row stands for."""
+        """Return the index of the centre sample of each row."""
         return self.half + self.every * np.arange(self.rows(samples))
 
     def middles(self, x: Array) -> Array:
-        """x in the middle of what each row is made of: between two samples, if it is made of an even number."""
+        """Return x at the centre of each row: between two samples if the number of taps is even."""
         at = self.centres(len(x))
         return x[at] if len(self.taps) % 2 else 0.5 * (x[at - 1] + x[at])
 
     def of(self, x: Array) -> Array:
-        """The filtered rows of an array whose first axis is time."""
+        """Filter an array whose first axis is time."""
         if len(self.taps) == 1:
             return x[:: self.every]
         flat = np.ascontiguousarray(x, float).reshape(len(x), math.prod(x.shape[1:]))
@@ -99,7 +99,7 @@ class Decimation:
         return self.of_means(flat, 1, out).reshape(len(out), *x.shape[1:])
 
     def of_means(self, x: Array, averaged: int, out: Array) -> Array:
-        """The same, into ``out``, of rows (N, c) each of which is already the mean of ``averaged`` samples."""
+        """Filter rows (N, c) that are already means of ``averaged`` samples, into ``out``."""
         if len(self.taps) == 1:
             out[...] = x[:: self.every]
             return out

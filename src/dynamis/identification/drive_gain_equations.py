@@ -1,4 +1,4 @@
-"""The equations of measured currents, i_j = (Y_j β + L_j π)/k_j: reduced to a triangle for each joint, and solved."""
+"""Equations for measured currents, i_j = (Y_j β + L_j π)/k_j: reduced to a triangular system per joint, and solved."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
 STEPS = 100
-SETTLED = 1e-6  # of a standard deviation: a smaller step changes nothing
-RUNAWAY = 1e4  # times the gains at the start: those of currents that have nothing to do with the model
-UNDETERMINED = 1e-9  # smallest over largest singular value, columns of equal length
-NOISELESS = 1e-12  # of a joint's current: a smaller residual is rounding, and no measure of its noise
-BELIEVABLE = 1e-6  # the same beside believed parameters, which must not be lost in rounding
+SETTLED = 1e-6  # convergence: step relative to the standard deviation
+RUNAWAY = 1e4  # divergence: gains relative to the initial ones, for currents unrelated to the model
+UNDETERMINED = 1e-9  # smallest over largest singular value, normalized columns
+NOISELESS = 1e-12  # relative to a joint's current: a smaller residual is rounding
+BELIEVABLE = 1e-6  # the same with a prior, which must not be lost in rounding
 
 NO_SCALE = (
-    "currents alone tell the gains and the parameters only up to one common factor: give runs with a known payload too "
-    "(loaded=, payload=), or say how well the robot's own parameters are known (spread=0.1 for 10 %)"
+    "currents alone determine the gains and the parameters only up to a common factor: add runs with a known payload "
+    "(loaded=, payload=), or give the uncertainty of the robot's own parameters (spread=0.1 for 10 %)"
 )
-NOT_SHOWN = "the currents do not show the payload: was it carried in the loaded runs, and in none of the others?"
+NOT_SHOWN = "the currents do not depend on the payload: check that all loaded runs, and no others, carried it"
 
 
 @dataclass(frozen=True, eq=False)
 class CurrentEquations:
-    """The equations of each joint, as a triangle: currents i, arm's columns W, load's U (unknown) and torque b (known)."""
+    """Triangular equations of each joint: currents i, columns W of the arm, U (unknown) and torque b (known) of the payload."""
 
     base: BaseParameters
     i: Array  # (n, k)
     W: Array  # (n, k, r)
     U: Array  # (n, k, u)
     b: Array  # (n, k)
-    rows: Array  # (n,) how many equations each joint had
+    rows: Array  # (n,) number of equations of each joint
     unknown: Array
-    believed: Array  # (r,) parameters
-    certainty: Array  # (r,) 1 / standard deviation, 0 where nothing is believed
+    believed: Array  # (r,) prior parameters
+    certainty: Array  # (r,) 1 / standard deviation, 0 without a prior
 
     @classmethod
     def of(
@@ -59,7 +59,7 @@ class CurrentEquations:
     ) -> CurrentEquations:
         strange = [name for name in known if name not in PARAMETER_NAMES]
         if strange:
-            raise InputError(f"known= names {printable(str(strange[0]))}; the parameters are {', '.join(PARAMETER_NAMES)}")
+            raise InputError(f"known= contains {printable(str(strange[0]))}; the parameters are {', '.join(PARAMETER_NAMES)}")
         unknown = np.array(
             [k for k, name in enumerate(PARAMETER_NAMES) if payload is not None and name not in known], dtype=int
         )
@@ -67,7 +67,7 @@ class CurrentEquations:
         numbers[unknown] = 0.0
         if loaded and not numbers.any():
             raise InputError(
-                "nothing is known of the payload, or it weighs nothing, so it sets no scale: weigh it, known=['m']"
+                "the payload has no known parameters, or zero mass, so it does not determine the scale: weigh it, known=['m']"
             )
         parts = [_rows(base, run, np.zeros((*run.tau.shape, 10)), numbers, unknown) for run in unloaded]
         loads = [payload_regressor(base.model.robot, run.q, run.v, run.a, frame) for run in loaded]
@@ -80,7 +80,7 @@ class CurrentEquations:
             own = table[joint == j]
             if not own[:, 0].any():
                 name = printable(base.model.robot.coordinate_names[j])
-                raise InputError(f"joint {name} has no current in any row that is used, so its gain cannot be found")
+                raise InputError(f"joint {name} has no current in any row in use, so its gain cannot be estimated")
             R = np.linalg.qr(own, mode="r")
             triangles[j, : len(R)] = R
         W, U, b = triangles[:, :, 1 : r + 1], triangles[:, :, r + 1 : r + 1 + u], triangles[:, :, -1]
@@ -91,7 +91,7 @@ class CurrentEquations:
         return theta[:n], theta[n : n + r], theta[n + r :]
 
     def residual(self, theta: Array, weights: Array) -> Array:
-        """Currents that are not explained, over their noise, and how far the parameters are from what is believed."""
+        """Return the current residuals over their noise, and the deviations of the parameters from the prior."""
         k, beta, pi = self.parts(theta)
         e = self.i - (self.W @ beta + self.U @ pi + self.b) / k[:, None]
         return np.concatenate([(weights[:, None] * e).reshape(-1), self.certainty * (beta - self.believed)])
@@ -110,7 +110,7 @@ class CurrentEquations:
         return np.concatenate([J.reshape(n * rows, -1), belief])
 
     def start(self, weights: Array) -> Array:
-        """The linear solution of k i − W β − U π = b, each joint in its own unit."""
+        """Return the linear solution of k i − W β − U π = b, normalized per joint."""
         n, rows, r = self.W.shape
         A = np.zeros((n, rows, n + r + self.U.shape[2]))
         joints = np.arange(n)
@@ -123,14 +123,14 @@ class CurrentEquations:
         return _solved(A, y)
 
     def solved(self) -> tuple[Array, Array, bool]:
-        """The most likely parameters; 1 / standard deviation of each joint's current, found along; whether they settled."""
+        """Return the maximum-likelihood parameters, 1 / standard deviation of each joint's current, and convergence."""
         size = np.linalg.norm(self.i, axis=1) / np.sqrt(self.rows)
         least = (BELIEVABLE if self.certainty.any() else NOISELESS) * size
         weights = 1.0 / size
         theta = self.start(weights)
         torque = np.linalg.norm(theta[: len(self.i), None] * self.i)
         if torque <= 1e-6 * np.linalg.norm(self.b):
-            raise InputError(NOT_SHOWN)  # parameters that undo the payload fit as well, with no current at all
+            raise InputError(NOT_SHOWN)  # parameters that cancel the payload fit as well, with zero currents
         largest = RUNAWAY * np.abs(theta[: len(self.i)]).max()
         for _ in range(STEPS):
             self._check_determined(theta, weights)
@@ -152,7 +152,7 @@ class CurrentEquations:
         return theta, weights, False
 
     def _noise(self, theta: Array) -> Array:
-        """Standard deviation of each joint's unexplained current; all joints bear the same share of the parameters."""
+        """Return the residual standard deviation of each joint's current; the parameters count equally for all joints."""
         left = self.residual(theta, np.ones(len(self.i)))[: self.i.size].reshape(self.i.shape)
         return np.linalg.norm(left, axis=1) / np.sqrt(np.maximum(self.rows - len(theta) / len(self.i), 1.0))
 
@@ -163,19 +163,19 @@ class CurrentEquations:
         return (inverse @ inverse.T) / np.outer(scale, scale)
 
     def notes(self, theta: Array, errors: Array, settled: bool) -> tuple[str, ...]:
-        said = [] if settled else [f"the gains have not settled after {STEPS} steps: do not rely on them"]
+        said = [] if settled else [f"the gains have not converged after {STEPS} iterations: do not rely on them"]
         n = len(self.i)
         if self.certainty.any():
             said.append(
-                "the scale of the gains rests on the parameters that were believed: if these were all larger by 1 %, so would "
-                "the gains be; only the ratios of the gains, as far as joints share parameters, come from the log"
+                "the scale of the gains comes from the prior parameters: if these were all larger by 1 %, the gains would be "
+                "too; only the ratios of the gains, as far as joints share parameters, come from the log"
             )
         shares = errors[:n] / np.abs(theta[:n])
         for j, share in enumerate(shares):
             if share > 0.1:
-                said.append(f"the gain of joint {self._joint(j)} is known to {share:.0%} only: move it more, or carry more")
+                said.append(f"the gain of joint {self._joint(j)} has a standard error of {share:.0%}: use more motion or load")
             if theta[j] < 0.0:
-                said.append(f"the gain of joint {self._joint(j)} is negative: its current counts against the joint's direction")
+                said.append(f"the gain of joint {self._joint(j)} is negative: its current has the opposite sign")
         return tuple(said)
 
     def _check_determined(self, theta: Array, weights: Array) -> None:
@@ -183,14 +183,14 @@ class CurrentEquations:
         lengths = np.linalg.norm(J, axis=0)
         names = self._names()
         if not lengths.all():
-            raise InputError(f"{names[int(np.argmin(lengths))]} does not show in these currents; move more, or leave it out")
+            raise InputError(f"{names[int(np.argmin(lengths))]} has no effect on these currents; move more, or leave it out")
         _, values, V = np.linalg.svd(J / lengths, full_matrices=False)
         if values[-1] > UNDETERMINED * values[0]:
             return
         share = np.abs(V[-1])
         together = [names[k] for k in np.argsort(-share) if share[k] > 0.05][:6]
         raise InputError(
-            f"these runs cannot tell {', '.join(together)} apart: move more, or name more of the payload in known="
+            f"these runs do not distinguish {', '.join(together)}: move more, or list more payload parameters in known="
         )
 
     def _joint(self, j: int) -> str:
@@ -202,7 +202,7 @@ class CurrentEquations:
 
 
 def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> tuple[Array, Array]:
-    """A table [i, W, U, b] of one run with the payload's columns ``load`` (N, n, 10), and the joint of each row."""
+    """Return a table [i, W, U, b] of one run with payload columns ``load`` (N, n, 10), and the joint of each row."""
     arm = rows_of(base, run)
     filtered = Decimation(run.period, run.parallel, run.every)
     counted = run.use[filtered.centres(len(run))].reshape(-1)
@@ -211,22 +211,22 @@ def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unkno
 
 
 def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
-    """Parameters believed, and 1 / their standard deviations."""
+    """Return the prior parameters and 1 / their standard deviations."""
     if spread is None:
         return np.zeros(base.rank), np.zeros(base.rank)
     given = np.asarray(spread, dtype=float)
     if given.shape not in ((), (base.rank,)) or not (given > 0.0).all():
-        raise InputError(f"spread= takes a share above zero, or {base.rank} standard deviations, one for each base parameter")
+        raise InputError(f"spread= takes a relative spread above zero, or {base.rank} standard deviations (one per parameter)")
     prior = np.asarray(base.prior, dtype=float)
     deviations = given * np.abs(prior) if given.ndim == 0 else given
     certainty = np.where(deviations > 0.0, 1.0 / np.where(deviations > 0.0, deviations, 1.0), 0.0)
     if not (certainty * np.abs(prior)).any():
-        raise InputError("the robot's own parameters are all zero, so they set no scale: " + NO_SCALE)
+        raise InputError("the robot's own parameters are all zero and do not determine the scale: " + NO_SCALE)
     return prior, certainty
 
 
 def _solved(A: Array, y: Array) -> Array:
-    """Least squares with columns of equal length."""
+    """Solve least squares with normalized columns."""
     lengths = np.linalg.norm(A, axis=0)
     lengths[lengths == 0.0] = 1.0
     return np.asarray(np.linalg.lstsq(A / lengths, y, rcond=None)[0] / lengths)

@@ -1,11 +1,11 @@
-"""Drive gains: what torque a unit of measured current is, joint by joint, found together with the robot's parameters.
+"""Drive gains: torque per unit of measured current of each joint, estimated together with the robot's parameters.
 
 k_j i_j = Y_j β + L_j π, where β are the base parameters of the arm and π those of a payload. Without payload the equation is
 homogeneous: twice the gains with twice the parameters explain the same currents. A payload of known mass, carried in some of
-the runs, sets the scale [Gautier & Briot 2014]; where there is none, only what is believed of the parameters can.
+the runs, determines the scale [Gautier & Briot 2014]; without one, only a prior on the parameters can.
 
-Currents carry the noise, so they are what is predicted: i_j = (Y_j β + L_j π)/k_j, whose most likely parameters are found by
-Gauss and Newton's method. Its start is the linear solution of the first equation, which noise in its columns biases.
+The noise is in the currents, so these are predicted: i_j = (Y_j β + L_j π)/k_j, solved for the maximum-likelihood parameters
+by the Gauss–Newton method. It starts from the linear solution of the first equation, which is biased by noise in its columns.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriveGains:
-    """Gains (n,) [N m, or N, per unit of current] with their ``standard_errors``, and what was found along with them.
+    """Gains (n,) [N m, or N, per unit of current] with their ``standard_errors``, and the parameters estimated with them.
 
-    ``parameters`` (r,) are the base parameters with ``parameter_errors``; ``payload`` is the load, what was found of it filled
-    in; ``noise`` (n,) is the standard deviation of the currents left unexplained; ``covariance`` is of (gains, parameters,
-    what was found of the payload).
+    ``parameters`` (r,) are the base parameters with ``parameter_errors``; ``payload`` is the payload including its estimated
+    parameters; ``noise`` (n,) is the residual standard deviation of the currents; ``covariance`` is of (gains, parameters,
+    estimated payload parameters).
     """
 
     gains: Array
@@ -47,7 +47,7 @@ class DriveGains:
     notes: tuple[str, ...]
 
     def torque(self, current: Any) -> Array:
-        """Torques (…, n) of currents (…, n)."""
+        """Return the torques (…, n) for currents (…, n)."""
         return np.asarray(current, dtype=float) * self.gains
 
     def __str__(self) -> str:
@@ -70,11 +70,11 @@ def estimate_drive_gains(
     known: Sequence[str] = PARAMETER_NAMES,
     spread: Any = None,
 ) -> DriveGains:
-    """The gains of all drives, from runs without and with a payload; the samples' ``tau`` hold the measured currents.
+    """Estimate the gains of all drives from runs without and with a payload; the samples' ``tau`` holds the measured currents.
 
-    ``payload`` is given in ``frame`` (the tip unless named); ``known`` names which of its ten parameters are believed, such
-    as ``["m", "mx", "my", "mz"]``; the others are found along. Without payload, ``spread`` says how far the base parameters may
-    be from the robot's own, as a share of each (or (r,) standard deviations, infinite where nothing is known).
+    ``payload`` is expressed in ``frame`` (default: the tip); ``known`` lists which of its ten parameters are known, such
+    as ``["m", "mx", "my", "mz"]``; the others are estimated. Without payload, ``spread`` is the prior standard deviation of the
+    base parameters, relative to their values (or (r,) absolute values, infinite for no prior).
 
     >>> import dynamis as dy
     >>> from dynamis.identification.base_parameters import base_parameters
@@ -87,7 +87,7 @@ def estimate_drive_gains(
     [10.0, 5.0]
     """
     if (loaded is None) != (payload is None):
-        raise InputError("loaded= are the runs with a payload and payload= is what it was: give both or neither")
+        raise InputError("loaded= (runs with a payload) and payload= (its inertia) must be given together or not at all")
     if loaded is None and spread is None:
         raise InputError(NO_SCALE)
     system = CurrentEquations.of(

@@ -1,4 +1,4 @@
-"""The equations of a log, y = X β: one row for each joint and instant, with what each row belongs to."""
+"""The equations of a log, y = X β: one row per joint and sample."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
-    """X (rows, parameters) and y (rows,); each row's ``joint``, time ``t`` and ``run``; ``v`` is the joint's velocity there.
+    """X (rows, parameters) and y (rows,); the ``joint``, time ``t``, ``run`` and joint velocity ``v`` of each row.
 
-    ``names`` are those of the parameters, ``joints`` those of the joints.
+    ``names`` are the parameter names, ``joints`` the joint names.
     """
 
     X: Array
@@ -39,32 +39,32 @@ class Equations:
         return len(self.y)
 
     def select(self, rows: Any) -> Equations:
-        """Only these rows: a mask, or their numbers."""
+        """Return the rows selected by a mask or by indices."""
         picked = {f.name: getattr(self, f.name)[rows] for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)}
         return replace(self, **picked)
 
     def blocks(self, seconds: float) -> Array:
-        """The number of the block of time each row lies in; runs are counted apart, one after the other."""
+        """Return the index of the time block of each row; blocks of successive runs are numbered consecutively."""
         if not seconds > 0.0:
-            raise InputError(f"blocks last longer than nothing, got {seconds!r} s")
+            raise InputError(f"the block duration must be positive, got {seconds!r} s")
         number = np.zeros(len(self), int)
         next_block = 0
         for run in np.unique(self.run):
             rows = self.run == run
             start = self.t[rows].min()
-            # a hair is added so that rounding of times cannot put a row before its block
+            # epsilon against rounding: a row must not fall into the block before its own
             number[rows] = next_block + np.floor((self.t[rows] - start) / seconds + 1e-9).astype(int)
             next_block = int(number[rows].max()) + 1
         return number
 
     def __repr__(self) -> str:
-        return f"<Equations: {len(self)} rows about {len(self.names)} parameters, {len(self.joints)} joints>"
+        return f"<Equations: {len(self)} rows, {len(self.names)} parameters, {len(self.joints)} joints>"
 
     _repr_html_ = as_table
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:
-    """The rows of one run or several: filtered where the samples ask for it, without the rows that do not count.
+    """Build the equations of one or several runs: filtered as the samples specify, without unused rows.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -82,20 +82,20 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
 
 
 def filter_of(run: Samples) -> Decimation:
-    """The filter of a run, which must be long enough for it."""
+    """Return the filter of a run; the run must be long enough for it."""
     filtered = Decimation(run.period, run.parallel, run.every)
     if filtered.rows(len(run)) == 0:
         if run.parallel is None:
             raise InputError(f"{run!r} is empty: leave it out")
         raise InputError(
-            f"{run!r} is shorter than the low-pass of {run.parallel:g} Hz, which needs {len(filtered.taps)} samples: raise its "
-            "cut-off"
+            f"{run!r} is shorter than its {run.parallel:g} Hz low-pass filter, which needs {len(filtered.taps)} samples: raise "
+            "the cut-off frequency"
         )
     return filtered
 
 
 def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
-    """The rows of one run."""
+    """Build the rows of one run."""
     robot = base.model.robot
     if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
         raise InputError(

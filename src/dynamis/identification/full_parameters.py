@@ -1,9 +1,9 @@
-"""All parameters behind given base parameters: of the many robots with the same torques, the one nearest to what is believed.
+"""Full parameters for given base parameters: among all robots with the same torques, the one nearest to the prior.
 
-    min  |x − x_prior|²    subject to   B π(x) = π_base exactly,   every link a real body, friction and rotors not negative
+    min  |x − x_prior|²    subject to   B π(x) = π_base,   physically consistent links, non-negative friction and rotors
 
-with x from `BodySpace`: distances are fractions of each link's believed inertia. Base parameters of plain least squares may
-belong to no robot that can exist; then that is said, with the links, and the nearest ones that do can be had.
+with x from `BodySpace`: distances are relative to each link's prior inertia. Base parameters from ordinary least squares may
+belong to no physically consistent robot; the error then names the links, and the nearest consistent ones can be computed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dynamis.identification.estimators.linear_matrix_inequalities import fit_bod
 
 Array = npt.NDArray[Any]
 
-BARELY = 1e-10  # of the believed inertia: what is enough for an exact answer
-LOYAL = 1e-8  # the weight of the prior beside base parameters that cannot be met
+BARELY = 1e-10  # tolerance of an exact solution, relative to the prior inertia
+LOYAL = 1e-8  # weight of the prior when the base parameters are infeasible
 
 
 class InfeasibleError(InputError):
-    """No robot that can exist has these base parameters: ``reason`` says why."""
+    """No physically consistent robot has these base parameters; ``reason`` says why."""
 
     def __init__(self, reason: str, cure: str) -> None:
         super().__init__(f"{reason}. {cure}")
@@ -42,11 +42,11 @@ def full_parameters(
     infeasible: str = "raise",
     covariance: Any = None,
 ) -> Array:
-    """π (p,) with B π = coef, nearest to the prior.
+    """Return π (p,) with B π = coef, nearest to the prior.
 
-    With ``consistent`` every link is a real body, and friction and rotors are not negative. Where no such robot has these base
-    parameters, ``infeasible="raise"`` says which links cannot be, and "nearest" gives a robot that can exist with base
-    parameters as near as possible, in standard errors if their ``covariance`` is given, else as fractions of their size.
+    With ``consistent`` every link is physically consistent, and friction and rotors are not negative. If no such robot has
+    these base parameters, ``infeasible="raise"`` raises `InfeasibleError` naming the links, and "nearest" returns the
+    consistent robot with the nearest base parameters: in standard errors if ``covariance`` is given, else in relative distance.
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("ur5e"))
@@ -55,24 +55,24 @@ def full_parameters(
     True
     """
     if infeasible not in ("raise", "nearest"):
-        raise InputError(f"infeasible={infeasible!r} is not known; choose 'raise' or 'nearest'")
+        raise InputError(f"infeasible={infeasible!r} is not supported; choose 'raise' or 'nearest'")
     wanted = np.asarray(coef, dtype=float)
     if wanted.shape != (base.rank,) or not np.isfinite(wanted).all():
-        raise InputError(f"coef takes {base.rank} finite numbers, one for each of base.names; got the shape {wanted.shape}")
+        raise InputError(f"coef takes {base.rank} finite numbers, one per entry of base.names; got shape {wanted.shape}")
     space = BodySpace(base.model, prior)
     believed = base.values(space.prior)
     if np.allclose(believed, wanted, rtol=1e-13, atol=0.0) and (not consistent or space.is_consistent(space.prior)):
-        return space.prior.copy()  # also where it has flat links, or some without mass, which rounding would push over the edge
+        return space.prior.copy()  # also with flat or massless links, which rounding would make inconsistent
     S = base.B @ space.spun @ space.C
     inverse, free = _split(S)
     on = inverse @ (wanted - base.values(space.parameters(np.zeros(S.shape[1]))))
-    x = on + free @ (free.T @ space.wish)  # nearest, whatever it is
+    x = on + free @ (free.T @ space.wish)  # nearest, without constraints
     if consistent and not is_allowed(space, space.rows(), x, least=-1e-12):
         found = _inside(space, on, free)
         if found.solved:
             x = found.x
         elif infeasible == "raise":
-            cure = "Fit with PhysicallyConsistent, or take the nearest that can with infeasible='nearest'"
+            cure = "Fit with PhysicallyConsistent, or use the nearest consistent robot with infeasible='nearest'"
             raise InfeasibleError(_complaint(space, on, free), cure)
         else:
             return nearest_feasible(base, wanted, space, covariance)
@@ -80,12 +80,12 @@ def full_parameters(
 
 
 def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covariance: Any = None) -> Array:
-    """π of a robot that can exist, with base parameters as near to the given ones as possible."""
+    """Return π of the physically consistent robot whose base parameters are nearest to the given ones."""
     sizes = np.maximum(np.abs(coef), 1e-3 * (np.abs(coef).max() or 1.0))
     R = np.diag(1.0 / sizes)
     if covariance is not None:
         C = np.asarray(covariance, dtype=float)
-        std = np.sqrt(np.maximum(np.diag(C), (1e-9 * sizes) ** 2))  # of what a bound held fast: almost none
+        std = np.sqrt(np.maximum(np.diag(C), (1e-9 * sizes) ** 2))  # parameters at a bound have almost none
         values, vectors = np.linalg.eigh(C / np.outer(std, std))
         R = (vectors / np.sqrt(np.maximum(values, 1e-9))).T / std
     D = R @ base.B @ space.spun
@@ -97,17 +97,17 @@ def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covari
 
 
 def _split(S: Array) -> tuple[Array, Array]:
-    """(S⁺, a basis of the directions S does not see)."""
+    """Return (S⁺, a basis of the null space of S)."""
     U, sigma, Vt = np.linalg.svd(S)
     rank = int((sigma > 1e-12 * sigma[0]).sum())
     return (Vt[:rank].T / sigma[:rank]) @ U[:, :rank].T, Vt[rank:].T
 
 
 def _inside(space: BodySpace, on: Array, free: Array) -> Solution:
-    """The nearest x = on + free u among robots that can exist."""
+    """Return the nearest x = on + free u among physically consistent robots."""
     rows = space.rows().moved(on, free)
     felt = np.linalg.norm(rows.A, axis=1) > 1e-10
-    # what the base parameters fix alone is as it is
+    # blocks determined by the base parameters alone are not constrained
     fixed = (rows.lower[~felt] > 1e-12) | (rows.upper[~felt] < -1e-12)
     kept = Rows(rows.A[felt], rows.lower[felt], rows.upper[felt], tuple(n for n, f in zip(rows.names, felt, strict=True) if f))
     bodies = [(ONE + on[link.place], free[link.place]) for link in space.links]
@@ -119,7 +119,7 @@ def _inside(space: BodySpace, on: Array, free: Array) -> Solution:
 
 
 def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, inverse: Array) -> Array:
-    """π of x with rounding taken out of B π."""
+    """Return π of x with rounding removed from B π."""
     pi = space.parameters(x)
     for _ in range(2):
         pi = pi + space.spun @ (space.C @ (inverse @ (wanted - base.values(pi))))
@@ -130,13 +130,13 @@ def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, in
 
 
 def _complaint(space: BodySpace, on: Array, free: Array) -> str:
-    """Which links and numbers would have to give way, as few of them as possible."""
+    """Name the links and parameters that make the problem infeasible, as few as possible."""
     rows = space.rows().moved(on, free)
     links, n = space.links, free.shape[1]
     k = len(links) + len(rows.names)
     give = np.eye(k)
     bodies = [(ONE + on[link.place], np.hstack([free[link.place], np.outer(ONE, give[j])])) for j, link in enumerate(links)]
-    # each body and each bound may have more than it has, at a price that is the same for all: few then do
+    # a slack for each body and each bound, with an L1-like penalty: few slacks are then non-zero
     size = np.linalg.norm(space.rows().A, axis=1)
     eased = Rows(
         np.vstack([np.hstack([rows.A / size[:, None], give[len(links) :]]), np.hstack([np.zeros((k, n)), give])]),
@@ -149,9 +149,9 @@ def _complaint(space: BodySpace, on: Array, free: Array) -> str:
     worst = paid.max(initial=0.0)
     wrong = [printable(link.name) for link, more in zip(links, paid, strict=False) if more > 1e-3 * worst]
     below = [printable(name) for name, more in zip(rows.names, paid[len(links) :], strict=True) if more > 1e-3 * worst]
-    said = [f"{_listed(wrong)} would be no real {'body' if len(wrong) == 1 else 'bodies'}"] if wrong else []
+    said = [f"{_listed(wrong)} would be physically inconsistent"] if wrong else []
     said += [f"{_listed(below)} would be negative"] if below else []
-    return f"no robot that can exist has these base parameters: {' and '.join(said)}"
+    return f"no physically consistent robot has these base parameters: {' and '.join(said)}"
 
 
 def _listed(items: list[str]) -> str:

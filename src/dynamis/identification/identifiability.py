@@ -1,4 +1,4 @@
-"""Why a parameter cannot be found: in words, from what moves its link and how gravity loads it."""
+"""Why a parameter is unidentifiable: from the joints that move its link and the gravity load on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER = 1e-12
 
 
 def reasons(base: BaseParameters) -> dict[str, str]:
-    """For every parameter without a place of its own, a sentence that says why."""
+    """Return, for every parameter that is not itself a base parameter, the reason."""
     model = base.model
     tilted = _shows_if_tilted(model)
     movers = _movers(model)
@@ -29,9 +29,9 @@ def reasons(base: BaseParameters) -> dict[str, str]:
         alone = _alone(movers.get(owner, ()))
         if partners:
             together = " and ".join(partners) if len(partners) < 3 else ", ".join(partners[:-1]) + " and " + partners[-1]
-            text = f"it shows only together with {together}"
+            text = f"it is identifiable only in combination with {together}"
         elif tilted[k]:
-            text = f"gravity never loads it{alone}: it would show if the base were tilted"
+            text = f"gravity does not act on it{alone}: it would be identifiable if the base were tilted"
         else:
             text = f"no torque depends on it{alone}"
         result[model.names[k]] = text
@@ -47,7 +47,7 @@ def _alone(joints: tuple[str, ...]) -> str:
 
 
 def _movers(model: LinearModel) -> dict[str, tuple[str, ...]]:
-    """The joints between the base and each link."""
+    """Return the joints between the base and each link."""
     robot = model.robot
     found: dict[int, tuple[int, ...]] = {0: ()}
     for i, body in robot.model.moving:
@@ -56,7 +56,7 @@ def _movers(model: LinearModel) -> dict[str, tuple[str, ...]]:
 
 
 def _shows_if_tilted(model: LinearModel) -> Array:
-    """Whether some torque would depend on a parameter if gravity pulled askew."""
+    """Return whether some torque would depend on a parameter under gravity in another direction."""
     robot = model.robot.replace(gravity=(3.1, -4.2, -7.9))
     rng = np.random.default_rng(3)
     shown = np.zeros(len(model.names), bool)

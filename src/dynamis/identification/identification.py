@@ -1,4 +1,4 @@
-"""What came out of an identification: parameters with their errors, a judgement in words, and the robot they make."""
+"""Result of an identification: parameters with standard errors, validation, verdict, and the identified robot."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from dynamis.identification.write_back import Edited, Written, edit, write_ident
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-NEXT_TO_NOTHING = 1e-3  # of a standard error
-# what a joint of a description can have
+NEXT_TO_NOTHING = 1e-3  # in standard errors
+# terms that a joint of a description can hold
 HELD = ("viscous", "coulomb", "coulomb_bias", "offset", "rotor", "stiffness", "inertia")
 
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """The ``estimator`` fitted to all ``equations`` of the ``samples``; ``statistics`` of the fit, ``comparison`` of what this
-    and other estimators leave of motion they have not seen, ``notes`` on what was done to the logs.
+    """The ``estimator`` fitted to all ``equations`` of the ``samples``, with ``statistics`` of the fit, the ``comparison`` of
+    the errors of this and other estimators on held-out motion, and ``notes`` on the processing of the logs.
 
-    ``validated`` says that the comparison is on logs of their own, not on blocks of the same ones.
+    ``validated`` is true if the comparison uses separate validation logs instead of held-out blocks of the same logs.
     """
 
     base: BaseParameters
@@ -59,12 +59,12 @@ class Identification:
 
     @property
     def validation(self) -> Validation:
-        """Of this estimator."""
+        """The validation of this estimator."""
         return self.comparison[self.name]
 
     @functools.cached_property
     def full(self) -> Array:
-        """All parameters of the model: those of a robot that can exist, nearest to what was believed."""
+        """All parameters of the model: physically consistent and nearest to the prior."""
         own = getattr(self.estimator, "full_", None)
         if own is not None:
             return np.asarray(own)
@@ -72,7 +72,7 @@ class Identification:
 
     @functools.cached_property
     def improved(self) -> Edited:
-        """The robot with these parameters (``.robot``), and notes on what it cannot hold."""
+        """The robot with these parameters (``.robot``), and notes on terms it cannot represent."""
         return edit(self.base.model.robot, self.base.model, self.full)
 
     @property
@@ -82,7 +82,7 @@ class Identification:
 
     @functools.cached_property
     def verdict(self) -> Verdict:
-        """What to make of it, in words."""
+        """The assessment of the result, as a grade and sentences."""
         effort = self.base.model.robot.limits["effort"]
         return verdict(
             self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort
@@ -90,7 +90,7 @@ class Identification:
 
     @property
     def _inconsistent(self) -> dict[str, str] | None:
-        """Links that cannot exist, where the estimator says anything about whole links."""
+        """Physically inconsistent links, if the estimator determines the links."""
         own = getattr(self.estimator, "full_", None)
         if own is None:
             try:
@@ -101,16 +101,16 @@ class Identification:
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:
-        """The parameters that the torques cannot do without."""
+        """The parameters needed to explain the torques."""
         rows = self.equations
         shares = [j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None]
         return essential_parameters(rows.X, rows.y, rows.names, joint=rows.joint, effective=min(shares, default=1.0))
 
     def write(self, path: str | os.PathLike[str]) -> Written:
-        """The identified robot as .urdf or .toml, proven by reading it again.
+        """Write the identified robot as .urdf or .toml, and verify the file by loading it.
 
-        Terms that no description has a place for (Stribeck's, shared motors, one's own columns) are left out, with a note;
-        identify without them for a file that says all.
+        Terms that a description cannot represent (Stribeck friction, shared motors, user-defined columns) are omitted, with a
+        note; identify without them for a complete file.
         """
         model = self.base.model
         held = np.array([inertial or kind in HELD for inertial, kind in zip(model.is_inertial, model.kind, strict=True)])
@@ -119,18 +119,18 @@ class Identification:
         written = write_identified(model.robot, self.base, coef, path, full=self.full)
         farthest = self._standard_errors_away(self.base.values(self.full))
         if farthest > NEXT_TO_NOTHING:
-            where = f"base parameters in the file are up to {farthest:.2g} standard errors away"
-            return replace(written, notes=(f"the estimate is of no robot that can exist: {where}", *written.notes))
+            where = f"base parameters in the file differ by up to {farthest:.2g} standard errors"
+            return replace(written, notes=(f"the estimate is not physically consistent: {where}", *written.notes))
         return written
 
     def _standard_errors_away(self, coef: Array) -> float:
         found = self.estimator.coef_
         away = np.abs(coef - found)
-        clear = away > 1e-9 * np.abs(found).max()  # rounding is not far, however small an error is
+        clear = away > 1e-9 * np.abs(found).max()  # ignore rounding, however small the standard error
         return float(np.max(away / np.maximum(self.statistics.std, 1e-300), where=clear, initial=0.0))
 
     def report(self, path: str | os.PathLike[str], *, command: str = "", draw: bool = True) -> Path:
-        """Everything as one HTML file that needs nothing else."""
+        """Write everything as one self-contained HTML file."""
         contents = contents_of(
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
@@ -139,7 +139,7 @@ class Identification:
         return write_report(contents, path)
 
     def as_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
+        """Return all numbers as a dictionary for JSON."""
         s = self.statistics
         rows = zip(self.base.names, self.base.expressions, s.coef, s.std, s.interval, self.base.prior, strict=True)
         return {
@@ -176,5 +176,5 @@ class Identification:
 
 
 def _plain(x: Any) -> float | None:
-    """A number for JSON, which has none that are not finite."""
+    """Return a float for JSON, or None if it is not finite."""
     return float(x) if x is not None and np.isfinite(x) else None

@@ -1,4 +1,4 @@
-"""The whole road: logs to samples to equations to parameters, judged, and back to a model."""
+"""The complete identification: logs, samples, equations, fit, validation and model."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def identify(
     notes: list[str] = []
     tell(0.0, "reading logs")
     runs = _samples(logs, model.robot, mapping, signals or {}, examined, notes)
-    tell(0.2, "finding base parameters")
+    tell(0.2, "computing base parameters")
     base = base_parameters(model)
-    tell(0.3, "making equations")
+    tell(0.3, "building equations")
     rows = equations(base, runs)
     main = chosen(estimator, base)
     tell(0.4, f"fitting ({label(estimator)})")
@@ -88,7 +88,7 @@ def identify(
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
-    tell(0.95, "judging")
+    tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None
     )
@@ -111,7 +111,7 @@ def _judged(
 ) -> Validation:
     if fresh is not None:
         return held_out(estimator, rows, fresh, prior=prior)
-    # rows whose filter reaches into a held-out block have seen it
+    # rows whose filter reaches into a held-out block depend on it
     reach = max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
     guard = min(reach, 0.1 * block_seconds) if block_seconds else reach
     return cross_validate(estimator, rows, folds, block_seconds=block_seconds, guard=guard, prior=prior)
@@ -122,7 +122,7 @@ def _samples(
 ) -> list[Samples]:
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
-        raise InputError("there are no logs to identify from")
+        raise InputError("no logs given; identification needs at least one")
     runs: list[Samples] = []
     for source in given:
         if isinstance(source, Samples):
@@ -142,6 +142,6 @@ def _samples(
 
 
 def look_at(findings: Sequence[Finding], notes: list[str]) -> None:
-    """Refuse a log for what is wrong with it and cannot be mended; note the rest."""
+    """Raise an error for problems of a log that cannot be repaired, and note the others."""
     refuse(finding for finding in findings if not finding.mends)
-    notes += [f"mended: {finding.text}" if finding.mends else str(finding) for finding in findings]
+    notes += [f"repaired: {finding.text}" if finding.mends else str(finding) for finding in findings]

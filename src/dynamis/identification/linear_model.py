@@ -1,7 +1,7 @@
-"""The model to be identified, τ = Y(q, v, a) π: which parameters are looked for, and what they are believed to be.
+"""The linear model to be identified, τ = Y(q, v, a) π: its parameters and their prior values.
 
-Ten inertial parameters for each link; then, joint by joint, what it is given of friction, offset, rotor and spring; then
-what motors have in common with two joints; then the user's own columns. The function is written for one state and compiled.
+Ten inertial parameters per link; then, joint by joint, friction, offset, rotor inertia and spring stiffness; then parameters
+of motors that drive two joints; then user-defined columns. The function is written for one state and compiled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNITS = {
 
 @dataclass(frozen=True, repr=False)
 class Column:
-    """A column of one's own: ``function(robot, q, v, a)`` gives one torque for each joint, for a parameter of one.
+    """User-defined column: ``function(robot, q, v, a)`` returns one torque per joint for a unit parameter.
 
     It is written for one state and must be traceable (`dynamis.where` instead of `if`).
     """
@@ -47,15 +47,15 @@ class Column:
 
 
 class LinearModel:
-    """Which parameters of a robot are looked for.
+    """The parameters of a robot to be identified.
 
-    ``friction`` names terms for every joint; unless given, those that the robot has, at least the first two: "viscous" v,
-    "coulomb" sign v, "coulomb_bias" (dry friction that differs by direction), "stribeck" (dry friction that falls off over
-    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With ``smooth`` (rad/s) the sign is tanh(v / smooth), which real
-    drives and filtered velocities are closer to. ``offset`` is a constant torque, such as that of a sensor or a gravity spring.
-    ``presliding`` gives joints a friction that yields before it slides, over so many radians, for all or by joint: what a joint
-    that nearly stands still exerts depends on where it came from [Dahl 1968]. ``couplings`` are pairs of joints where the
-    second's motor turns with both: it adds the motor's inertia and friction to the pair. ``columns`` are the user's own.
+    ``friction`` lists the terms of every joint; by default those of the robot, and at least the first two: "viscous" v,
+    "coulomb" sign v, "coulomb_bias" (direction-dependent Coulomb friction), "stribeck" (Coulomb friction that decays over
+    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With ``smooth`` (rad/s) the sign is tanh(v / smooth), closer to
+    real drives and filtered velocities. ``offset`` adds a constant torque, such as that of a sensor or a gravity spring.
+    ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
+    torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
+    with both: its inertia and friction act on the pair. ``columns`` are user-defined.
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -78,9 +78,9 @@ class LinearModel:
         columns: Sequence[Column] = (),
     ) -> None:
         if robot.model.symbolic:
-            raise InputError(f"robot {printable(robot.name)} has symbols; identification needs numbers for lengths and priors")
+            raise InputError(f"robot {printable(robot.name)} is symbolic; identification needs numeric lengths and priors")
         if robot.n == 0:
-            raise InputError(f"robot {printable(robot.name)} has no joint that moves: there is nothing to identify")
+            raise InputError(f"robot {printable(robot.name)} has no movable joint: there is nothing to identify")
         self.robot = robot
         self.settings = {
             "friction": friction, "offset": offset, "rotor": rotor, "spring": spring, "smooth": smooth,
@@ -92,10 +92,10 @@ class LinearModel:
         spring = bool(np.any(drives.stiffness)) if spring is None else spring
         self.friction = _friction(friction)
         if "stribeck" in self.friction and stribeck_speed is None:
-            raise InputError("Stribeck friction needs the speed it falls off over: stribeck_speed=0.1, say")
+            raise InputError("Stribeck friction needs its characteristic speed, such as stribeck_speed=0.1")
         for name, speed in (("smooth", smooth), ("stribeck_speed", stribeck_speed)):
             if speed is not None and not speed > 0.0:
-                raise InputError(f"{name} is a speed above zero, got {speed!r}")
+                raise InputError(f"{name} must be a speed above zero, got {speed!r}")
         self.smooth, self.stribeck_speed = smooth, stribeck_speed
         self.terms = (
             *self.friction,
@@ -125,7 +125,7 @@ class LinearModel:
         prior = list(regressor.parameters(model)[: len(labels)])
         known = {"viscous": model.viscous, "coulomb": model.coulomb, "coulomb_bias": model.coulomb_bias, "rotor": model.rotor,
                  "stiffness": model.stiffness}  # fmt: skip
-        # a rotor that rides on a link has a column of its own, and is not looked for in its joint's as well
+        # a rotor mounted on a link has a column of its own instead of one in its joint
         on_links = {k for _, body in riding for k in body.dof}
         self._pairs = [(k, term) for k in self.driven for term in self.terms if term != "rotor" or k not in on_links]
         labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
@@ -146,19 +146,19 @@ class LinearModel:
         self.kind = tuple(kind for _, kind in labels)
         self.names = tuple(f"{owner}.{kind}" if owner else kind for owner, kind in labels)
         self.prior = np.array(prior, float)
-        self.is_shared = np.isin(np.arange(len(labels)), shared)  # what a motor has in common with two joints
+        self.is_shared = np.isin(np.arange(len(labels)), shared)  # parameters of motors that drive two joints
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
-            raise InputError(f"two parameters are named {printable(twice[0])}; rename the column or the link")
+            raise InputError(f"two parameters have the name {printable(twice[0])}; rename the column or the link")
 
     def index(self, name: str) -> int:
-        """Where a parameter stands."""
+        """Return the index of a parameter."""
         if name not in self.names:
             raise unknown_name("parameter", name, self.names)
         return self.names.index(name)
 
     def unit(self, index: int) -> str:
-        """The unit of a parameter."""
+        """Return the unit of a parameter."""
         unit = UNITS.get(self.kind[index], "kg·m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
         names = self.robot.coordinate_names
         if self.owner[index] in names and not self.robot.model.coordinates[names.index(self.owner[index])].revolute:
@@ -167,11 +167,11 @@ class LinearModel:
 
     @property
     def _shared(self) -> tuple[str, ...]:
-        """What a motor that turns with two joints has in common with both."""
+        """Terms of a motor that turns with two joints."""
         return ("rotor", "viscous", "coulomb", *(["power"] if "power" in self.friction else []))
 
     def regressor(self, q: Any, v: Any, a: Any, past: Any = None) -> Array:
-        """Y (…, n, parameters); ``past`` is what the model asks to know of the motion before (see `presliding`)."""
+        """Return Y (…, n, parameters); ``past`` is the presliding state, if the model has one (see `presliding`)."""
         return np.asarray(self._kernel(q, v, a, self.checked_past(past)))
 
     @functools.cached_property
@@ -180,30 +180,30 @@ class LinearModel:
 
     @property
     def identity(self) -> str | None:
-        """What tells this model's functions from those of other models of the same robot; unknown with a user's columns."""
+        """Cache key of this model among models of the same robot; None with user-defined columns."""
         parts = (self._pairs, self.friction, self.smooth, self.stribeck_speed, self.couplings, self.presliding, self.names)
         return None if self.columns or type(self) is not LinearModel else repr(parts)
 
     @property
     def past_size(self) -> int:
-        """Numbers that say what matters of the motion before; one that is not looked at, where nothing does."""
+        """Size of the presliding state; 1 (unused) if there is none."""
         return max(1, len(self.presliding))
 
     def checked_past(self, past: Any) -> Any:
         if past is None and self.presliding:
-            raise InputError("presliding friction depends on the motion before: give past=, which presliding.Past keeps up")
+            raise InputError("presliding friction depends on the previous motion: pass past= (see presliding.Past)")
         return np.zeros(1) if past is None else past
 
     @functools.cached_property
     def pattern(self) -> Array:
-        """(n, p): whether a parameter can show in a joint's torque at all."""
+        """(n, p): whether the torque of a joint can depend on a parameter."""
         shown = np.abs(self.regressor(*self.random_states(np.random.default_rng(7), 64))).max(axis=0) > 0.0
-        shown[:, len(self.names) - len(self.columns) :] = True  # what a user's function does elsewhere is not known
+        shown[:, len(self.names) - len(self.columns) :] = True  # a user's function is known at these states only
         return shown
 
     def random_states(self, rng: np.random.Generator, count: int) -> tuple[Array, Array, Array, Array]:
-        """(q, v, a, past) of many states that show whatever a parameter does: q anywhere, as limits are not part of the
-        geometry, and slow ones where friction falls off with speed."""
+        """Return (q, v, a, past) of states that excite every parameter: q ignores joint limits, which are not part of the
+        geometry, and half of the velocities are low if friction decays with speed."""
         robot = self.robot
         q = robot.random(rng, size=count)
         for coordinate in robot.model.coordinates:
@@ -217,7 +217,7 @@ class LinearModel:
         return q, v, a, rng.uniform(-1.0, 1.0, (count, self.past_size))
 
     def rows(self, robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
-        """Y of one state: numbers, or nodes of a trace."""
+        """Return Y of one state, numeric or traced."""
         own = robot.regressor(q, v, a)
         riding = len(regressor.rotors(robot.model))
         blocks = [own[:, : 10 * len(self.bodies)], self._joint_columns(robot, q, v, a)]
@@ -263,7 +263,7 @@ class LinearModel:
         return sign(v) if self.smooth is None else tanh(v / self.smooth)
 
     def _coupling(self, robot: Robot, pair: tuple[int, ...], v: Array, a: Array) -> Array:
-        """What the motor of the second joint, which turns with both, exerts on each for the other's motion."""
+        """Return the columns of the second joint's motor, which turns with both joints, due to the other joint's motion."""
         first, second = pair
         block = np.zeros((robot.n, len(self._shared)), dtype=object if v.dtype == object else float)
         both = v[first] + v[second]
@@ -292,13 +292,13 @@ def _friction(friction: Sequence[str]) -> tuple[str, ...]:
 
 
 def _joints(robot: Robot) -> list[int]:
-    """The coordinates with drives of their own: all but those of a free base, which nothing drives."""
+    """Return the actuated coordinates: all but those of a floating base."""
     free = {k for _, body in robot.model.moving if len(body.dof) == 6 for k in body.dof}
     return [k for k in range(robot.n) if k not in free]
 
 
 def _presliding(robot: Robot, given: float | Mapping[str, float] | None, joints: Sequence[int]) -> dict[int, float]:
-    """Coordinate → the displacement over which its friction yields."""
+    """Return {coordinate: presliding displacement}."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -321,5 +321,5 @@ def _coordinate(robot: Robot, name: str) -> int:
 def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:
     values = np.asarray(column.function(robot, q, v, a))
     if values.shape != (robot.n,):
-        raise InputError(f"column {printable(column.name)} gives shape {values.shape}; it must give {robot.n} torques")
+        raise InputError(f"column {printable(column.name)} returns shape {values.shape}; it must return {robot.n} torques")
     return values[:, None]

@@ -1,4 +1,4 @@
-"""Ten free numbers for a body: every θ is a body a real mass distribution can have, and every such body has one θ.
+"""Log-Cholesky parameters of a body: a bijection between θ in R¹⁰ and the physically consistent inertias.
 
     J = U Uᵀ,   U = e^α ⎡e^d₁  s₁₂  s₁₃  t₁⎤     θ = (α, d₁, d₂, d₃, s₁₂, s₂₃, s₁₃, t₁, t₂, t₃)
                         ⎢      e^d₂ s₂₃  t₂⎥
@@ -25,7 +25,7 @@ _PLACES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # of s₁₂, s₂�
 
 
 def factor(theta: Any) -> Array:
-    """U (…, 4, 4) of θ (…, 10)."""
+    """Return U (…, 4, 4) of θ (…, 10)."""
     theta = np.asarray(theta, dtype=float)
     U = np.zeros((*theta.shape[:-1], 4, 4))
     for k in range(3):
@@ -37,7 +37,7 @@ def factor(theta: Any) -> Array:
 
 
 def factor_derivative(theta: Any) -> Array:
-    """∂U/∂θ_k (…, 10, 4, 4)."""
+    """Return ∂U/∂θ_k (…, 10, 4, 4)."""
     theta = np.asarray(theta, dtype=float)
     U = factor(theta)
     dU = np.zeros((*theta.shape, 4, 4))
@@ -51,7 +51,7 @@ def factor_derivative(theta: Any) -> Array:
 
 
 def from_log_cholesky(theta: Any) -> Array:
-    """The ten parameters (…, 10) of θ (…, 10).
+    """Return the ten inertial parameters (…, 10) of θ (…, 10).
 
     >>> from_log_cholesky(np.zeros(10)).tolist()
     [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
@@ -61,17 +61,17 @@ def from_log_cholesky(theta: Any) -> Array:
 
 
 def jacobian(theta: Any) -> Array:
-    """∂π/∂θ (…, 10, 10), exactly: π is linear in J, and dJ = dU Uᵀ + U dUᵀ."""
+    """Return ∂π/∂θ (…, 10, 10), exact: π is linear in J, and dJ = dU Uᵀ + U dUᵀ."""
     half = factor_derivative(theta) @ np.swapaxes(factor(theta), -1, -2)[..., None, :, :]
     return np.swapaxes(parameters_of(half + np.swapaxes(half, -1, -2)), -1, -2)
 
 
 def to_log_cholesky(parameters: Any) -> Array:
-    """θ (…, 10) of ten parameters (…, 10), which must be a real body's, with extent in all directions."""
+    """Return θ (…, 10) of ten inertial parameters (…, 10), whose pseudo-inertia must be positive definite."""
     try:
         U = upper_factor(pseudo_inertia(parameters))
     except np.linalg.LinAlgError:
-        raise InputError("these parameters have no log-Cholesky form: no body with extent in all directions has them") from None
+        raise InputError("these parameters have no log-Cholesky form: their pseudo-inertia is not positive definite") from None
     size = U[..., 3, 3]
     V = U / size[..., None, None]
     diagonal = np.log(np.diagonal(V, axis1=-2, axis2=-1)[..., :3])

@@ -1,4 +1,4 @@
-"""What an arm carries, from a log of it carrying: the arm is known, the ten inertial parameters of the load are not."""
+"""Identification of a payload: the ten inertial parameters of a load carried by an arm with a known model."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from dynamis.spatial import Inertia
 __all__ = ["PayloadEstimate", "identify_payload", "payload_regressor"]
 
 Array = npt.NDArray[Any]
-FREELY = 3.0  # times itself may an arm be wrong whose empty motion was logged
+FREELY = 3.0  # relative standard deviation of the arm's parameters if there are runs without load
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PayloadEstimate:
-    """A load as the torques tell it, about the origin of ``frame`` in its axes.
+    """Identified payload, about the origin of ``frame`` in its axes.
 
-    ``inertia`` is what ``robot`` carries: every number of it is one that a real body can have (if asked for), and numbers the
-    motion does not show are those of a plain body. ``parameters`` (10) are least squares alone, not a number where the motion
-    does not show them; so it is with ``standard_errors`` (infinite there) and ``covariance``. ``identifiable`` (10) says which
-    ones the motion shows. ``combinations`` are what it shows of the others. ``corrections`` maps joints to what was found
-    wrong with the arm. ``residual_before`` and ``residual_after`` (n) are root mean squares. ``verdict`` is in words.
+    ``inertia`` is the payload of ``robot``: physically consistent (if requested), with default values of a compact body for
+    parameters the motion does not excite. ``parameters`` (10) is the unconstrained least-squares estimate, NaN for unexcited
+    parameters, with ``standard_errors`` (infinite there) and ``covariance``. ``identifiable`` (10) is a mask of the excited
+    parameters, ``combinations`` are the identifiable combinations of the others. ``corrections`` maps joints to corrections of
+    the arm model. ``residual_before`` and ``residual_after`` (n) are RMS values. ``verdict`` is a list of sentences.
     """
 
     frame: str
@@ -62,8 +62,8 @@ class PayloadEstimate:
     _repr_html_ = as_text
 
     def __repr__(self) -> str:
-        shown = f"{int(self.identifiable.sum())} of 10 parameters shown"
-        where = f"{self.mass:.4g} kg at {flat(self.com, 3)} m of {printable(self.frame)}"
+        shown = f"{int(self.identifiable.sum())} of 10 parameters identifiable"
+        where = f"{self.mass:.4g} kg at {flat(self.com, 3)} m in {printable(self.frame)}"
         return short(f"<PayloadEstimate of {printable(self.robot.name)}: {where}, {shown}>")
 
 
@@ -78,15 +78,15 @@ def identify_payload(
     consistent: bool = True,
     size: float = 0.1,
 ) -> PayloadEstimate:
-    """The load that a known arm carries at a frame (the tip unless named), with what is certain about it and what is not.
+    """Identify the payload at a frame (default: the tip) of an arm with a known model, with standard errors.
 
-    ``reference`` are runs without load, from which what the arm's model has wrong is found along with the load: ``friction``
-    names what is corrected of each joint, "offset", "viscous", "coulomb"; ``arm`` is the share by which its inertial parameters
-    may be off (0.1: a tenth). With a reference that is all of these and as much as the runs ask for; without one it is nothing,
-    since an arm that is too heavy cannot be told from a load: the standard errors then hold for an exact model, and an ``arm``
-    above zero makes them what they are for one that is not. ``consistent`` keeps to inertias of real bodies. ``size`` [m] is
-    how large the load is, roughly: what is uncertain by more than a body of that size could have is reported as not shown,
-    and what is not shown is that of such a body.
+    ``reference`` are runs without load, used to correct the arm's model together with the load: ``friction`` lists the terms
+    corrected for each joint, "offset", "viscous", "coulomb"; ``arm`` is the relative uncertainty of its inertial parameters
+    (0.1 for 10 %). With a reference, the default is all terms and a large uncertainty; without one, no correction, since an arm
+    model that is too heavy is indistinguishable from a load: the standard errors then assume an exact model, unless ``arm`` is
+    above zero. ``consistent`` restricts the payload to physically consistent inertias. ``size`` [m] is the approximate size of
+    the load: parameters with a larger uncertainty than the values of a body of this size are reported as unidentifiable, and
+    replaced by those of such a body.
 
     >>> import dynamis as dy, numpy as np
     >>> from dynamis.identification.samples import Samples
@@ -99,13 +99,13 @@ def identify_payload(
     (2.0, True)
     """
     if not size > 0.0:
-        raise InputError(f"size= is roughly how large the load is, in m, above zero; got {size!r}")
+        raise InputError(f"size= is the approximate size of the load in m and must be above zero; got {size!r}")
     runs, empty = as_runs(samples), [] if reference is None else as_runs(reference)
     terms = _terms(friction, bool(empty))
     at = robot.model.frame(frame)
     share = (FREELY if empty else 0.0) if arm is None else float(arm)
     if not share >= 0.0:
-        raise InputError(f"arm= is the share by which the arm's parameters may be off, from zero; got {arm!r}")
+        raise InputError(f"arm= is the relative uncertainty of the arm's parameters and must not be negative; got {arm!r}")
     rows = PayloadRows(robot, at.name, runs, empty, terms, share)
     fit = rows.weighed()
     found = determined(fit.factor, fit.solution, size)
@@ -138,7 +138,7 @@ def _terms(friction: Sequence[str] | None, referenced: bool) -> tuple[str, ...]:
     given = (friction,) if isinstance(friction, str) else tuple(friction)
     for term in given:
         if term not in CORRECTIONS:
-            raise InputError(f"friction={term!r} is not known; choose from {', '.join(map(repr, CORRECTIONS))}")
+            raise InputError(f"friction={term!r} is not supported; choose from {', '.join(map(repr, CORRECTIONS))}")
     return tuple(term for term in CORRECTIONS if term in given)
 
 

@@ -1,6 +1,6 @@
-"""The ten numbers of one body from a triangular factor: what it determines, and the nearest body that can exist.
+"""Inertial parameters of one body from a triangular factor: identifiable ones, and the nearest consistent body.
 
-Units are chosen with the size of the load as the length, so that the ten numbers of a compact body are of one magnitude.
+The size of the load is the unit of length, so that the ten parameters of a compact body have the same magnitude.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy.typing as npt
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
-LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # the unit of each parameter is kg m to this power
-NOT_SHOWN = 1e-8  # of the largest singular value: directions that no torque depends on
-MIXED = 1e-6  # a parameter with less than this of such a direction is determined on its own
-WEAK = 10.0  # the belief in a plain body is this many times its own numbers wide: it fills in, and hardly pulls
+LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # each parameter has the unit kg m to this power
+NOT_SHOWN = 1e-8  # relative to the largest singular value: unexcited directions
+MIXED = 1e-6  # a parameter with a smaller component along unexcited directions is determined
+WEAK = 10.0  # standard deviation of the prior, relative to the values of a compact body: a weak regularization
 LOWER = np.tril_indices(4)
 
 
 @dataclass(frozen=True, eq=False)
 class Determined:
-    """What least squares says: ``parameters`` (10) with nan where nothing does, ``filled`` with the smallest numbers there.
+    """Least-squares solution: ``parameters`` (10), NaN where undetermined, and ``filled``, minimum-norm there.
 
-    ``determined`` are those no other combination can stand for; ``identifiable`` those of them whose standard error is less
-    than what a body of the load's size could have.
+    ``determined`` is a mask of the individually determined parameters; ``identifiable`` of those whose standard error is also
+    below the values of a body of the load's size.
     """
 
     parameters: Array
@@ -39,7 +39,7 @@ class Determined:
 
 
 def determined(R: Array, z: Array, size: float) -> Determined:
-    """The solution of min |R π − z|², where the rows are in units of their noise."""
+    """Solve min |R π − z|², with rows in units of their noise."""
     units = size ** LENGTH_POWERS.astype(float)
     _, s, Vt = np.linalg.svd(R * units)
     s = np.concatenate([s, np.zeros(10 - len(s))])
@@ -67,7 +67,7 @@ def determined(R: Array, z: Array, size: float) -> Determined:
 
 
 def _combinations(V: Array, known: Array, units: Array) -> tuple[str, ...]:
-    """The sums of undetermined parameters that are determined: reduced rows of what the torques depend on."""
+    """Return the identifiable combinations of undetermined parameters: reduced rows of the row space."""
     open_ = np.flatnonzero(~known)
     rows = V[open_].T.copy()
     pivots: list[int] = []
@@ -97,10 +97,10 @@ def _combinations(V: Array, known: Array, units: Array) -> tuple[str, ...]:
 
 
 def consistent_parameters(R: Array, z: Array, size: float) -> Array:
-    """The ten parameters of the real body nearest to the torques: its pseudo-inertia is L Lᵀ, with any lower triangular L.
+    """Return the parameters of the physically consistent body that best fits: its pseudo-inertia is L Lᵀ, L lower triangular.
 
-    Unlike logarithms of L's diagonal, L itself reaches point masses and rods, where the matrix is singular. What R does not
-    determine is drawn to a ball of the load's size around its origin.
+    Unlike the log-Cholesky form, L includes point masses and rods, where the pseudo-inertia is singular. Parameters that R
+    does not determine are regularized towards a ball of the load's size around the origin.
     """
     from scipy.optimize import least_squares
 
@@ -147,6 +147,6 @@ def _symmetric(entries: Array) -> Array:
 
 
 def _parameters(P: Array) -> Array:
-    """The ten parameters of a pseudo-inertia: I = tr(Σ) 1 − Σ."""
+    """Return the ten parameters of a pseudo-inertia: I = tr(Σ) 1 − Σ."""
     second = P[:3, :3]
     return Inertia(P[3, 3], P[:3, 3], np.trace(second) * np.eye(3) - second).parameters

@@ -1,6 +1,6 @@
-"""The equations of a load: for each joint, columns of the load, columns of what the arm's model has wrong, torques.
+"""Payload equations: for each joint, columns of the payload, columns of the corrections to the arm model, and torques.
 
-τ − τ_arm(q, v, a) = Y π + C c. Each joint has a noise of its own; residuals that go on from instant to instant count for less.
+τ − τ_arm(q, v, a) = Y π + C c. Each joint has its own noise level; autocorrelated residuals have a lower weight.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 CORRECTIONS = ("offset", "viscous", "coulomb")
-PASSES = 5  # of weighing the joints by their noise, which is known only once the load is
-REPEATED = 1e-10  # of the largest singular value: correction columns that say nothing new
+PASSES = 5  # iterations of the noise weights of the joints, which depend on the solution
+REPEATED = 1e-10  # relative to the largest singular value: linearly dependent correction columns
 
 
 def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
-    """Y(q, v, a) (…, n, 10): the torques that a body at a frame adds, by its ten parameters about the frame's origin.
+    """Return Y(q, v, a) (…, n, 10): torques due to the ten parameters of a body attached to a frame, about the frame's origin.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("ur5e")
@@ -42,7 +42,7 @@ def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = 
     at = robot.model.frame(frame)
     bodies = [i for i, _ in regressor.links(robot.model)]
     if at.body not in bodies:
-        raise InputError(f"frame {printable(at.name)} does not move: no torque shows what it carries; name a frame that does")
+        raise InputError(f"frame {printable(at.name)} does not move: torques do not depend on its payload; name a moving frame")
     start = 10 * bodies.index(at.body)
     to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(at.pose).parameters for unit in np.eye(10)])
 
@@ -67,7 +67,7 @@ class JointRows:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """min |factor π − solution|² in units of noise, corrections eliminated; those that go with a π are ``corrections(π)``."""
+    """min |factor π − solution|² in units of noise, corrections eliminated; ``corrections(π)`` are those for a given π."""
 
     factor: Array
     solution: Array
@@ -79,10 +79,10 @@ class Fit:
 
 
 class PayloadRows:
-    """The rows of loaded and empty runs, joint by joint, ready to be weighed.
+    """The rows of loaded and unloaded runs, joint by joint.
 
-    ``terms`` are the corrections each joint has; ``arm`` is by how much (as a share) the arm's own base parameters may be
-    wrong: zero takes them for known.
+    ``terms`` are the corrections of each joint; ``arm`` is the relative uncertainty of the arm's base parameters: zero assumes
+    them known.
     """
 
     def __init__(
@@ -112,14 +112,14 @@ class PayloadRows:
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
 
     def _sizes(self, prior: Array) -> Array:
-        """How large the arm's parameters are; of those that are zero, how large they would be to matter as others do."""
+        """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
         squares = sum(np.sum(rows.arm**2, axis=0) for rows in self.joints) / max(sum(len(rows.y) for rows in self.joints), 1)
         shown = np.sqrt(np.maximum(squares, 1e-300))
         typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
         return np.maximum(np.abs(prior), 0.1 * typical / shown)
 
     def _table(self, j: int) -> Array:
-        """[own corrections of all joints, the arm's, load, y]: of joint j, as few rows as hold the same squares."""
+        """Return the table [corrections of all joints, the arm's, payload, y] of joint j, reduced by QR."""
         rows, k = self.joints[j], len(self.terms)
         own = np.zeros((len(rows.y), k * len(self.joints)))
         own[:, k * j : k * j + k] = rows.own
@@ -127,14 +127,14 @@ class PayloadRows:
         return np.asarray(np.linalg.qr(table, mode="r")) if len(table) > table.shape[1] else table
 
     def weighed(self) -> Fit:
-        """The equations with each joint in units of its noise, which is found from the residuals in turn."""
+        """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
         tables = [self._table(j) for j in range(len(self.joints))]
         own, arm = len(self.terms) * len(self.joints), len(self.belief)
         terms = own + arm
         believed = np.zeros((arm, terms + 11))
         believed[:, own:terms] = np.diag(self.belief)
         largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
-        # where nothing is missing, what a microgram would change
+        # lower bound for exact data: the effect of a microgram
         largest = max(largest, 1e-9 * max((float(np.abs(rows.load).max(initial=0.0)) for rows in self.joints), default=1.0))
         noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
         for _ in range(PASSES):
@@ -149,7 +149,7 @@ class PayloadRows:
         return fit
 
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
-        """Of each joint, what load and corrections leave."""
+        """Return the residuals of each joint."""
         c, k = fit.corrections(parameters), len(self.terms)
         arm = c[k * len(self.joints) :]
         return [r.y - r.load @ parameters - r.own @ c[k * j : k * j + k] - r.arm @ arm for j, r in enumerate(self.joints)]
@@ -163,14 +163,14 @@ def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
 
 
 def _solve(A: Array, b: Array, rcond: float = REPEATED) -> Array:
-    """Least squares with columns of length one, smallest where they do not determine it."""
+    """Solve least squares with normalized columns; minimum-norm if rank-deficient."""
     scale = np.linalg.norm(A, axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     return np.linalg.lstsq(A / scale, b, rcond=rcond)[0] / scale
 
 
 def _without(A: Array, B: Array) -> Array:
-    """What of B's columns is not in the span of A's."""
+    """Return the component of B's columns orthogonal to the span of A."""
     if not A.shape[1]:
         return B
     scale = np.linalg.norm(A, axis=0)
@@ -180,13 +180,13 @@ def _without(A: Array, B: Array) -> Array:
 
 
 def _noise(residual: Array, rows: JointRows) -> float:
-    """The noise of independent instants that would leave the load as uncertain as these residuals do."""
-    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # load and arm are shared by the joints
+    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals."""
+    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # payload and arm are shared by joints
     return float(np.sqrt(residual @ residual / dof * _lasting(residual, rows.starts)))
 
 
 def _lasting(residual: Array, starts: tuple[int, ...]) -> float:
-    """1 + 2 Σ ρ_k up to the first correlation that is not positive: how many instants count for one."""
+    """Return 1 + 2 Σ ρ_k up to the first non-positive autocorrelation: the number of samples per independent one."""
     runs = [run for run in np.split(residual, starts[1:]) if len(run) > 20]
     total = sum(float(run @ run) for run in runs)
     if total == 0.0:

@@ -1,8 +1,8 @@
-"""Friction that yields before it slides: its state follows the position, and remembers where it came from [Dahl 1968].
+"""Presliding friction: a state that follows the position with hysteresis [Dahl 1968].
 
     dz/dq = (1 − z sign q̇) / x
 
-so z goes to ±1 in the direction of motion, over displacements of about x. While the direction stays, it is an exponential.
+so z tends to ±1 in the direction of motion, over displacements of about x. Without reversal it is an exponential.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Array = npt.NDArray[Any]
 
 
 class Past:
-    """What a model asks to know of the motion before, kept up as positions come; `advance` gives it for each of them."""
+    """The presliding states of a model, updated with each position; `advance` returns them."""
 
     def __init__(self, model: LinearModel) -> None:
         self.model = model
         self._turns: list[_Turn] | None = None
 
     def advance(self, q: Array) -> Array:
-        """(N, H): the states at the next N positions."""
+        """Return (N, H): the states at the next N positions."""
         joints = self.model.presliding
         states = np.zeros((len(q), self.model.past_size))
         if not joints or not len(q):
@@ -42,7 +42,7 @@ class Past:
 
 @dataclass
 class _Turn:
-    """Where a joint turned last, the state there, the direction since, and where the joint is."""
+    """Last reversal of a joint: position, state, direction since, and the current position."""
 
     at: float
     z: float = 0.0
@@ -54,7 +54,7 @@ def _dahl(q: Array, x: float, turn: _Turn) -> Array:
     path = np.concatenate([[turn.at if turn.now is None else turn.now], q])
     moved = np.sign(np.diff(path))
     z = np.empty(len(q))
-    # stretches of one direction, each counted from where it began, also in an earlier piece; a rest changes nothing
+    # segments of one direction, measured from the last reversal, also in an earlier chunk; standstill changes nothing
     edges = np.concatenate([[0], np.flatnonzero(np.diff(moved)) + 1, [len(moved)]])
     for low, high in itertools.pairwise(edges):
         direction = float(moved[low])
@@ -67,5 +67,5 @@ def _dahl(q: Array, x: float, turn: _Turn) -> Array:
 
 
 def _state(q: Any, x: float, turn: _Turn) -> Any:
-    """z at positions reached without turning."""
+    """Return z at positions reached without reversal."""
     return turn.direction + (turn.z - turn.direction) * np.exp(-np.abs(q - turn.at) / x) if turn.direction else turn.z

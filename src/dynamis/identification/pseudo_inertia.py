@@ -2,10 +2,10 @@
 
     J(π) = [[Σ, h], [hᵀ, m]],    Σ = ½ tr(I) 1 − I,    I about the link frame's origin
 
-Some distribution of mass has the parameters π exactly when J is positive semi-definite: positive mass, moments that are not
-negative and the triangle inequality are all contained in it [Wensing 2018]. The cone of these matrices also measures how far
-two bodies are apart in a way that does not depend on units or frames: the entropic divergence [Lee 2019] and, to second
-order around a body, the quadratic form tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ).
+A mass distribution with parameters π exists if and only if J is positive semi-definite: this implies positive mass,
+non-negative moments and the triangle inequality [Wensing 2018]. The cone of these matrices also has distances between bodies
+that do not depend on units or frames: the entropic divergence [Lee 2019] and, to second order around a body, the quadratic
+form tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STRETCH = np.where(_ROWS == _COLUMNS, 1.0, np.sqrt(2.0))  # so that |packed(X)|
 
 
 def _basis() -> Array:
-    """A (10, 4, 4) with J(π) = Σ π_k A_k."""
+    """Return A (10, 4, 4) with J(π) = Σ π_k A_k."""
     A = np.zeros((10, 4, 4))
     A[0, 3, 3] = 1.0
     for k in range(3):
@@ -43,7 +43,7 @@ BASIS = _basis()
 
 
 def pseudo_inertia(parameters: Any) -> Array:
-    """J (…, 4, 4) of ten parameters (…, 10).
+    """Return J (…, 4, 4) of ten parameters (…, 10).
 
     >>> pseudo_inertia([2.0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0.5]).diagonal().tolist()
     [0.25, 0.25, 0.25, 2.0]
@@ -52,7 +52,7 @@ def pseudo_inertia(parameters: Any) -> Array:
 
 
 def parameters_of(J: Any) -> Array:
-    """The ten parameters (…, 10) of a symmetric J (…, 4, 4): I = tr(Σ) 1 − Σ."""
+    """Return the ten parameters (…, 10) of a symmetric J (…, 4, 4): I = tr(Σ) 1 − Σ."""
     J = np.asarray(J, dtype=float)
     xx, yy, zz = J[..., 0, 0], J[..., 1, 1], J[..., 2, 2]
     entries = [J[..., 3, 3], J[..., 0, 3], J[..., 1, 3], J[..., 2, 3], yy + zz, -J[..., 0, 1], xx + zz]
@@ -60,12 +60,12 @@ def parameters_of(J: Any) -> Array:
 
 
 def packed(X: Array) -> Array:
-    """The upper triangle of a symmetric X (…, 4, 4) as ten numbers with the same norm: off-diagonal ones times √2."""
+    """Return the upper triangle of a symmetric X (…, 4, 4) as ten numbers with the same norm: off-diagonals times √2."""
     return np.asarray(X[..., _ROWS, _COLUMNS] * _STRETCH)
 
 
 def unpacked(x: Array) -> Array:
-    """The symmetric (…, 4, 4) matrix of ten packed numbers."""
+    """Return the symmetric (…, 4, 4) matrix of ten packed numbers."""
     x = np.asarray(x, dtype=float)
     X = np.zeros((*x.shape[:-1], 4, 4))
     X[..., _ROWS, _COLUMNS] = X[..., _COLUMNS, _ROWS] = x / _STRETCH
@@ -73,22 +73,22 @@ def unpacked(x: Array) -> Array:
 
 
 def upper_factor(J: Array) -> Array:
-    """The upper triangular U with positive diagonal and J = U Uᵀ; raises LinAlgError where J is not positive definite."""
+    """Return the upper triangular U with positive diagonal and J = U Uᵀ; raise LinAlgError if J is not positive definite."""
     return np.ascontiguousarray(np.linalg.cholesky(J[..., ::-1, ::-1])[..., ::-1, ::-1])
 
 
 def smallest_eigenvalue(parameters: Any) -> Any:
-    """The smallest eigenvalue of J over its trace (…): negative for what no body can have, whatever its size."""
+    """Return the smallest eigenvalue of J over its trace (…): negative if physically inconsistent, whatever the size."""
     J = pseudo_inertia(parameters)
     size = np.maximum(np.abs(np.trace(J, axis1=-2, axis2=-1)), 1e-300)
     return (np.linalg.eigvalsh(J)[..., 0] / size)[()]
 
 
 def is_consistent(parameters: Any, tolerance: float = 1e-12) -> bool:
-    """Whether a real body can have these ten parameters, up to a relative tolerance.
+    """Return whether ten parameters are physically consistent, up to a relative tolerance.
 
     Two independent tests must agree: the eigenvalues of J, and positive mass with the triangle inequality of the principal
-    moments about the centre of mass. A body without mass must have nothing else either.
+    moments about the centre of mass. A massless body must have all parameters zero.
 
     >>> is_consistent([1.0, 0, 0, 0, 1.0, 0, 1.0, 0, 0, 2.1])
     False
@@ -112,15 +112,15 @@ def _triangle_holds(pi: Array, tolerance: float) -> bool:
 
 
 def _sides(I: Array) -> float:
-    """The smaller of the least principal moment and the gap of the triangle inequality."""
+    """Return the smaller of the least principal moment and the margin of the triangle inequality."""
     a, b, c = np.linalg.eigvalsh(I)
     return float(min(a, a + b - c))
 
 
 def entropic_divergence(parameters: Any, reference: Any) -> float:
-    """tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4: zero at the reference, infinite at the border of what a body can have.
+    """Return tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4: zero at the reference, infinite at the boundary of physical consistency.
 
-    The Bregman divergence of −log det; near the reference it is half the squared pullback distance [Lee 2019].
+    This is the Bregman divergence of −log det; near the reference it is half the squared pullback distance [Lee 2019].
 
     >>> ball = [2.0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0.5]
     >>> round(entropic_divergence(ball, ball), 12)
@@ -136,18 +136,18 @@ def entropic_divergence(parameters: Any, reference: Any) -> float:
 
 
 def pullback_metric(reference: Any) -> Array:
-    """The 10 × 10 matrix M with Δπᵀ M Δπ = tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ): the squared distance, as a fraction of the reference."""
+    """Return the 10 × 10 matrix M with Δπᵀ M Δπ = tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ): the squared distance relative to the reference."""
     _require_body(reference)
     E = np.linalg.solve(pseudo_inertia(reference), BASIS)
     return np.einsum("kij,lji->kl", E, E)
 
 
 def nearest_consistent(parameters: Any, margin: float = 1e-6, length: float | None = None) -> Array:
-    """The ten parameters with J positive definite that are nearest in the Frobenius norm of J.
+    """Return the parameters with positive definite J that are nearest in the Frobenius norm of J.
 
-    Distances are counted in units of ``length`` [m], the body's own radius of gyration about the frame's origin unless given;
-    eigenvalues below ``margin`` times the largest are raised to that. Mass and first moment may change, where
-    `Inertia.nearest_consistent` keeps them.
+    ``length`` [m] is the unit of length, by default the radius of gyration about the frame's origin; eigenvalues below
+    ``margin`` times the largest are raised to this value. Mass and first moment may change, unlike with
+    `Inertia.nearest_consistent`.
     """
     J = pseudo_inertia(parameters)
     if length is None:
@@ -156,7 +156,7 @@ def nearest_consistent(parameters: Any, margin: float = 1e-6, length: float | No
     S = np.array([length, length, length, 1.0])
     values, vectors = np.linalg.eigh(J / np.outer(S, S))
     if values[-1] <= 0.0:
-        raise InputError("no body is near these parameters: neither mass nor any second moment is positive")
+        raise InputError("no body is near these parameters: neither the mass nor any second moment is positive")
     raised = np.maximum(values, margin * values[-1])
     if (raised == values).all():
         return _ten(parameters)
@@ -164,11 +164,11 @@ def nearest_consistent(parameters: Any, margin: float = 1e-6, length: float | No
 
 
 def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, slim: float = 0.01, thin: float = 0.01) -> Array:
-    """A body near the given one that is thick enough to measure distances by: J positive definite and well conditioned.
+    """Return a nearby body with positive definite, well-conditioned J, as a reference for distances.
 
-    Second moments about the centre of mass are raised to ``slim`` times the largest and to mass · ``thin``² [m]. A body
-    without mass is replaced by a ball of ``stand_in_mass`` at the frame's origin, with five times this radius of gyration about
-    each axis. Bodies that are thick already are returned as they are.
+    Second moments about the centre of mass are raised to at least ``slim`` times the largest and mass · ``thin``² [m]. A
+    massless body is replaced by a ball of ``stand_in_mass`` at the frame's origin, with a radius of gyration of 5 · ``thin``
+    about each axis. Well-conditioned bodies are returned unchanged.
     """
     pi = _ten(parameters)
     m, h = pi[0], pi[1:4]
@@ -186,10 +186,10 @@ def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, slim: float = 0.
 def _ten(parameters: Any) -> Array:
     pi = np.array(parameters, dtype=float)
     if pi.ndim == 0 or pi.shape[-1] != 10:
-        raise InputError(f"a body has ten inertial parameters (m, mx, my, mz, Ixx, …), got the shape {pi.shape}")
+        raise InputError(f"a body has ten inertial parameters (m, mx, my, mz, Ixx, …), got shape {pi.shape}")
     return pi
 
 
 def _require_body(reference: Any) -> None:
     if not smallest_eigenvalue(reference) > 0.0:
-        raise InputError("the reference must be a body with mass and extent in all directions; see well_inside()")
+        raise InputError("the pseudo-inertia of the reference must be positive definite; see well_inside()")

@@ -1,6 +1,6 @@
-"""The robot of a log, simulated: the same controller follows the same reference, with parameters still to be found.
+"""Closed-loop simulation of the robot in a log: the same controller follows the same reference, for given parameters.
 
-What is simulated has no measurement noise, and depends on the parameters: instruments are made of it, and output errors.
+The simulated motion has no measurement noise and depends on the parameters: it provides instruments and output errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Controller = Callable[..., Any]
 
 
 def tracking_controller(bandwidth: float, damping: float = 1.0) -> Controller:
-    """Computed torque with the model the robot came with: errors die out with ω = ``bandwidth`` [rad/s] and ζ = ``damping``.
+    """Return computed-torque control with the prior model: error dynamics with ω = ``bandwidth`` [rad/s] and ζ = ``damping``.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -44,12 +44,12 @@ def tracking_controller(bandwidth: float, damping: float = 1.0) -> Controller:
 
 
 class SimulatedLoop:
-    """Runs of a log as the robot would have moved with given base parameters.
+    """Simulated runs of a log for given base parameters.
 
-    ``controller(robot, q, v, q_ref, v_ref, a_ref)`` gives the torques; it is written for one state with NumPy, traced and
-    compiled, and ``robot`` is the model the log was made with, not the one that is looked for. ``reference`` holds for each run
-    what the controller was told to follow, (q, v, a) at the samples' instants; without it the measured motion is followed.
-    Runs start where the reference does. Between instants the reference is a cubic, the rule is RK4 with ``substeps``.
+    ``controller(robot, q, v, q_ref, v_ref, a_ref)`` returns the torques; it is written for one state with NumPy, traced and
+    compiled, and ``robot`` is the prior model, not the identified one. ``reference`` holds the reference (q, v, a) of each run
+    at the sampling instants; by default the measured motion. Runs start at the reference, which is interpolated by cubics; the
+    integrator is RK4 with ``substeps`` steps per period.
     """
 
     def __init__(
@@ -64,30 +64,30 @@ class SimulatedLoop:
         robot = base.model.robot
         if robot.nq != robot.n:
             raise InputError(
-                f"robot {printable(robot.name)} has quaternions in q; the loop is simulated for joints with one variable"
+                f"robot {printable(robot.name)} has quaternions in q; only joints with one variable can be simulated here"
             )
         if base.model.presliding:
-            raise InputError("presliding friction remembers the motion before, which this simulation does not: leave it out")
+            raise InputError("presliding friction is not supported in this simulation: leave it out of the model")
         if not isinstance(substeps, int) or substeps < 1:
-            raise InputError(f"substeps= takes a whole number from 1, got {substeps!r}")
+            raise InputError(f"substeps= takes an integer ≥ 1, got {substeps!r}")
         self.base, self.runs, self.controller, self.substeps = base, as_runs(samples), controller, substeps
         for run in self.runs:
             if run.period is None:
-                raise InputError(f"{run!r} has no sampling period: only a run in time can be simulated")
+                raise InputError(f"{run!r} has no sampling period: only sampled runs can be simulated")
         given = [(run.q, run.v, run.a) for run in self.runs] if reference is None else list(reference)
         if len(given) != len(self.runs):
             raise InputError(f"reference= takes (q, v, a) for each of the {len(self.runs)} runs, got {len(given)}")
         self.reference = [_checked(motion, run) for motion, run in zip(given, self.runs, strict=True)]
 
     def simulate(self, coef: Any) -> list[Samples]:
-        """The runs with these base parameters (r)."""
+        """Simulate the runs with these base parameters (r)."""
         return [
             replace(run, q=q[:, 0], v=v[:, 0], a=a[:, 0], tau=tau[:, 0], smooth_torque=False)
             for run, (q, v, a, tau) in zip(self.runs, self.simulate_many(np.asarray(coef, float)[None]), strict=True)
         ]
 
     def simulate_many(self, coef: Array) -> list[tuple[Array, Array, Array, Array]]:
-        """(q, v, a, τ), each (instants, B, n), of each run, for B sets of base parameters (B, r)."""
+        """Return (q, v, a, τ), each (instants, B, n), of each run, for B sets of base parameters (B, r)."""
         found = []
         for run, motion in zip(self.runs, self.reference, strict=True):
             assert run.period is not None
@@ -95,14 +95,14 @@ class SimulatedLoop:
             if not np.isfinite(table).all():
                 lost = run.t[int(np.argmax(~np.isfinite(table).all(axis=(1, 2))))]
                 raise DynamisError(
-                    f"the simulated robot runs away at t = {lost:g} s: with these parameters the controller does not hold it, "
-                    "or the steps are too long (substeps=)"
+                    f"the simulation diverges at t = {lost:g} s: with these parameters the closed loop is unstable, "
+                    "or the time steps are too long (increase substeps=)"
                 )
             found.append(tuple(np.split(table, 4, axis=-1)))
-        return found  # type: ignore[return-value]  # four parts, as their number says
+        return found  # type: ignore[return-value]  # np.split returns four parts
 
     def torque_rows(self, coef: Array) -> Array:
-        """(rows, B): the simulated torques at the rows of `equations`, filtered and thinned out like them."""
+        """Return (rows, B): the simulated torques at the rows of `equations`, filtered and decimated like them."""
         parts = []
         for run, (_, _, _, tau) in zip(self.runs, self.simulate_many(coef), strict=True):
             filtered = Decimation(run.period, run.parallel, run.every)
@@ -110,14 +110,14 @@ class SimulatedLoop:
         return np.concatenate(parts)
 
     def _march(self, coef: Array, motion: tuple[Array, Array, Array], h: float) -> Array:
-        """(instants, B, 4 n): q, v, a, τ by RK4, with the reference at steps and half steps."""
+        """Return (instants, B, 4 n): q, v, a, τ by RK4, with the reference at steps and half steps."""
         n, m = self.base.model.robot.n, self.substeps
         q_ref, v_ref, a_ref = _between(motion, h * m, 2 * m)
         count = len(motion[0])
         made = np.empty((count, len(coef), 4 * n))
         q, v = (np.broadcast_to(x[0], (len(coef), n)).copy() for x in motion[:2])
         kernel = self._kernel.ufunc()
-        with np.errstate(all="ignore"):  # what runs away is looked at once it is over
+        with np.errstate(all="ignore"):  # divergence is checked afterwards
             for k in range((count - 1) * m + 1):
                 r0, r1, r2 = 2 * k, 2 * k + 1, 2 * k + 2
                 first = kernel(q, v, coef, q_ref[r0], v_ref[r0], a_ref[r0])
@@ -139,7 +139,7 @@ class SimulatedLoop:
 
     @functools.cached_property
     def _kernel(self) -> Kernel:
-        """(a, τ) of a state, of base parameters and of a reference."""
+        """(a, τ) as a function of state, base parameters and reference."""
         model, independent, controller = self.base.model, self.base.independent, self.controller
         n, r = model.robot.n, self.base.rank
 
@@ -149,7 +149,7 @@ class SimulatedLoop:
             def torque(v: Array, a: Array) -> Array:
                 return model.rows(robot, q, v, a, np.zeros(model.past_size))[:, independent] @ coef
 
-            # τ = M a + bias is linear in a: the columns of M are what unit accelerations add at rest
+            # τ = M a + bias is linear in a: the columns of M are the torques of unit accelerations at rest
             weight = torque(still, still)
             units = np.eye(n).astype(object)
             M = np.column_stack([torque(still, unit) - weight for unit in units])
@@ -163,11 +163,11 @@ class SimulatedLoop:
 
 
 class SimulatedInstruments:
-    """Instruments of IDIM-IV: for base parameters, the regressor along the motion that they would have made.
+    """Instruments of IDIM-IV: the regressor along the motion simulated with given base parameters.
 
-    It is called with base parameters and gives one row for each row of ``equations(base, samples)``. Arguments are those of
-    `SimulatedLoop`; the controller is a `tracking_controller` of this ``bandwidth`` unless given. ``prior`` is where the
-    estimator starts if least squares gives a robot that cannot be simulated.
+    Called with base parameters, it returns one row for each row of ``equations(base, samples)``. Arguments are those of
+    `SimulatedLoop`; the default controller is a `tracking_controller` with this ``bandwidth``. ``prior`` is the initial
+    estimate if the least-squares one cannot be simulated.
     """
 
     def __init__(
@@ -192,11 +192,11 @@ def _checked(motion: tuple[Any, Any, Any], run: Samples) -> tuple[Array, Array, 
     arrays = tuple(np.asarray(x, float) for x in motion)
     if len(arrays) != 3 or any(x.shape != run.tau.shape or not np.isfinite(x).all() for x in arrays):
         raise InputError(f"the reference of {run!r} must be (q, v, a), each of shape {run.tau.shape} and finite")
-    return arrays  # three, as was looked at
+    return arrays  # three, checked above
 
 
 def _between(motion: tuple[Array, Array, Array], period: float, parts: int) -> tuple[Array, Array, Array]:
-    """The reference at so many parts of each period: cubics through values and slopes; accelerations straight."""
+    """Interpolate the reference in ``parts`` per period: cubic Hermite positions and velocities, linear accelerations."""
     from scipy.interpolate import CubicHermiteSpline
 
     q, v, a = motion

@@ -1,8 +1,8 @@
-"""Weight from poses at rest: what of the masses shows in the torques that hold the arm, friction set aside.
+"""Gravity parameters from static poses: masses and first moments from holding torques, with friction removed.
 
-At rest τ = G(q) π_g, where π_g are mass and first moments of the links; G is the regressor without velocity and acceleration.
-A joint at rest is also held by dry friction, of any size up to its limit. Where each pose is approached from both sides it is
-at its limit, with opposite signs: half the sum of the two torques is weight, half the difference friction.
+At rest τ = G(q) π_g, where π_g are masses and first moments of the links; G is the regressor at zero velocity and
+acceleration. A joint at rest is also held by Coulomb friction of any value up to its limit. If each pose is approached from
+both sides, friction is at its limit with opposite signs: half the sum of the torques is gravity, half the difference friction.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-ROUNDING = 1e-9  # of the largest entry of a regressor
+ROUNDING = 1e-9  # relative to the largest entry of a regressor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaticPoses:
-    """Poses at rest ``q`` (P, nq), the torques ``tau`` (P, n) without friction, and ``use`` (P, n) where they are known.
+    """Static poses ``q`` (P, nq), torques ``tau`` (P, n) without friction, and the mask ``use`` (P, n) of known torques.
 
-    ``friction`` (P, n) is the dry friction of each joint at each pose, nan where it was not approached from both sides.
+    ``friction`` (P, n) is the Coulomb friction of each joint at each pose, NaN if not approached from both sides.
     """
 
     q: Array
@@ -40,7 +40,7 @@ class StaticPoses:
 
     @property
     def samples(self) -> Samples:
-        """The same as samples, at rest."""
+        """The poses as samples at rest."""
         rest = np.zeros_like(self.tau)
         return Samples.of(self.q, rest, rest, self.tau, use=self.use, source="static poses")
 
@@ -52,10 +52,10 @@ class StaticPoses:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaticEstimate:
-    """The base parameters of weight: ``names``, what they are sums of (``expressions``), values, what the robot came with.
+    """Gravity base parameters: ``names``, ``expressions`` as combinations of parameters, ``values`` and ``prior`` values.
 
-    ``offset`` (n) are constant torques, if they were asked for. ``friction`` and ``friction_spread`` (n) are mean and standard
-    deviation of dry friction over the poses, nan where poses were approached from one side. ``residual`` (n) is in N·m (N).
+    ``offset`` (n) are constant torques, if requested. ``friction`` and ``friction_spread`` (n) are mean and standard deviation
+    of Coulomb friction over the poses, NaN if poses were approached from one side. ``residual`` (n) is in N·m (N).
     """
 
     base: BaseParameters
@@ -74,7 +74,7 @@ class StaticEstimate:
         return np.sqrt(np.diag(self.covariance))
 
     def torque(self, q: Any) -> Array:
-        """What holds the arm at rest (…, n), by these values."""
+        """Return the holding torques (…, n) with these values."""
         rest = np.zeros((*np.shape(q)[:-1], self.base.model.robot.n))
         return self.base.regressor(q, rest, rest) @ self.values
 
@@ -84,15 +84,16 @@ class StaticEstimate:
     _repr_html_ = as_text
 
     def __repr__(self) -> str:
-        left = f"residual {float(np.max(self.residual, initial=0.0)):.3g} N m or N at most"
-        return f"<StaticEstimate of {printable(self.base.model.robot.name)}: {len(self.names)} parameters of weight, {left}>"
+        left = f"residual at most {float(np.max(self.residual, initial=0.0)):.3g} N m or N"
+        return f"<StaticEstimate of {printable(self.base.model.robot.name)}: {len(self.names)} gravity parameters, {left}>"
 
 
 def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, tolerance: float = 0.01) -> StaticPoses:
-    """Readings at rest as poses: those of one pose, approached from both sides, become one without friction.
+    """Group readings at rest by pose, and remove friction from poses approached from both sides.
 
-    ``direction`` (N, n) or (N,) is the sign of the velocity with which each joint came to rest, 0 where it did not move. Poses
-    are the same where no joint differs by more than ``tolerance`` [rad, m]. Without it readings are taken as they are.
+    ``direction`` (N, n) or (N,) is the sign of the velocity of each joint before it came to rest, 0 if it did not move.
+    Readings belong to the same pose if no joint differs by more than ``tolerance`` [rad, m]. Without ``direction`` readings are
+    used as they are.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -109,7 +110,7 @@ def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, toler
     signs = np.asarray(direction, float)
     signs = np.broadcast_to(signs[:, None] if signs.shape == (len(poses),) else signs, torques.shape)
     if not np.isin(signs, (-1.0, 0.0, 1.0)).all():
-        raise InputError("direction= holds the signs of the velocities before the rest: 1, −1, or 0 where a joint did not move")
+        raise InputError("direction= takes the signs of the velocities before rest: 1, −1, or 0 if a joint did not move")
     group = _groups(poses, tolerance)
     count = int(group.max()) + 1 if len(group) else 0
     up, down = (_means(torques, signs == s, group, count) for s in (1.0, -1.0))
@@ -118,7 +119,7 @@ def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, toler
     use = np.isfinite(up) & np.isfinite(down)
     if not use.any():
         raise InputError(
-            f"no pose was approached from both sides within {tolerance:g} rad: record pairs, or give a larger tolerance="
+            f"no pose was approached from both sides within {tolerance:g} rad: record pairs, or increase tolerance="
         )
     half_sum, friction = np.where(use, 0.5 * (up + down), 0.0), np.where(use, 0.5 * (up - down), np.nan)
     return StaticPoses(where / total, half_sum, use, friction)
@@ -133,10 +134,10 @@ def identify_static(
     offset: bool = False,
     tolerance: float = 0.01,
 ) -> StaticEstimate:
-    """The parameters of weight from poses at rest; the rest of the arm's parameters does not show there.
+    """Identify the gravity parameters from static poses; other parameters have no effect at rest.
 
-    ``direction`` says from where each pose was approached, see `static_poses`. ``offset`` looks for a constant torque of each
-    joint too. Springs of the robot are taken as known.
+    ``direction`` is the direction of approach of each pose, see `static_poses`. ``offset`` also estimates a constant torque of
+    each joint. Springs of the robot are assumed known.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -154,9 +155,9 @@ def identify_static(
     y = (poses.tau - springs).reshape(-1)[use]
     joint = np.tile(np.arange(robot.n), len(rest))[use]
     pulled = _pulled(base)
-    shown = pulled[joint]  # joints that no weight pulls at would only tell of noise
+    shown = pulled[joint]  # joints without gravity load contain only noise
     largest = np.array([np.abs(y[joint == j]).max(initial=0.0) for j in range(robot.n)])
-    quiet = largest < ROUNDING * largest.max(initial=0.0)  # balanced joints: their noise is not known better than the others'
+    quiet = largest < ROUNDING * largest.max(initial=0.0)  # balanced joints: their noise is not better known than the others'
     kind = np.where(quiet[joint], int(np.argmin(np.where(quiet, np.inf, largest))), joint)
     fit = WeightedLeastSquares().fit(X[shown], y[shown], joint=kind[shown], names=base.names)
     counts = np.maximum(np.bincount(joint, minlength=robot.n), 1)
@@ -186,10 +187,10 @@ def identify_static_payload(
     tolerance: float = 0.01,
     size: float = 0.1,
 ) -> PayloadEstimate:
-    """The load of a known arm from poses at rest: mass and centre of mass, as far as they show.
+    """Identify the mass and centre of mass of a payload of a known arm from static poses, as far as identifiable.
 
-    ``empty`` are (q, tau) of poses without load, which correct a constant torque of each joint; ``direction`` then is that of
-    the loaded ones, and the empty ones are to be free of friction (`static_poses`).
+    ``empty`` are (q, tau) of poses without load, which determine a constant torque offset of each joint; ``direction`` then
+    applies to the loaded poses, and the empty ones must be free of friction (`static_poses`).
     """
     loaded = static_poses(robot, q, tau, direction, tolerance=tolerance).samples
     reference = None if empty is None else static_poses(robot, *empty).samples
@@ -198,7 +199,7 @@ def identify_static_payload(
 
 
 def _weight(robot: Robot, offset: bool) -> BaseParameters:
-    """Base parameters of the columns that are there at rest."""
+    """Return the base parameters of the columns that are non-zero at rest."""
     still = robot.replace(friction=0)
     model = LinearModel(still, friction=(), offset=offset, rotor=False)
     first = [name for _, part in model.bodies for name in model.names[part.start : part.start + 4]]
@@ -207,7 +208,7 @@ def _weight(robot: Robot, offset: bool) -> BaseParameters:
 
 
 def _pulled(base: BaseParameters) -> Array:
-    """(n): at which joints weight, or an offset, can pull at all."""
+    """Return (n): the joints on which gravity, or an offset, can act."""
     robot = base.model.robot
     rest = np.zeros((64, robot.n))
     largest = np.abs(base.regressor(robot.random(11, 64), rest, rest)).max(axis=(0, 2), initial=0.0)
@@ -215,7 +216,7 @@ def _pulled(base: BaseParameters) -> Array:
 
 
 class _AtRest(LinearModel):
-    """A linear model whose robot never moves: columns that need motion are zero."""
+    """Linear model at rest: columns that need motion are zero."""
 
     def __init__(self, model: LinearModel) -> None:
         self.__dict__.update(model.__dict__)
@@ -225,9 +226,9 @@ class _AtRest(LinearModel):
 
 
 def _groups(poses: Array, tolerance: float) -> Array:
-    """The number of the pose each reading belongs to: that of the first reading close to it, or a new one."""
+    """Return the pose index of each reading: that of the first reading within the tolerance, or a new one."""
     if not tolerance > 0.0:
-        raise InputError(f"tolerance= is how far apart readings of one pose may be, above zero; got {tolerance!r}")
+        raise InputError(f"tolerance= is the largest distance between readings of one pose, above zero; got {tolerance!r}")
     group, firsts = np.zeros(len(poses), int), np.zeros((0, poses.shape[1]))
     for k, pose in enumerate(poses):
         near = np.flatnonzero(np.abs(firsts - pose).max(axis=1, initial=0.0) <= tolerance)
@@ -238,7 +239,7 @@ def _groups(poses: Array, tolerance: float) -> Array:
 
 
 def _means(values: Array, chosen: Array, group: Array, count: int) -> Array:
-    """(groups, n) means of the chosen values, nan where there are none."""
+    """Return (groups, n) means of the selected values, NaN if there are none."""
     total, number = np.zeros((count, values.shape[1])), np.zeros((count, values.shape[1]))
     np.add.at(total, group, np.where(chosen, values, 0.0))
     np.add.at(number, group, chosen)
@@ -253,12 +254,12 @@ def _over_poses(values: Array, statistic: Any) -> Array:
 def _verdict(
     robot: Robot, base: BaseParameters, poses: StaticPoses, fit: WeightedLeastSquares, pulled: Array, paired: bool
 ) -> list[str]:
-    lines = [f"{base.rank} parameters of weight from {len(poses.q)} poses, condition number {fit.condition_:.3g}"]
+    lines = [f"{base.rank} gravity parameters from {len(poses.q)} poses, condition number {fit.condition_:.3g}"]
     if not paired:
-        lines.append("each pose was taken once, so dry friction counts as weight: approach from both sides and say direction=")
+        lines.append("poses were approached from one side, so Coulomb friction adds to gravity: use both and pass direction=")
     idle = [printable(name) for name, is_pulled in zip(robot.coordinate_names, pulled, strict=True) if not is_pulled]
     if idle:
-        lines.append(f"no weight pulls at {', '.join(idle)} in any pose")
+        lines.append(f"gravity does not act on {', '.join(idle)} in any pose")
     errors = fit.standard_errors_
     vague = [printable(name) for name, x, e in zip(base.names, fit.coef_, errors, strict=True) if abs(x) < 2.0 * e]
     if vague:

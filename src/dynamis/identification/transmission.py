@@ -1,4 +1,4 @@
-"""Gears between motors and joints: ratios, and couplings where one motor moves several joints."""
+"""Transmissions between motors and joints: gear ratios and couplings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 from dynamis.errors import InputError, unknown_name
 
 Array = npt.NDArray[Any]
-SINGULAR = 1e-12  # smallest over largest singular value, each joint in its own ratio's unit
+SINGULAR = 1e-12  # smallest over largest singular value, columns scaled by the ratios
 
 
 class Transmission:
-    """v_motor = R v and, since power is neither won nor lost, τ = Rᵀ τ_motor; q = R⁻¹ q_motor + zero.
+    """v_motor = R v and, by conservation of power, τ = Rᵀ τ_motor; q = R⁻¹ q_motor + zero.
 
-    ``R`` (n, n) has a row for each motor and a column for each joint; a vector (n,) are ratios without couplings. ``zero`` (n,)
-    are the joints' positions where the motors read zero. ``names`` are those of the joints.
+    ``R`` (n, n) has a row per motor and a column per joint; a vector (n,) holds ratios without couplings. ``zero`` (n,) are the
+    joint positions at zero motor positions. ``names`` are the joint names.
 
     >>> wrist = Transmission.of([45.0, 32.0], couplings=[(1, 0, 32.0)])  # the second motor is carried by the first joint
     >>> wrist.position([90.0, 96.0]).round(12).tolist()
@@ -32,15 +32,15 @@ class Transmission:
         if matrix.ndim == 1:
             matrix = np.diag(matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
-            raise InputError(f"R has shape {matrix.shape}; a transmission takes a row for each motor, a column for each joint")
+            raise InputError(f"R has shape {matrix.shape}; expected one row per motor and one column per joint")
         self.R = matrix
         self.names = tuple(names) or tuple(f"joint {k}" for k in range(len(matrix)))
         if len(self.names) != len(matrix):
-            raise InputError(f"{len(self.names)} names were given for {len(matrix)} joints")
+            raise InputError(f"got {len(self.names)} names for {len(matrix)} joints")
         self._check_regular()
         self.zero = np.zeros(len(matrix)) if zero is None else _numbers(zero, "zero")
         if self.zero.shape != (len(matrix),):
-            raise InputError(f"zero has shape {self.zero.shape}; it takes one position for each of the {len(matrix)} joints")
+            raise InputError(f"zero has shape {self.zero.shape}; expected one position for each of the {len(matrix)} joints")
         self._inverse = np.linalg.inv(matrix)
 
     @classmethod
@@ -52,20 +52,20 @@ class Transmission:
         *,
         names: Sequence[str] = (),
     ) -> Transmission:
-        """From the ratio of each joint (negative where motor and joint turn oppositely) and couplings (motor, joint, value).
+        """Build from the ratio of each joint (negative if the motor turns oppositely) and couplings (motor, joint, value).
 
-        A coupling says how far a motor turns for a turn of a joint that is not its own. Motors and joints are counted from
-        0, or named by ``names``.
+        A coupling is the motor rotation per rotation of another joint. Motors and joints are indexed from 0, or named by
+        ``names``.
         """
         R = np.diag(np.atleast_1d(_numbers(ratios, "ratios")))
         for coupling in couplings:
             try:
                 motor, joint, value = coupling
             except (TypeError, ValueError):
-                raise InputError(f"a coupling is (motor, joint, value), such as (5, 4, 32.0), got {coupling!r}") from None
+                raise InputError(f"a coupling must be (motor, joint, value), such as (5, 4, 32.0); got {coupling!r}") from None
             row, column = (_place(which, len(R), names) for which in (motor, joint))
             if row == column:
-                raise InputError(f"the coupling {coupling!r} is of a motor with its own joint; that is a ratio")
+                raise InputError(f"the coupling {coupling!r} joins a motor to its own joint; set the ratio instead")
             R[row, column] = float(value)
         return cls(R, zero, names=names)
 
@@ -74,34 +74,34 @@ class Transmission:
         return len(self.R)
 
     def position(self, q_motor: Any) -> Array:
-        """Positions of the joints (…, n) from those of the motors."""
+        """Return joint positions (…, n) from motor positions."""
         return self._rows(q_motor, "q_motor") @ self._inverse.T + self.zero
 
     def velocity(self, v_motor: Any) -> Array:
-        """Velocities, and likewise accelerations, of the joints from those of the motors."""
+        """Return joint velocities, or accelerations, from those of the motors."""
         return self._rows(v_motor, "v_motor") @ self._inverse.T
 
     def torque(self, tau_motor: Any) -> Array:
-        """Torques at the joints from those of the motors."""
+        """Return joint torques from motor torques."""
         return self._rows(tau_motor, "tau_motor") @ self.R
 
     def motor_position(self, q: Any) -> Array:
-        """Positions of the motors (…, n) from those of the joints."""
+        """Return motor positions (…, n) from joint positions."""
         return (self._rows(q, "q") - self.zero) @ self.R.T
 
     def motor_velocity(self, v: Any) -> Array:
-        """Velocities, and likewise accelerations, of the motors from those of the joints."""
+        """Return motor velocities, or accelerations, from those of the joints."""
         return self._rows(v, "v") @ self.R.T
 
     def motor_torque(self, tau: Any) -> Array:
-        """Torques of the motors from those at the joints."""
+        """Return motor torques from joint torques."""
         return self._rows(tau, "tau") @ self._inverse
 
     def reflected(self, rotor_inertia: Any) -> Array:
-        """Rotors' inertias (n,) [kg m²] as the joints feel them: Rᵀ diag(J) R (n, n), not diagonal where coupled."""
+        """Return rotor inertias (n,) [kg m²] reflected to the joints: Rᵀ diag(J) R (n, n), not diagonal if coupled."""
         J = _numbers(rotor_inertia, "rotor_inertia")
         if J.shape != (self.n,):
-            raise InputError(f"rotor_inertia has shape {J.shape}; it takes one for each of the {self.n} motors")
+            raise InputError(f"rotor_inertia has shape {J.shape}; expected one value for each of the {self.n} motors")
         return self.R.T @ (J[:, None] * self.R)
 
     def __repr__(self) -> str:
@@ -113,31 +113,31 @@ class Transmission:
     def _rows(self, x: Any, name: str) -> Array:
         array = np.asarray(x, dtype=float)
         if array.ndim == 0 or array.shape[-1] != self.n:
-            raise InputError(f"{name} has shape {array.shape}; its last axis must hold the {self.n} joints of the transmission")
+            raise InputError(f"{name} has shape {array.shape}; its last axis must have {self.n} entries, one per joint")
         return array
 
     def _check_regular(self) -> None:
         still = np.flatnonzero(~self.R.any(axis=0))
         if len(still):
-            raise InputError(f"R is singular: no motor moves {self.names[int(still[0])]}, its column is zero")
+            raise InputError(f"R is singular: no motor moves {self.names[int(still[0])]} (its column is zero)")
         idle = np.flatnonzero(~self.R.any(axis=1))
         if len(idle):
-            raise InputError(f"R is singular: motor {int(idle[0])} moves no joint, its row is zero")
+            raise InputError(f"R is singular: motor {int(idle[0])} moves no joint (its row is zero)")
         scaled = self.R / np.linalg.norm(self.R, axis=0)
         values = np.linalg.svd(scaled, compute_uv=False)
         if values[-1] < SINGULAR * values[0]:
             direction = np.linalg.svd(scaled)[2][-1]
             together = ", ".join(self.names[k] for k in np.flatnonzero(np.abs(direction) > 1e-6))
-            raise InputError(f"R is singular: the motors cannot tell {together} apart; check ratios and couplings")
+            raise InputError(f"R is singular: the motors do not distinguish {together}; check ratios and couplings")
 
 
 def _numbers(value: Any, name: str) -> Array:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got {value!r}") from None
+        raise InputError(f"{name} must be numeric, got {value!r}") from None
     if not np.isfinite(array).all():
-        raise InputError(f"{name} holds a number that is not finite")
+        raise InputError(f"{name} contains a non-finite number")
     return array
 
 
@@ -147,5 +147,5 @@ def _place(which: int | str, n: int, names: Sequence[str]) -> int:
             raise unknown_name("joint", which, names)
         return list(names).index(which)
     if isinstance(which, bool) or not isinstance(which, int | np.integer) or not 0 <= which < n:
-        raise InputError(f"a coupling names {which!r}; joints are counted from 0 to {n - 1}, or named")
+        raise InputError(f"a coupling refers to {which!r}; joints are indexed from 0 to {n - 1}, or named")
     return int(which)

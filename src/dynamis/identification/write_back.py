@@ -1,4 +1,4 @@
-"""Identified parameters back into the robot: a new robot, its file, and the proof that the file says what was identified."""
+"""Writing identified parameters to a robot and its file, verified by loading the file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATES = 32
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Edited:
-    """A robot with other parameters, and in words what of them it could not hold or where they were put."""
+    """A robot with new parameters, and notes on those it could not represent or where they were stored."""
 
     robot: Robot
     notes: tuple[str, ...]
@@ -45,9 +45,9 @@ class Edited:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Written:
-    """A file, the robot in it, what there is to know about it, and how far its torques are from those identified.
+    """A written file, its robot, notes, and the error of its torques.
 
-    ``difference`` is the worst, over random states, as a fraction of each joint's largest torque.
+    ``difference`` is the largest error over random states, relative to each joint's largest torque.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Written:
 
 
 def with_parameters(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Robot:
-    """A new robot whose torques are ``model.regressor(q, v, a) @ parameters``; see `edit`, which also says what it did.
+    """Return a new robot whose torques are ``model.regressor(q, v, a) @ parameters``; `edit` also returns notes.
 
     >>> import dynamis as dy
     >>> robot = dy.load("ur5e")
@@ -78,20 +78,20 @@ def with_parameters(robot: Robot, model: LinearModel, parameters: Any, *, offset
 
 
 def edit(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Edited:
-    """A new robot with all parameters of a model, and notes.
+    """Return a new robot with all parameters of a model, and notes.
 
-    A body that moves may be several links of the file, joined by fixed joints. These stay as the file has them and the moving
-    link takes the difference, unless that would leave it as no real body: then it takes all. Friction and springs of joints
-    that follow others stay likewise. What the model did not look for (say, rotors) is zero in it, and so in the new robot.
-    ``offsets`` go into "coulomb_bias" (the same whenever the joint moves), or are left out with "drop".
+    A moving body may consist of several links of the file, joined by fixed joints. Fixed links are unchanged and the moving
+    link takes the difference, unless it would be physically inconsistent: then it takes everything. Friction and springs of
+    mimic joints are treated alike. Terms not in the model (such as rotors) become zero in the new robot. ``offsets`` are stored
+    in "coulomb_bias" (equivalent while the joint moves), or dropped with "drop".
     """
     if offsets not in ("coulomb_bias", "drop"):
-        raise InputError(f"offsets={offsets!r} is not known; choose 'coulomb_bias' or 'drop'")
+        raise InputError(f"offsets={offsets!r} is not supported; choose 'coulomb_bias' or 'drop'")
     values = np.asarray(parameters, dtype=float)
     if values.shape != (len(model.names),) or not np.isfinite(values).all():
-        raise InputError(f"the model has {len(model.names)} parameters, all finite; got the shape {values.shape}")
+        raise InputError(f"parameters takes {len(model.names)} finite values, one per parameter; got shape {values.shape}")
     if robot.coordinate_names != model.robot.coordinate_names or robot.link_names != model.robot.link_names:
-        raise InputError(f"the model is of another robot than {printable(robot.name)}: their joints or links differ")
+        raise InputError(f"the model belongs to another robot than {printable(robot.name)}: their joints or links differ")
     description = robot.description
     notes: list[str] = []
     set_inertias(description, robot.model, model, values, notes)
@@ -100,7 +100,7 @@ def edit(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "c
 
 
 def write(robot: Robot, path: str | os.PathLike[str], form: str = "link") -> tuple[str, ...]:
-    """Write a robot as .urdf or .toml; the notes say what only Dynamis will read in a URDF."""
+    """Write a robot as .urdf or .toml, and return notes on extensions of the URDF that only Dynamis reads."""
     robot.write(path, form)
     return _unread(robot.description, Path(path).name) if Path(path).suffix == ".urdf" else ()
 
@@ -119,10 +119,10 @@ def write_identified(
     offsets: str = "coulomb_bias",
     form: str = "link",
 ) -> Written:
-    """The identified robot as a file, proven by reading it again.
+    """Write the identified robot to a file, and verify it by loading it.
 
-    ``full`` gives all parameters where they are known (``PhysicallyConsistent.full_``); else they are found with
-    `full_parameters`, which the other options are for.
+    ``full`` are all parameters, if known (``PhysicallyConsistent.full_``); by default they are computed by
+    `full_parameters`, with the other options.
     """
     if full is None:
         full = full_parameters(base, coef, prior=prior, consistent=consistent, infeasible=infeasible, covariance=covariance)
@@ -134,8 +134,8 @@ def write_identified(
 def prove_round_trip(
     path: str | os.PathLike[str], base: BaseParameters, coef: Any, *, states: int = STATES, rng: np.random.Generator | int = 0
 ) -> float:
-    """How far the torques of a file are from those of base parameters: the worst over random states and joints, as a fraction
-    of the joint's largest torque. About 1e-15 where the file holds everything that was identified."""
+    """Return the largest torque error of a file with respect to base parameters, over random states and joints, relative to
+    the joint's largest torque. It is about 1e-15 if the file represents all identified terms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         there = load(path)
@@ -144,9 +144,9 @@ def prove_round_trip(
         raise InputError(f"{printable(str(path))} has other joints than robot {printable(robot.name)}, or in another order")
     generator = np.random.default_rng(rng)
     q, (v, a) = robot.random(generator, size=states), generator.normal(size=(2, states, robot.n))
-    # friction that remembers has no place in a file: it is judged where it exerts nothing
+    # files cannot hold presliding friction: compared at zero presliding state
     wanted = base.regressor(q, v, a, np.zeros((states, base.model.past_size))) @ np.asarray(coef, dtype=float)
-    # not compiled: the file is read once, and the plain algorithm is the definition
+    # not compiled: used once, and the uncompiled algorithm is the reference
     found = np.array([regressor.regressor(there.model, *state) @ there.parameters for state in zip(q, v, a, strict=True)])
     size = np.maximum(np.abs(wanted).max(axis=0), 1e-6 * np.abs(wanted).max())
     return float((np.abs(found - wanted).max(axis=0) / np.maximum(size, 1e-300)).max())
@@ -161,5 +161,5 @@ def _unread(description: Description, file: str) -> tuple[str, ...]:
             found.append(f"{name.replace('_', ' ')} of {', '.join(joints)}")
     if not found:
         return ()
-    where = "They stand in <dynamis> elements, which other tools skip"
-    return (f"{printable(file)}: URDF has no place for {'; '.join(found)}. {where}",)
+    where = "They are stored in <dynamis> elements, which other tools ignore"
+    return (f"{printable(file)}: URDF cannot represent {'; '.join(found)}. {where}",)

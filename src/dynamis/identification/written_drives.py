@@ -1,4 +1,4 @@
-"""Friction, rotors and springs back into the joints of a description."""
+"""Writing friction, rotor inertias and springs to the joints of a description."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING = 1e-12
 def set_drives(
     description: Description, model: Model, linear: LinearModel, values: Array, notes: list[str], offsets: str
 ) -> None:
-    """Give the joints of a description the friction, rotors and springs of a model."""
+    """Set friction, rotors and springs of the joints of a description from a model."""
     named = dict(zip(linear.names, values.tolist(), strict=True))
     riding = {body.name.rpartition(".")[0]: named[f"{body.name}.inertia"] for _, body in regressor.rotors(model)}
     places: dict[str, list[int]] = {}
@@ -38,28 +38,28 @@ def set_drives(
             shifted.append(printable(name))
         _set(description, description.joint(name), model, own[0], wanted, riding.get(name), notes)
     if shifted:
-        notes.append(f"offsets of {', '.join(shifted)} stand in their coulomb bias: at rest they are not felt")
+        notes.append(f"offsets of {', '.join(shifted)} are stored as Coulomb bias: they have no effect at rest")
     for name, inertia in riding.items():
         description.joint(name).drive.rotor_inertia = inertia
     _say_what_is_lost(linear, named, offsets, notes)
 
 
 def _alike(model: Model, linear: LinearModel, named: dict[str, float], own: list[int], term: str, notes: list[str]) -> float:
-    """A term of a joint, which must be the same for all its coordinates; zero where the model does not look for it."""
+    """Return a term of a joint, equal for all its coordinates; zero if it is not in the model."""
     joint = model.coordinates[own[0]].joint
     if term not in linear.terms:
         if np.any(np.abs(getattr(model, term)[own]) > 0.0):
-            notes.append(f"the {term.replace('_', ' ')} of joint {printable(joint)} was not looked for, and is now zero")
+            notes.append(f"the {term.replace('_', ' ')} of joint {printable(joint)} was not identified and is set to zero")
         return 0.0
-    # a rotor that rides on a link is looked for there, not in its joint
+    # a rotor mounted on a link is a parameter of the rotor, not of its joint
     return _single([named.get(f"{model.coordinates[k].name}.{term}", 0.0) for k in own], joint, term)
 
 
 def _single(values: list[float], joint: str, term: str) -> float:
     if np.ptp(values) > 1e-9 * max(map(abs, values)):
         raise ConversionError(
-            f"joint {printable(joint)} has one {term.replace('_', ' ')} for all its directions, but {values} was identified; "
-            "describe it as joints with one direction each"
+            f"joint {printable(joint)} has one {term.replace('_', ' ')} for all its axes, but {values} was identified; "
+            "model it as several joints with one axis each"
         )
     return float(np.mean(values))
 
@@ -78,13 +78,13 @@ def _set(
         if term == "rotor" and (riding is not None or isinstance(model.actuators[k], Elastic)):
             if abs(wanted[term]) > NOTHING:
                 raise ConversionError(
-                    f"the rotor of joint {printable(joint.name)} turns on its own, so nothing else can be felt of it: fit with "
+                    f"the rotor of joint {printable(joint.name)} is a separate body, so it has no reflected inertia: fit with "
                     "LinearModel(rotor=False), or replace(rotors='reflected') first"
                 )
             continue
         others = sum((_felt(term, ratio) * _value(f, term) for f, ratio in followers), start=0.0)
         if others and term != "coulomb_bias" and wanted[term] < others:
-            notes.append(f"joint {printable(joint.name)} now has all the {term} of the joints that follow it")
+            notes.append(f"joint {printable(joint.name)} now includes the {term} of its mimic joints")
             for f, _ in followers:
                 _assign(f, term, 0.0)
             others = 0.0
@@ -96,7 +96,7 @@ def _set(
 
 
 def _felt(term: str, ratio: float) -> float:
-    """How a joint that follows another with this ratio adds to the coordinate of the one it follows."""
+    """Return the contribution of a mimic joint with this ratio to the coordinate of its leader."""
     return {"coulomb": abs(ratio), "coulomb_bias": ratio}.get(term, ratio**2)
 
 
@@ -113,7 +113,7 @@ def _assign(joint: Joint, term: str, value: float) -> None:
 
 
 def _followers(description: Description, leader: str) -> list[tuple[Joint, float]]:
-    """The joints that follow this one, through others too, with their ratios."""
+    """Return the joints that mimic this one, directly or through others, with their ratios."""
     found, heads = [], [(leader, 1.0)]
     while heads:
         name, ratio = heads.pop()
@@ -134,6 +134,6 @@ def _say_what_is_lost(linear: LinearModel, named: dict[str, float], offsets: str
         if not inertial and named[name] != 0.0 and (kind not in kept or shared or not owner)
     ]
     if lost:
-        notes.append(f"a robot's description has no place for {', '.join(lost)}: left out")
+        notes.append(f"a robot description cannot represent {', '.join(lost)}: omitted")
     if linear.smooth is not None and "coulomb" in linear.terms:
-        notes.append(f"dry friction was identified as tanh(v / {linear.smooth:g}); the description has sign(v)")
+        notes.append(f"Coulomb friction was identified as tanh(v / {linear.smooth:g}); the description uses sign(v)")

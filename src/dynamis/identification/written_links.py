@@ -1,4 +1,4 @@
-"""Inertias of moving bodies back into the links of a description."""
+"""Writing inertias of moving bodies to the links of a description."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-9  # of a body: what may be missing for the difference of two bodies to be one
+ROUNDING = 1e-9  # relative tolerance for the consistency of the difference of two bodies
 
 
 def set_inertias(description: Description, model: Model, linear: LinearModel, values: Array, notes: list[str]) -> None:
-    """Give the links of a description the inertias of a model's bodies."""
+    """Set the inertias of the links of a description from the bodies of a model."""
     links = {link.name: link for link in description.links}
     for (i, body), (name, place) in zip(regressor.links(model), linear.bodies, strict=True):
         target = values[place]
         if name not in links:
             if np.abs(target).max() > 0.0:
                 raise ConversionError(
-                    f"{printable(name)} is between the axes of one joint, where a description has no link to give the "
-                    "identified inertia to; describe the joint as two with a link between them"
+                    f"{printable(name)} is a body between the axes of one joint, for which a description has no link; "
+                    "model the joint as two with a link between them"
                 )
             continue
         here = [frame for frame in model.frames.values() if frame.body == i]
         fixed = [(links[f.name], f.pose) for f in here if f.name != name and links[f.name].mass_properties is not None]
         _set(links[name], model.frames[name].pose, fixed, target, notes)
         if not is_consistent(target, 1e-10):
-            notes.append(f"link {printable(body.name)} is no real body: the file says so, and simulations may fail")
+            notes.append(f"link {printable(body.name)} is physically inconsistent in the file: simulations may fail")
 
 
 def _set(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target: Array, notes: list[str]) -> None:
-    """Give a link what remains of its body's inertia beside the links fixed to it."""
+    """Set a link's inertia to that of its body minus the links fixed to it."""
     rest = target - sum((_seen(other, there).parameters for other, there in fixed), start=np.zeros(10))
     if fixed and is_consistent(target, 1e-10) and not _is_body(rest, target):
         names = ", ".join(printable(other.name) for other, _ in fixed)
-        notes.append(f"link {printable(link.name)} now contains {names}, fixed to it: without them it would be no real body")
+        notes.append(f"link {printable(link.name)} now includes {names}, fixed to it, to be physically consistent")
         for other, _ in fixed:
             other.mass_properties = None
         rest = target
@@ -62,5 +62,5 @@ def _seen(link: Link, pose: Pose) -> Inertia:
 
 
 def _is_body(rest: Array, whole: Array) -> bool:
-    """Whether the difference is a real body, or nothing but rounding."""
+    """Return whether the difference is physically consistent, or rounding only."""
     return is_consistent(rest, ROUNDING) or bool(np.abs(rest).max() <= 1e-12 * np.abs(whole).max())

@@ -1,12 +1,12 @@
-"""Parameters seen from a prior: coordinates in which each link's inertia is a fraction of what it is believed to be.
+"""Parameters relative to a prior: coordinates in which each link's inertia is scaled by its prior pseudo-inertia.
 
-With the believed pseudo-inertia J₀ = L Lᵀ of a link,
+With the prior pseudo-inertia J₀ = L Lᵀ of a link,
 
     J = L (1 + X) Lᵀ,      x = packed(X),
 
-so the link is a real body where 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ) and
-2 (tr X − log det(1 + X)) the entropic one. Friction and the like are divided by their prior value or, where that is zero, by a
-typical size (`typical_sizes`). All x together are one vector, and the parameters are affine in it: π = π₀ + C x.
+so the link is physically consistent if 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ)
+and 2 (tr X − log det(1 + X)) the entropic one. Friction and other scalar parameters are divided by their prior value or, if it
+is zero, by a typical size (`typical_sizes`). The parameters are affine in the vector of all x: π = π₀ + C x.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from dynamis.identification.pseudo_inertia import (
 Array = npt.NDArray[Any]
 
 NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia")
-ROOM = 1e-4  # of the believed inertia: a link with less of it in some direction is called flat
+ROOM = 1e-4  # relative to the prior inertia: a link with less in some direction is called flat
 
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """A link's ten places among the parameters, and the factor L of its believed pseudo-inertia."""
+    """The indices of a link's ten parameters, and the factor L of its prior pseudo-inertia."""
 
     name: str
     place: slice
@@ -50,13 +50,13 @@ class Whitened:
 
 
 class BodySpace:
-    """The parameters of a model as π = π₀ + C x, and what physics allows of them.
+    """The parameters of a model as π = π₀ + C x, with the physical constraints on them.
 
-    ``prior`` (p,) is the model's own unless given, whole or by name. ``masses`` and ``com`` bound links by name: (least, most)
-    in kg, and ((x, y, z) least, (x, y, z) most) in m in the link's frame; ``total_mass`` is that of all links that move.
-    ``bounds`` are those of friction and the like by parameter name; dry and viscous friction and rotors are never negative.
-    ``sizes`` (p,) are the typical sizes of parameters whose prior is zero, and of masses where the file has none; by default
-    those that go with the robot's own torques.
+    ``prior`` (p,) are the prior values, all or by name (default: the model's). ``masses`` and ``com`` bound links by name:
+    (lower, upper) in kg, and ((x, y, z) lower, (x, y, z) upper) in m in the link's frame; ``total_mass`` is that of all moving
+    links. ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
+    are never negative. ``sizes`` (p,) are the typical sizes of parameters with a prior of zero, and of masses missing in the
+    file; by default they are derived from the robot's own torques.
     """
 
     def __init__(
@@ -96,24 +96,24 @@ class BodySpace:
         self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}
         self.com = {self._link(name): _pair(value, f"com of {printable(name)}", 3) for name, value in (com or {}).items()}
         if total_mass is not None and not total_mass > 0.0:
-            raise InputError(f"total_mass is above zero, got {total_mass!r}")
+            raise InputError(f"total_mass must be above zero, got {total_mass!r}")
         self.total_mass = total_mass
 
     def parameters(self, x: Array) -> Array:
-        """π of the coordinates x."""
+        """Return π of the coordinates x."""
         return np.asarray(self.spun @ (self.origin + self.C @ x))
 
     def coordinates(self, parameters: Any) -> Array:
-        """The coordinates x of π."""
+        """Return the coordinates x of π."""
         own = np.linalg.solve(self.spun, np.asarray(parameters, dtype=float))
         return np.linalg.solve(self.C, own - self.origin)
 
     def matrices(self, x: Array) -> Array:
-        """1 + X of each link (links, 4, 4): positive semi-definite where it is a real body."""
+        """Return 1 + X of each link (links, 4, 4): positive semi-definite if physically consistent."""
         return np.eye(4) + unpacked(np.stack([x[link.place] for link in self.links]))
 
     def inside(self) -> Array:
-        """An x with real bodies, and friction and the like strictly within their bounds; others may bind."""
+        """Return a consistent x with scalar parameters strictly within their bounds; other bounds may be violated."""
         x, k = np.zeros(len(self.origin)), self.others
         size = np.diagonal(self.C)[k]
         low, high = (self.lower[k] - self.origin[k]) / size, (self.upper[k] - self.origin[k]) / size
@@ -122,7 +122,7 @@ class BodySpace:
         return x
 
     def penalty(self, x: Array, metric: str) -> float:
-        """The squared distance from the prior."""
+        """Return the squared distance from the prior."""
         off = x - self.wish
         if metric == "euclidean":
             return float(off @ off)
@@ -132,7 +132,7 @@ class BodySpace:
         return float(2.0 * (values - np.log(values) - 1.0).sum() + (off[self.others] ** 2).sum())
 
     def curvature(self, x: Array, metric: str) -> Array:
-        """K (p, p) with KᵀK half the second derivative of the penalty."""
+        """Return K (p, p) with KᵀK half the Hessian of the penalty."""
         K = np.eye(len(x))
         if metric == "entropic":
             for link, matrix in zip(self.links, self.matrices(x), strict=True):
@@ -141,7 +141,7 @@ class BodySpace:
         return K
 
     def rows(self) -> Rows:
-        """Every bound that is a number: of friction and the like, of masses, centres of mass and their sum."""
+        """The linear constraints: bounds of scalar parameters, masses, centres of mass and the total mass."""
         A, lower, upper, names = [], [], [], []
 
         def add(row: Array, low: float, high: float, name: str) -> None:
@@ -159,7 +159,7 @@ class BodySpace:
             add(unit[self.links[link].place.start], float(low), float(high), f"the mass of {printable(self.links[link].name)}")
         for link, (low, high) in self.com.items():
             m = self.links[link].place.start
-            for axis in range(3):  # c_least m ≤ h ≤ c_most m
+            for axis in range(3):  # c_lower m ≤ h ≤ c_upper m
                 name = f"the centre of mass of {printable(self.links[link].name)} along {'xyz'[axis]}"
                 add(unit[m + 1 + axis] - low[axis] * unit[m], 0.0, np.inf, name)
                 add(unit[m + 1 + axis] - high[axis] * unit[m], -np.inf, 0.0, name)
@@ -169,27 +169,27 @@ class BodySpace:
         return Rows(np.array(A).reshape(-1, len(self.origin)), np.array(lower), np.array(upper), tuple(names))
 
     def is_consistent(self, parameters: Array, tolerance: float = 1e-12) -> bool:
-        """Whether every link is a real body and no friction or rotor negative."""
+        """Return whether every link is physically consistent and no friction or rotor inertia negative."""
         own = np.linalg.solve(self.spun, parameters)
         bodies = all(is_consistent(pi[link.place], tolerance) for link in self.links for pi in (own, parameters))
         never = [k for k in self.others if self.lower[k] >= 0.0]
         return bodies and bool((parameters[never] >= 0.0).all())
 
     def impossible_links(self, parameters: Array) -> list[str]:
-        """The links no real body could be, the worst first."""
+        """Return the physically inconsistent links, the worst first."""
         own = np.linalg.solve(self.spun, parameters)
         wrong = [(smallest_eigenvalue(own[link.place]), link.name) for link in self.links if not is_consistent(own[link.place])]
         return [name for _, name in sorted(wrong)]
 
     def active(self, x: Array) -> tuple[list[str], Array]:
-        """What binds at x, in words, and the rows N (k, p) along which x may not move: N dx = 0."""
+        """Return the active constraints at x, in words, and their normals N (k, p): N dx = 0."""
         words, normals = [], []
         for link, matrix in zip(self.links, self.matrices(x), strict=True):
             values, vectors = np.linalg.eigh(matrix)
             flat = vectors[:, values < ROOM]
             if flat.shape[1]:
                 words.append(
-                    f"{printable(link.name)} is at the edge of what a real body can be: flat in {_counted(flat.shape[1])}"
+                    f"{printable(link.name)} is at the limit of physical consistency: flat in {_counted(flat.shape[1])}"
                 )
             for i in range(flat.shape[1]):
                 for j in range(i + 1):
@@ -203,32 +203,34 @@ class BodySpace:
             end = low if at - low < ROOM * size else high if high - at < ROOM * size else None
             if end is not None:
                 normals.append(a)
-                words.append(f"{name} is {'as given' if low == high else 'at its least' if end == low else 'at its most'}")
+                words.append(
+                    f"{name} is {'fixed' if low == high else 'at its lower bound' if end == low else 'at its upper bound'}"
+                )
         return list(dict.fromkeys(words)), np.array(normals).reshape(-1, len(x))
 
     def _scalar_bounds(self, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
         model, p = self.model, len(self.prior)
         lower, upper = np.full(p, -np.inf), np.full(p, np.inf)
         for k in self.others:
-            # what two joints have in common through a motor may have either sign
+            # parameters shared by two joints through a motor may have either sign
             if model.kind[k] in NOT_NEGATIVE and not model.is_shared[k]:
                 lower[k] = 0.0
         for name, value in (bounds or {}).items():
             at = model.index(name)
             if model.is_inertial[at]:
-                raise InputError(f"{printable(name)} is bounded by masses= and com=; bounds= is for friction and the like")
+                raise InputError(f"{printable(name)} is bounded by masses= and com=; bounds= is for friction and other scalars")
             lower[at], upper[at] = _pair(value, f"bounds of {printable(name)}")
         return lower, upper
 
     def _link(self, name: str) -> int:
         names = [link.name for link in self.links]
         if name not in names:
-            raise unknown_name("link that moves", name, names)
+            raise unknown_name("moving link", name, names)
         return names.index(name)
 
 
 def checked_prior(model: LinearModel, prior: Any) -> Array:
-    """The model's prior, or the given one: all parameters, or some by name."""
+    """Return the model's prior, or the given one: all parameters, or some by name."""
     if isinstance(prior, Mapping):
         values = model.prior.copy()
         for name, value in prior.items():
@@ -236,12 +238,12 @@ def checked_prior(model: LinearModel, prior: Any) -> Array:
     else:
         values = np.array(model.prior if prior is None else prior, dtype=float)
     if values.shape != model.prior.shape or not np.isfinite(values).all():
-        raise InputError(f"prior= takes {len(model.prior)} finite numbers, one for each of model.names, or some by name")
+        raise InputError(f"prior= takes {len(model.prior)} finite numbers, one per entry of model.names, or some by name")
     return values
 
 
 def _rotors_on_links(model: LinearModel) -> Array:
-    """The matrix that adds to links, given without them, the discs of the rotors they carry."""
+    """Return the matrix that adds the mounted rotors to the links that carry them."""
     T = np.eye(len(model.names))
     links = [i for i, _ in regressor.links(model.robot.model)]
     for _, rotor in regressor.rotors(model.robot.model):
@@ -251,7 +253,7 @@ def _rotors_on_links(model: LinearModel) -> Array:
 
 
 def _thin(bodies: list[Array]) -> float:
-    """What counts as no thickness [m]: a centimetre, less for robots whose links are all small."""
+    """Return the thickness regarded as zero [m]: a centimetre, less for robots with small links."""
     spreads = [0.0]
     for pi in bodies:
         if pi[0] > 0.0:
@@ -261,7 +263,7 @@ def _thin(bodies: list[Array]) -> float:
 
 
 def _as_body(J: Array) -> Array:
-    """The nearest positive semi-definite matrix."""
+    """Return the nearest positive semi-definite matrix."""
     values, vectors = np.linalg.eigh(J)
     return J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T
 
@@ -273,7 +275,7 @@ def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
         low = high = np.array(np.nan)
     shape = () if size is None else (size,)
     if low.shape != shape or high.shape != shape or not (low <= high).all():
-        raise InputError(f"{what}: give (least, most){'' if size is None else ', three numbers each'}, got {value!r}")
+        raise InputError(f"{what}: expected (lower, upper){'' if size is None else ', three numbers each'}, got {value!r}")
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""A quadratic over the cone of real bodies, written for Clarabel: rows, triangles of matrices, exponential cones."""
+"""Quadratic programs over physically consistent inertias for Clarabel: linear, semi-definite and exponential cones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SMALL = [(i, j) for j in range(4) for i in range(j + 1)]
 _LARGE = [(i, j) for j in range(8) for i in range(j + 1)]
 _WORDS = {
     "Solved": "solved",
-    "AlmostSolved": "solved, to less than the usual accuracy",
-    "PrimalInfeasible": "no real bodies are within the bounds",
-    "AlmostPrimalInfeasible": "no real bodies seem to be within the bounds",
+    "AlmostSolved": "solved with reduced accuracy",
+    "PrimalInfeasible": "no physically consistent parameters satisfy the bounds",
+    "AlmostPrimalInfeasible": "probably no physically consistent parameters satisfy the bounds",
 }
 
 
 def solve(programme: Programme) -> Solution:
-    """The minimum: A w + s = b with s in the cones."""
+    """Solve the program: A w + s = b with s in the cones."""
     n, log_det, bodies = len(programme.q), programme.log_det, programme.bodies
     extra = 14 * len(bodies) if log_det else 0
     A, b, cones = _rows(programme, extra)
@@ -53,7 +53,7 @@ def solve(programme: Programme) -> Solution:
 
 def _rows(programme: Programme, extra: int) -> tuple[list[Array], list[Array], list[Any]]:
     rows = programme.rows
-    # of length one, so that tolerances mean the same for all
+    # normalized, so that tolerances are equal for all rows
     size = np.linalg.norm(rows.A, axis=1)
     A = np.hstack([rows.A / size[:, None], np.zeros((len(size), extra))])
     lower, upper = rows.lower / size, rows.upper / size
@@ -68,9 +68,9 @@ def _rows(programme: Programme, extra: int) -> tuple[list[Array], list[Array], l
 
 
 def _log_det_rows(start: Array, M: Array, k: int, columns: int) -> tuple[Array, Array]:
-    """log det B ≥ Σ t_i by a lower triangular Z: [[B, Z], [Zᵀ, diag Z]] ⪰ 0 and t_i ≤ log Z_ii."""
+    """Encode log det B ≥ Σ t_i by a lower triangular Z: [[B, Z], [Zᵀ, diag Z]] ⪰ 0 and t_i ≤ log Z_ii."""
     n = M.shape[1]
-    first = n + 14 * k  # ten of Z, then four t
+    first = n + 14 * k  # ten entries of Z, then four t
     A, b = np.zeros((36 + 12, columns)), np.zeros(36 + 12)
     B0, BM = unpacked(start), unpacked(M.T)
     place = {(j, i): first + number for number, (i, j) in enumerate(_SMALL)}

@@ -1,4 +1,4 @@
-"""Least squares whose result is always a robot that can exist: every link a real body, friction and rotors not negative."""
+"""Least squares with physical consistency: positive definite pseudo-inertias, non-negative friction and rotor inertias."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from dynamis.identification.estimators.typical_sizes import TypicalSizes, weight
 
 Array = npt.NDArray[Any]
 
-AUTO = 1.0  # the prior counts like a measurement of every number with a standard error as large as the number
+AUTO = 1.0  # the prior counts like a measurement of every parameter with a standard error of 100 %
 TRIED = tuple(10.0 ** np.arange(-4.0, 5.0))
 FOLDS = 5
-CLEAN = 1e-7  # of a joint's torque: noise below this is taken for this
-ENOUGH = 0.2  # of a joint's rows must be left over for its noise to be told
+CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
+ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
 METRICS, METHODS = ("entropic", "euclidean"), ("lmi", "log-cholesky")
 
 
 class PhysicallyConsistent(FromFactors):
-    """Weighted least squares over robots that can exist, near what is believed of this one.
+    """Weighted least squares over physically consistent robots, regularized towards a prior.
 
         min  Σ_j |y_j − X_j B π|² / σ_j²  +  λ d(π, prior)    with every pseudo-inertia positive definite
 
-    All parameters π are looked for, not only the base parameters B π: those the log says nothing about are taken from the
-    prior, which ``base.model`` has from the robot's file unless ``prior`` gives others, all (p,) or some by name. σ_j is each
-    joint's noise, found from the residuals of weighted least squares.
+    All parameters π are estimated, not only the base parameters B π: those the log does not excite stay at the prior, by
+    default that of ``base.model``; ``prior`` gives others, all (p,) or some by name. σ_j is each joint's noise, estimated from
+    the residuals of weighted least squares.
 
-    ``metric`` is how distance from the prior is measured: "euclidean" Σ tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ), "entropic" twice the divergence
-    Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, the same to second order and infinite at the border. ``regularisation`` is λ; in both
-    metrics, λ = 1 trusts the prior like a measurement with a standard error of 100 %. "auto" is 1, which hardly moves what a
-    log determines and keeps the rest from running away; "cross-validated" chooses by the error on blocks that were left
-    out, for which ``fit`` takes ``blocks``. ``method`` is "lmi" (a convex programme, solved by clarabel where it is
-    installed) or "log-cholesky" (Newton's method in free numbers [Rucker & Wensing 2022]: the same minimum, slower).
-    ``masses``, ``com``, ``total_mass`` and ``bounds``: see `BodySpace`.
+    ``metric`` is the distance from the prior: "euclidean" Σ tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ), or "entropic" twice the divergence
+    Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, equal to second order and infinite at the boundary. ``regularisation`` is λ; in both
+    metrics, λ = 1 weights the prior like a measurement with a standard error of 100 %. "auto" is 1, which hardly affects
+    well-excited parameters and keeps the others bounded; "cross-validated" minimizes the error on held-out blocks, given to
+    ``fit`` as ``blocks``. ``method`` is "lmi" (a convex program, solved by Clarabel if installed) or "log-cholesky" (Newton's
+    method without constraints [Rucker & Wensing 2022]: the same minimum, slower). For ``masses``, ``com``, ``total_mass`` and
+    ``bounds`` see `BodySpace`.
 
-    Learnt beside the usual: ``full_`` (p,) all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, in
-    words which constraints hold the result; ``regularisation_`` λ; ``sizes_`` (p,) that stand for priors of zero, from the
-    torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base
-    parameters is the inverse of the Gauss–Newton matrix with the prior in it, within the face of the constraints that are
-    active: as if these were known to hold, so it is too small where noise alone made one active.
+    Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
+    active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of parameters with a prior of zero, from
+    torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
+    inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
+    exact, so it is too small if a constraint is active due to noise only.
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("planar_2r_melchiorri"))
@@ -82,19 +82,19 @@ class PhysicallyConsistent(FromFactors):
         self.masses, self.com, self.total_mass, self.bounds = masses, com, total_mass, bounds
 
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None, blocks: Any = None) -> Self:
-        """From rows; ``blocks`` (rows,) numbers the pieces of time that cross-validation leaves out together."""
+        """Fit to rows; ``blocks`` (rows,) labels the time blocks that cross-validation holds out together."""
         self._check_settings()
         if self.regularisation != "cross-validated":
             return super().fit(X, y, joint=joint, names=names)
         rows, given, labels = checked_rows(X, y, joint, names)
         if blocks is None or np.shape(blocks) != given.shape:
             raise InputError(
-                f"cross-validation needs blocks=, a number for each of the {len(given)} rows; see Equations.blocks"
+                f"cross-validation needs blocks=, one label for each of the {len(given)} rows; see Equations.blocks"
             )
         numbers, fold = np.unique(np.asarray(blocks), return_inverse=True)
         if len(numbers) < 2:
-            raise InputError("cross-validation needs two blocks at least; record longer, or use shorter blocks")
-        fold = fold * min(FOLDS, len(numbers)) // len(numbers)  # neighbours in time stay together
+            raise InputError("cross-validation needs at least two blocks; record longer, or use shorter blocks")
+        fold = fold * min(FOLDS, len(numbers)) // len(numbers)  # neighbouring blocks are in one fold
         count = int(labels.max()) + 1
         parts = [
             [_factor(rows[m], given[m]) for k in range(count) for m in [(fold == f) & (labels == k)]] for f in np.unique(fold)
@@ -104,7 +104,7 @@ class PhysicallyConsistent(FromFactors):
         return self._learn_consistent(joined, sizes.sum(axis=0), self._cross_validated(parts, sizes))
 
     def fit_factor(self, R: Any, z: Any, rss: float = 0.0, count: int | None = None) -> Self:
-        """From a triangular factor of rows that are weighted already: |y − X β|² = |R β − z|² + rss over ``count`` rows."""
+        """Fit to a triangular factor of weighted rows: |y − X β|² = |R β − z|² + rss over ``count`` rows."""
         self._check_settings()
         R, z = np.asarray(R, dtype=float), np.asarray(z, dtype=float)
         r = self.base.rank
@@ -124,7 +124,7 @@ class PhysicallyConsistent(FromFactors):
     ) -> Self:
         self._check_settings()
         if self.regularisation == "cross-validated":
-            raise InputError("cross-validation needs rows and blocks: use fit(X, y, blocks=…), or give regularisation a number")
+            raise InputError("cross-validation needs rows and blocks: use fit(X, y, blocks=…), or a number for regularisation")
         weight = AUTO if self.regularisation == "auto" else float(self.regularisation)
         return self._learn_consistent(factors, counts, weight, weighted)
 
@@ -133,7 +133,7 @@ class PhysicallyConsistent(FromFactors):
         if factors[0].shape[1] != r + 1:
             raise InputError(f"X has {factors[0].shape[1] - 1} columns; the base has {r} parameters")
         if not counts.sum():
-            raise InputError("there are no rows to learn from: every torque was left out, or the logs are empty")
+            raise InputError("no rows to fit: all torques are unused, or the logs are empty")
         space, (R, z) = self._space(factors, counts, weighted), _whitened(factors, counts)
         D = R @ self.base.B @ space.spun
         G, g = D @ space.C, z - D @ space.origin
@@ -157,15 +157,15 @@ class PhysicallyConsistent(FromFactors):
         if self.method == "lmi":
             found = linear_matrix_inequalities.fit_bodies(space, G, g, weight, self.metric)
             if found.impossible:
-                raise InputError(f"{found.status}: loosen masses=, com=, total_mass= or bounds=")
+                raise InputError(f"{found.status}: relax masses=, com=, total_mass= or bounds=")
             if found.solved and space.is_consistent(_within(space, space.parameters(found.x))):
                 return found.x, found.status
-        # free numbers cannot leave the cone, whatever happened to the solver
+        # unconstrained coordinates cannot leave the cone, even if the solver fails
         found = log_cholesky_fit.fit_bodies(space, G, g, weight, self.metric)
         return found.x, found.status
 
     def _cross_validated(self, parts: Sequence[Sequence[Array]], sizes: Array) -> float:
-        """The λ whose fits predict the folds they have not seen best."""
+        """Return the λ with the best predictions of held-out folds."""
         joined = [_triangle(np.vstack(each)) for each in zip(*parts, strict=True)]
         space, errors = self._space(joined, sizes.sum(axis=0)), np.zeros(len(TRIED))
         for f, held in enumerate(parts):
@@ -191,14 +191,14 @@ class PhysicallyConsistent(FromFactors):
 
     def _check_settings(self) -> None:
         if self.metric not in METRICS:
-            raise InputError(f"metric={self.metric!r} is not known; choose {' or '.join(map(repr, METRICS))}")
+            raise InputError(f"metric={self.metric!r} is not supported; choose {' or '.join(map(repr, METRICS))}")
         if self.method not in METHODS:
-            raise InputError(f"method={self.method!r} is not known; choose {' or '.join(map(repr, METHODS))}")
+            raise InputError(f"method={self.method!r} is not supported; choose {' or '.join(map(repr, METHODS))}")
         given = self.regularisation
         if isinstance(given, str) and given not in ("auto", "cross-validated"):
-            raise InputError(f"regularisation={given!r} is not known; give a number, 'auto' or 'cross-validated'")
+            raise InputError(f"regularisation={given!r} is not supported; choose a number, 'auto' or 'cross-validated'")
         if not isinstance(given, str) and not (np.isfinite(given) and given > 0.0):
-            raise InputError(f"regularisation is above zero, got {given!r}: it decides what the log cannot")
+            raise InputError(f"regularisation must be above zero, got {given!r}: it determines unexcited parameters")
 
 
 def _triangle(rows: Array) -> Array:
@@ -210,10 +210,10 @@ def _factor(rows: Array, given: Array) -> Array:
 
 
 def _noise(factors: Sequence[Array], counts: Array) -> Array:
-    """σ_j of weighted least squares, found together with it; directions the log does not show are left out.
+    """Return σ_j of iterated weighted least squares, without unexcited directions.
 
-    A joint with few rows could be fitted exactly, then be weighted the more and fitted the better: its noise is changed only
-    while enough of its rows are left over, those beyond their leverage.
+    A joint with few rows could be fitted exactly, which would raise its weight further: its noise is updated only while enough
+    of its rows are redundant according to their leverage.
     """
     r = factors[0].shape[1] - 1
     owner = np.repeat(np.arange(len(factors)), [len(F) for F in factors])
@@ -240,7 +240,7 @@ def _noise(factors: Sequence[Array], counts: Array) -> Array:
 
 
 def _whitened(factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
-    """(R, z) of all rows, each divided by its joint's noise."""
+    """Return (R, z) of all rows, each divided by its joint's noise."""
     stacked = np.vstack([F / s for F, s in zip(factors, _noise(factors, counts), strict=True)])
     whole = _triangle(stacked)
     r = stacked.shape[1] - 1
@@ -248,7 +248,7 @@ def _whitened(factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
 
 
 def _within(space: BodySpace, parameters: Array) -> Array:
-    """Without the last digits by which a solver misses a bound of friction and the like."""
+    """Clip scalar parameters to their bounds, which a solver may violate by rounding."""
     result, k = parameters.copy(), space.others
     for end in (space.lower[k], space.upper[k]):
         close = np.abs(result[k] - end) < 1e-9 * np.diagonal(space.C)[k]
@@ -258,7 +258,7 @@ def _within(space: BodySpace, parameters: Array) -> Array:
 
 
 def _covariance(S: Array, G: Array, prior: Array, normals: Array) -> Array:
-    """S (GᵀG + priorᵀ prior)⁻¹ Sᵀ within the directions that the active constraints leave."""
+    """Return S (GᵀG + priorᵀ prior)⁻¹ Sᵀ within the null space of the active constraints."""
     free = np.eye(G.shape[1])
     if len(normals):
         _, sigma, Vt = np.linalg.svd(normals, full_matrices=True)

@@ -1,8 +1,8 @@
-"""A quadratic over the cone of real bodies: what is asked of a solver, and which one is asked.
+"""Quadratic programs over physically consistent inertias, and the choice of solver.
 
     min  ½ wᵀ P w + qᵀ w − κ Σ log det B_k    with   B_k = unpacked(b_k + M_k w) ⪰ ε,   lower ≤ A w ≤ upper
 
-Clarabel solves it where it is installed, an interior-point method of our own where it is not.
+They are solved by Clarabel if it is installed, and by a built-in interior-point method otherwise.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dynamis.identification.pseudo_inertia import packed, unpacked
 
 Array = npt.NDArray[Any]
 
-LEAST = 1e-7  # of the believed inertia, left in every direction
+LEAST = 1e-7  # margin ε, relative to the prior inertia
 ONE = packed(np.eye(4))
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """lower ≤ A w ≤ upper, each row with its name in words."""
+    """lower ≤ A w ≤ upper, with a name for each row."""
 
     A: Array
     lower: Array
@@ -32,19 +32,19 @@ class Rows:
     names: tuple[str, ...]
 
     def hold(self, w: Array, tolerance: float) -> bool:
-        """Whether w is within them, up to a distance."""
+        """Return whether w satisfies them up to a tolerance."""
         at, room = self.A @ w, tolerance * np.linalg.norm(self.A, axis=1)
         return bool((at >= self.lower - room).all() and (at <= self.upper + room).all())
 
     def moved(self, start: Array, W: Array) -> Rows:
-        """The same for x = start + W w."""
+        """Return the same constraints for x = start + W w."""
         at = self.A @ start
         return Rows(self.A @ W, self.lower - at, self.upper - at, self.names)
 
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The problem; ``bodies`` holds (b_k, M_k) of each link, ``log_det`` is κ, ``start`` a w that may be inside."""
+    """The program; ``bodies`` holds (b_k, M_k) of each link, ``log_det`` is κ, ``start`` a w that may be feasible."""
 
     P: Array
     q: Array
@@ -57,7 +57,7 @@ class Programme:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where a solver ended, in words how, whether that is a minimum, and whether it found that nothing is allowed."""
+    """Result of a solver: the point, a status text, whether it is a minimum, and whether the problem is infeasible."""
 
     x: Array
     status: str
@@ -70,14 +70,14 @@ def clarabel_is_installed() -> bool:
 
 
 def minimise(programme: Programme) -> Solution:
-    """The minimum of a programme."""
+    """Solve a program."""
     from dynamis.identification.estimators.interior_point import solve as solve_here
 
     if clarabel_is_installed():
         from dynamis.identification.estimators.clarabel_cones import solve
 
         found = solve(programme)
-        # its tolerances are relative to the largest numbers; ours are not
+        # Clarabel's tolerances are relative to the largest numbers; these are not
         if found.solved and _is_inside(programme, found.x):
             return found
     return solve_here(programme)

@@ -1,4 +1,4 @@
-"""Instrumental variables: rows of X that have seen no measurement noise take the place of those that have."""
+"""Instrumental variables: noise-free rows of X used as instruments."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ HALVINGS = 6
 
 
 class InstrumentalVariables(Estimator):
-    """β with Zᵀ W (y − X β) = 0: consistent where noise in X, which biases least squares, is independent of Z.
+    """β with Zᵀ W (y − X β) = 0: consistent if noise in X, which biases least squares, is independent of Z.
 
-    ``instruments(β)`` gives Z, a row for each row of X: along the motion that the model with β makes in simulation, see
-    `SimulatedInstruments` (IDIM-IV [Janot, Vandanjon & Gautier 2014]). Or Z itself, an array that depends on no β. The estimate
-    makes new instruments, ``iterations`` times at most, until it moves by less than ``tolerance`` of its standard errors.
-    W weighs each joint by its noise. ``start`` is the first β; weighted least squares unless given, or the instruments'
-    ``prior`` where that cannot be simulated.
+    ``instruments(β)`` returns Z, a row for each row of X: the regressor along the motion simulated with β, see
+    `SimulatedInstruments` (IDIM-IV [Janot, Vandanjon & Gautier 2014]). It may also be a constant array Z. Instruments and
+    estimate are iterated, at most ``iterations`` times, until the estimate changes by less than ``tolerance`` standard errors.
+    W weights each joint by its noise. ``start`` is the initial β; by default weighted least squares, or the instruments'
+    ``prior`` if that cannot be simulated.
 
-    Errors made of differentiated noise go together from row to row, and mostly cancel. The covariance reckons with that: what
-    the errors of a joint's rows, in the order they are given, come to under sine waves of ``tapers`` slow frequencies shows
-    what they come to in the estimate [Sun 2013]; None chooses by the number of parameters, 0 takes errors for independent.
+    Errors from differentiated noise are autocorrelated and mostly cancel. The covariance accounts for this by projecting the
+    errors of each joint's rows, in the given order, on sine tapers of ``tapers`` low frequencies [Sun 2013]; None chooses the
+    number from that of the parameters, 0 assumes independent errors.
 
-    After ``fit`` also: ``converged_``, ``iterations_``, ``instruments_`` (the last Z).
+    Additional attributes after ``fit``: ``converged_``, ``iterations_``, ``instruments_`` (the last Z).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -61,7 +61,7 @@ class InstrumentalVariables(Estimator):
         if self.start is not None:
             beta = np.asarray(self.start, float)
             if beta.shape != first.coef_.shape:
-                raise InputError(f"start= takes {len(first.coef_)} numbers, one for each parameter; got shape {beta.shape}")
+                raise InputError(f"start= takes {len(first.coef_)} numbers, one per parameter; got shape {beta.shape}")
         lengths = np.linalg.norm(rows, axis=0)
         before = beta if self.start is not None else getattr(self.instruments, "prior", beta)
         self.converged_, self.iterations_ = False, 0
@@ -84,7 +84,7 @@ class InstrumentalVariables(Estimator):
         return self
 
     def _together(self, Q: Array, error: Array, labels: Array) -> Array:
-        """The covariance of Qᵀ e, for errors that may go together in time."""
+        """Return the covariance of Qᵀ e for errors that may be autocorrelated."""
         if self.tapers == 0:
             return np.eye(Q.shape[1])
         count = 2 * Q.shape[1] if self.tapers is None else self.tapers
@@ -98,7 +98,7 @@ class InstrumentalVariables(Estimator):
         return total * len(error) / self.dof_
 
     def _instruments(self, beta: Array, before: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
-        """Z of β; where the simulation runs away, of a β closer to the last one that did not."""
+        """Return Z of β; if the simulation diverges, of a β closer to the last one that did not."""
         if not callable(self.instruments):
             return _checked(self.instruments, shape), beta
         for halving in range(HALVINGS + 1):
@@ -108,24 +108,24 @@ class InstrumentalVariables(Estimator):
                 if isinstance(error, InputError) or halving == HALVINGS or np.array_equal(beta, before):
                     raise
                 beta = 0.5 * (beta + before) if halving < HALVINGS - 1 else before
-        raise AssertionError  # the loop returns or raises
+        raise AssertionError  # unreachable: the loop returns or raises
 
 
 def _checked(instruments: Any, shape: tuple[int, ...]) -> Array:
     Z = np.asarray(instruments, float)
     if Z.shape != shape:
-        raise InputError(f"the instruments have shape {Z.shape} and X {shape}: a row for each row, a column for each parameter")
+        raise InputError(f"the instruments have shape {Z.shape}, but X has {shape}; they must be equal")
     if not np.isfinite(Z).all():
-        raise InputError("the instruments hold numbers that are not finite")
+        raise InputError("the instruments contain non-finite numbers")
     return Z
 
 
 def _solve(Z: Array, X: Array, y: Array, noise: Array, names: Sequence[str] | None) -> tuple[Array, Array, float]:
-    """β, how errors along an orthonormal basis of the instruments go into it, and how well these go with the columns."""
+    """Return β, its linear map from errors in an orthonormal basis of Z, and the correlation of Z with X."""
     Z, X = Z / noise[:, None], X / noise[:, None]
     Q, R = np.linalg.qr(Z)
     check_rank(R, names)
-    # Zᵀ(y − X β) = 0 is the same for any basis of Z's columns, and an orthonormal one keeps the digits
+    # Zᵀ(y − X β) = 0 is the same for any basis of Z's columns; an orthonormal one is accurate
     across = Q.T @ X
     condition = check_rank(across, names)
     inverse = np.linalg.inv(across)

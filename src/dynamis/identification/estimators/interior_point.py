@@ -1,9 +1,9 @@
-"""A quadratic over the cone of real bodies, by Newton's method with a logarithmic barrier [Boyd & Vandenberghe 2004, §11].
+"""Interior-point method for quadratic programs over physically consistent inertias [Boyd & Vandenberghe 2004, §11].
 
     ½ wᵀ P w + qᵀ w − κ Σ log det B_k − μ (Σ log det B_k + Σ log slacks),   μ → 0
 
-The barrier of a positive definite matrix is self-concordant, so a damped Newton step always helps. A first phase finds a start
-inside: it lets every body and every row have s more than it has, and lowers s below zero.
+The log det barrier is self-concordant, so damped Newton steps converge. Phase I finds a strictly feasible point: it adds a
+slack s to every body and every row, and minimizes s until it is negative.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dynamis.identification.pseudo_inertia import packed, unpacked
 
 Array = npt.NDArray[Any]
 
-FALL = 8.0  # of μ, from centre to centre
-GAP = 1e-10  # μ times the number of barriers at which it ends
-STEPS = 60  # of Newton's method at one μ
-INSIDE = 1e-9  # how far inside the first phase must come
+FALL = 8.0  # reduction of μ per outer iteration
+GAP = 1e-10  # duality gap (μ times the number of barriers) at termination
+STEPS = 60  # Newton steps per μ
+INSIDE = 1e-9  # margin of phase I
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class _Barrier:
         return 4 * len(self.bodies) + len(self.s)
 
     def factors(self, w: Array) -> list[Array] | None:
-        """The Cholesky factors of the bodies; None where w is not inside."""
+        """Return the Cholesky factors of the bodies, or None if w is infeasible."""
         if (self.S @ w + self.s <= 0.0).any():
             return None
         try:
@@ -52,7 +52,7 @@ class _Barrier:
         return float(-body * logs - row * np.log(self.S @ w + self.s).sum())
 
     def slopes(self, w: Array, factors: list[Array], body: float, row: float) -> tuple[Array, Array]:
-        """Gradient and Hessian."""
+        """Return gradient and Hessian."""
         T = self.S / (self.S @ w + self.s)[:, None]
         gradient, hessian = -row * T.sum(axis=0), row * T.T @ T
         for L, (_, M) in zip(factors, self.bodies, strict=True):
@@ -65,7 +65,7 @@ class _Barrier:
 
 
 def solve(programme: Programme) -> Solution:
-    """The minimum of a programme."""
+    """Solve a program."""
     rows = programme.rows
     equal = rows.lower == rows.upper
     start, free = np.zeros(len(programme.q)), np.eye(len(programme.q))
@@ -77,12 +77,12 @@ def solve(programme: Programme) -> Solution:
     near = np.zeros(len(start)) if programme.start is None else programme.start
     u, inside = _first_phase(barrier, free.T @ (near - start))
     if not inside:
-        return Solution(start + free @ u, "no real bodies are within the bounds", False, True)
+        return Solution(start + free @ u, "no physically consistent parameters satisfy the bounds", False, True)
     mu = max(1.0, programme.log_det)
     while True:
         u, centred = _centred(P, q, barrier, u, programme.log_det + mu, mu)
         if mu * barrier.count < GAP:
-            words = "solved" if centred else "solved, to less than the usual accuracy"
+            words = "solved" if centred else "solved with reduced accuracy"
             return Solution(start + free @ u, words, True)
         mu /= FALL
 
@@ -97,7 +97,7 @@ def _barrier(programme: Programme, rows: Rows, equal: Array, start: Array, free:
 
 
 def _centred(P: Array, q: Array, barrier: _Barrier, u: Array, body: float, row: float) -> tuple[Array, bool]:
-    """Newton's method from a point inside."""
+    """Run Newton's method from a feasible point."""
     factors = barrier.factors(u)
     assert factors is not None
     value = 0.5 * u @ P @ u + q @ u + barrier.value(u, factors, body, row)
@@ -106,7 +106,7 @@ def _centred(P: Array, q: Array, barrier: _Barrier, u: Array, body: float, row: 
         gradient, hessian = gradient + P @ u + q, hessian + P
         size = np.sqrt(np.maximum(np.diagonal(hessian), 1e-300))
         scaled = hessian / np.outer(size, size)
-        # directions nothing depends on stay where they are
+        # directions without curvature are left unchanged
         step = -cho_solve(cho_factor(scaled + 1e-14 * len(u) * np.eye(len(u))), gradient / size) / size
         slope = float(gradient @ step)
         if -slope < 1e-11 * max(1.0, row):
@@ -127,7 +127,7 @@ def _centred(P: Array, q: Array, barrier: _Barrier, u: Array, body: float, row: 
 
 
 def _first_phase(barrier: _Barrier, near: Array) -> tuple[Array, bool]:
-    """A point inside, or the point where the most violated constraint is violated least."""
+    """Return a strictly feasible point, or the one with the smallest maximal violation."""
     n = len(near)
     if barrier.factors(near) is not None:
         return near, True
@@ -139,7 +139,7 @@ def _first_phase(barrier: _Barrier, near: Array) -> tuple[Array, bool]:
         np.append(barrier.s, 1.0),  # s ≥ −1: far enough inside
     )
     u, cost, mu = np.append(near, s), np.append(np.zeros(n), 1.0), s
-    hold = np.diag(np.append(np.full(n, 1e-12), 0.0))  # against drifting along the cone
+    hold = np.diag(np.append(np.full(n, 1e-12), 0.0))  # against drift along the cone
     while mu * eased.count > 0.1 * INSIDE:
         u, _ = _centred(hold, cost, eased, u, mu, mu)
         if u[-1] < -INSIDE and (u[-1] < -1e-3 or mu * eased.count < -u[-1]):

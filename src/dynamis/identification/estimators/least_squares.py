@@ -1,7 +1,7 @@
-"""Ordinary least squares, and weighted by each joint's noise.
+"""Ordinary least squares, and least squares weighted by each joint's noise.
 
-Both need the data only as triangular factors: for each joint the R of [X, y] = Q R holds everything that least squares and
-its statistics ask for, however long the log was.
+Both need only triangular factors of the data: for each joint, R of [X, y] = Q R is sufficient for least squares and its
+statistics, whatever the length of the log.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from dynamis.identification.evidence.evidence import Evidence
 
 Array = npt.NDArray[Any]
-CLEAR = 1e4  # condition numbers whose square is still far from rounding
+CLEAR = 1e4  # condition numbers whose square is far from rounding
 
 
 class FromFactors(Estimator):
-    """An estimator that asks for nothing but each joint's triangular factor of [X, y]."""
+    """An estimator that needs only the triangular factor of [X, y] of each joint."""
 
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
         rows, given, labels = checked_rows(X, y, joint, names)
@@ -37,26 +37,26 @@ class FromFactors(Estimator):
         return self._fit_factors(factors, np.array(counts), names)
 
     def fit_evidence(self, evidence: Evidence) -> Self:
-        """From what a long log was reduced to, instead of its rows."""
+        """Fit to the reduced equations of a long log instead of its rows."""
         self._fit_factors(evidence.factors(), evidence.counts, evidence.names)
         if not evidence.exact and self.condition_ > CLEAR:
             raise InputError(
-                f"the parameters are hard to tell apart (condition number {self.condition_:.1e}), too hard for sums of "
-                "products: make the evidence with exact=True"
+                f"the parameters are ill-conditioned (condition number {self.condition_:.1e}), too much for normal equations: "
+                "compute the evidence with exact=True"
             )
         return self
 
     @abstractmethod
     def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
-        """Learn from each joint's R of [X, y] and the rows it stands for."""
+        """Fit to each joint's R of [X, y] and the number of rows it represents."""
 
     def _learn(self, factors: Sequence[Array], counts: Array, weights: Array, names: Sequence[str] | None) -> Array:
-        """β of rows weighted joint by joint; sets what is the same for all, and gives each joint's sum of squares."""
+        """Return each joint's sum of squared residuals for the given weights, and set the common attributes."""
         r = factors[0].shape[1] - 1
         if counts.sum() <= r:
-            raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or look for fewer")
+            raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or estimate fewer")
         whole = by_reflections(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
-        R, z = np.zeros((r, r)), np.zeros(r)  # evidence may hold fewer directions than there are parameters
+        R, z = np.zeros((r, r)), np.zeros(r)  # evidence may have a lower rank than the number of parameters
         R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)
@@ -67,15 +67,15 @@ class FromFactors(Estimator):
         return np.array([float(np.sum((F @ ends) ** 2)) for F in factors])
 
     def _leverages(self, factors: Sequence[Array], weights: Array) -> Array:
-        """How many parameters each joint's rows determine: together all of them."""
+        """Return the total leverage of each joint's rows; they sum to the number of parameters."""
         return np.array([np.sum((w * F[:, :-1] @ self._root) ** 2) for w, F in zip(weights, factors, strict=True)])
 
 
 class LeastSquares(FromFactors):
-    """Ordinary least squares: min |y − X β|², every row alike.
+    """Ordinary least squares: min |y − X β|², with equal weights.
 
-    The covariance takes the noise of all rows for the same, σ² (XᵀX)⁻¹, unless ``per_joint``: then rows of different joints
-    have their own noise in it, (XᵀX)⁻¹ Σ σ_j² X_jᵀX_j (XᵀX)⁻¹.
+    The covariance assumes equal noise in all rows, σ² (XᵀX)⁻¹, unless ``per_joint``: then each joint has its own noise,
+    (XᵀX)⁻¹ Σ σ_j² X_jᵀX_j (XᵀX)⁻¹.
 
     >>> import dynamis as dy, numpy as np
     >>> rng = np.random.default_rng(0)
@@ -100,7 +100,7 @@ class LeastSquares(FromFactors):
         return self
 
     def _variances(self, grams: Sequence[Array], counts: Array, squares: Array) -> Array:
-        """σ_j² from the sums of squared residuals. Noise of one joint goes into the residuals of all, through the parameters:
+        """Return σ_j² from the sums of squared residuals. Noise of one joint affects the residuals of all:
         E |e_j|² = (n_j − 2 tr H_jj) σ_j² + Σ_k tr(H_jk H_kj) σ_k²."""
         spread = [self._spread @ G for G in grams]
         mixed = np.array([[np.sum(a * b.T) for b in spread] for a in spread])
@@ -109,15 +109,15 @@ class LeastSquares(FromFactors):
         plain = squares / np.maximum(counts * (1.0 - self.n_features_in_ / counts.sum()), 1.0)
         solved = np.linalg.lstsq(mixed, squares)[0]
         found = np.where(solved > 0.0, solved, plain)
-        # a joint whose rows the parameters can follow one by one does not show its noise: it has that of all
+        # residuals of a joint whose rows are interpolated do not show its noise: use that of all joints
         return np.where(counts - pulls >= ENOUGH * counts, found, squares.sum() / self.dof_)
 
 
 class WeightedLeastSquares(FromFactors):
-    """Least squares with each joint's rows divided by its noise, which is estimated along with the parameters.
+    """Least squares with each joint's rows divided by its noise, which is estimated with the parameters.
 
-    Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is found
-    from the residuals and the fit repeated until it stands, ``iterations`` times at most.
+    Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is
+    estimated from the residuals and the fit repeated until convergence, at most ``iterations`` times.
     """
 
     def __init__(self, iterations: int = 20, tolerance: float = 1e-10) -> None:
@@ -125,12 +125,12 @@ class WeightedLeastSquares(FromFactors):
 
     def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
         weights = np.ones(len(factors))
-        # noise cannot be told from rounding below this
+        # lower bound of the noise: rounding
         sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
         floor = 1e-14 * np.maximum(sizes, 1e-6 * sizes.max()) + 1e-100
         for repeat in range(max(1, self.iterations)):
             squares = self._learn(factors, counts, weights, names)
-            # before anything is known of a joint's noise, it is that of all
+            # initially, every joint has the noise of all joints
             before = 1.0 / weights if repeat else np.full(len(counts), np.sqrt(squares.sum() / self.dof_))
             noise = np.maximum(self._noise(factors, counts, weights, squares, before), floor)
             change = float(np.max(np.abs(noise * weights - 1.0)))
@@ -144,5 +144,5 @@ class WeightedLeastSquares(FromFactors):
 
     def _noise(self, factors: Sequence[Array], counts: Array, weights: Array, squares: Array, before: Array) -> Array:
         over = counts - self._leverages(factors, weights)
-        # a joint whose rows the parameters can follow one by one does not show its noise: it is left as it was
+        # residuals of a joint whose rows are interpolated do not show its noise: leave it unchanged
         return np.where(over >= ENOUGH * counts, np.sqrt(squares / np.maximum(over, 1.0)), before)

@@ -1,9 +1,9 @@
-"""Least squares over real bodies as a convex programme with linear matrix inequalities.
+"""Least squares over physically consistent inertias as a convex program with linear matrix inequalities.
 
     min  |G x − g|² + λ d(x)    subject to   1 + X_i ⪰ ε for every link,   lower ≤ A x ≤ upper
 
-Coordinates are turned and stretched so that the quadratic part is a plain distance from the unconstrained minimum: what logs
-determine to seven digits and what they do not determine at all are then equally easy for the solver.
+Coordinates are rotated and scaled so that the quadratic part is the distance from the unconstrained minimum: well-determined
+and undetermined directions are then equally conditioned for the solver.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-12  # of the largest singular value: what is less is zero
+ROUNDING = 1e-12  # relative to the largest singular value
 
 
 def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str) -> Solution:
-    """The x with the least |G x − g|² + weight · distance from the prior, among real bodies within their bounds."""
+    """Minimize |G x − g|² + weight · distance from the prior over consistent inertias within their bounds."""
     U, found, Vt = np.linalg.svd(G, full_matrices=True)
     found = np.where(found > ROUNDING * found.max(initial=0.0), found, 0.0)
     sigma, along = np.zeros((2, len(Vt)))
@@ -32,7 +32,7 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str)
     best = Vt.T @ ((along + weight * (Vt @ space.wish)) / stretch**2)
     rows = space.rows()
     if metric == "euclidean" and is_allowed(space, rows, best):
-        return Solution(best, "solved: no constraint binds", True)
+        return Solution(best, "solved: no active constraint", True)
     W = Vt.T / stretch  # x = best + W w
     bodies = [(ONE + best[link.place], W[link.place]) for link in space.links]
     start = stretch * (Vt @ (space.inside() - best))
@@ -49,6 +49,6 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str)
 
 
 def is_allowed(space: BodySpace, rows: Rows, x: Array, least: float = LEAST) -> bool:
-    """Whether x is real bodies within their bounds."""
+    """Return whether x is physically consistent and within the bounds."""
     inside = np.linalg.eigvalsh(space.matrices(x)).min(initial=np.inf) >= least
     return bool(inside and rows.hold(x, 1e-12))

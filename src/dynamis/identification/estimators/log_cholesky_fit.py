@@ -1,8 +1,8 @@
-"""Least squares over real bodies without constraints: every link in its log-Cholesky numbers, by Newton's method.
+"""Unconstrained least squares over physically consistent inertias: log-Cholesky parameters and Newton's method.
 
-The map from θ to bodies is one to one, so the minimum is that of the convex programme. With J = U Uᵀ everything is a quadratic
-in J but −log det J, which is linear in θ: gradient and Hessian are exact and cheap. Masses and centres of mass are entries
-of θ. Numbers with bounds are functions of free ones: x = least + φ² above a bound, a sine between two.
+The map from θ to inertias is bijective, so the minimum is that of the convex program. With J = U Uᵀ everything is quadratic
+in J except −log det J, which is linear in θ: gradient and Hessian are exact and cheap. Masses and centres of mass are entries
+of θ. Bounded variables are functions of free ones: x = lower + φ² above a bound, a sine between two.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from dynamis.identification.pseudo_inertia import unpacked
 
 Array = npt.NDArray[Any]
 
-STAGE = 10.0  # by which the weight of the barrier falls
-SLIGHT = 1e-6  # of λ: how much of the divergence is kept in the euclidean metric, where it is only the way
-ROUNDING = 1e-13  # of the largest curvature: smaller slopes are none
-EXACT = 100.0  # a total mass that is known weighs so much more than all data
+STAGE = 10.0  # reduction of the barrier weight per stage
+SLIGHT = 1e-6  # final barrier weight in the euclidean metric, relative to λ
+ROUNDING = 1e-13  # relative to the largest curvature: smaller gradients are zero
+EXACT = 100.0  # weight of a known total mass, relative to all data
 
 
 def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str) -> Solution:
-    """The x with the least |G x − g|² + weight · distance from the prior, among real bodies within their bounds.
+    """Minimize |G x − g|² + weight · distance from the prior over consistent inertias within their bounds.
 
-    The divergence is first given a large weight, which falls from stage to stage: the way there never runs along the border.
+    The divergence starts with a large weight, reduced in stages, so that the iterates stay away from the boundary.
     """
     from scipy.optimize import minimize
 
@@ -57,13 +57,13 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str)
         phi = result.x
         if inside == last:
             settled = result.success or np.abs(result.jac).max() < max(1e-3 * inside, 1e3 * ROUNDING * steepest)
-            return Solution(f.coordinates(phi), "solved" if settled else "solved, to less than the usual accuracy", True)
+            return Solution(f.coordinates(phi), "solved" if settled else "solved with reduced accuracy", True)
         inside = max(last, inside / STAGE)
 
 
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """|G x − g|² + near · euclidean + inside · entropic distance of the links + weight · that of all else, over free φ."""
+    """|G x − g|² + near · euclidean + inside · entropic distance of the links + weight · that of the scalars, over free φ."""
 
     space: BodySpace
     G: Array
@@ -73,7 +73,7 @@ class _Objective:
     weight: float
 
     def start(self) -> Array:
-        """The prior, moved into its bounds."""
+        """Return the prior, projected into its bounds."""
         theta = self.space.inside()
         for link in self.space.links:
             theta[link.place] = to_log_cholesky(self.space.origin[link.place])
@@ -83,7 +83,7 @@ class _Objective:
 
     @functools.cached_property
     def _bounds(self) -> tuple[Array, Array, Array, Array]:
-        """(lower, upper) of θ, and which have a lower one only, and which both."""
+        """Return (lower, upper) of θ, and the masks of those with a lower bound only, and with both."""
         space = self.space
         lower, upper = np.full((2, len(space.origin)), np.inf)
         lower = -lower
@@ -100,7 +100,7 @@ class _Objective:
         return lower, upper, np.isfinite(lower) & ~np.isfinite(upper), np.isfinite(upper)
 
     def _bounded(self, phi: Array) -> tuple[Array, Array, Array]:
-        """θ of φ with its first and second derivatives, number by number."""
+        """Return θ of φ with its elementwise first and second derivatives."""
         lower, upper, above, between = self._bounds
         theta, first, second = phi.copy(), np.ones(len(phi)), np.zeros(len(phi))
         theta[above] = lower[above] + phi[above] ** 2
@@ -120,7 +120,7 @@ class _Objective:
         return phi
 
     def coordinates(self, phi: Array) -> Array:
-        """x of φ."""
+        """Return x of φ."""
         return self._coordinates(self._bounded(phi)[0])
 
     def _coordinates(self, theta: Array) -> Array:
@@ -147,14 +147,14 @@ class _Objective:
         return float(total) if np.isfinite(total) else float("inf")
 
     def _by_x(self, x: Array) -> Array:
-        """The gradient of the part that is a quadratic in x."""
+        """Return the gradient of the part quadratic in x."""
         q = 2.0 * self.G.T @ (self.G @ x - self.g) + 2.0 * self._pull * (x - self.space.wish)
         for link in self.space.links:
             q[link.place] += 2.0 * self.inside * ONE
         return np.asarray(q)
 
     def _map(self, theta: Array) -> Array:
-        """∂x/∂θ."""
+        """Return ∂x/∂θ."""
         dx = np.eye(len(theta))
         for link in self.space.links:
             dx[link.place, link.place] = np.linalg.solve(self.space.C[link.place, link.place], jacobian(theta[link.place]))
@@ -189,11 +189,11 @@ def _log_det(theta: Array) -> Any:
 
 
 def _curvature(S: Array, theta: Array) -> Array:
-    """The Hessian (10, 10) of tr(S U Uᵀ) in θ: 2 tr(S dU_i dU_jᵀ) + 2 tr(S d²U_ij Uᵀ)."""
+    """Return the Hessian (10, 10) of tr(S U Uᵀ) in θ: 2 tr(S dU_i dU_jᵀ) + 2 tr(S d²U_ij Uᵀ)."""
     U, dU = factor(theta), factor_derivative(theta)
     SU = S @ U
     H = 2.0 * np.einsum("iab,jab->ij", dU, S @ dU)
-    # d²U: α with anything gives dU of that again, d_k with itself likewise
+    # d²U: α with any θ_k gives dU_k, and d_k with itself likewise
     again = 2.0 * np.einsum("ab,iab->i", SU, dU)
     H[0, :] += again
     H[1:, 0] += again[1:]

@@ -1,4 +1,4 @@
-"""Output error: the parameters whose simulated closed loop does what the measured one did."""
+"""Output error: parameters whose closed-loop simulation matches the measurements."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ HALVINGS = 8
 class OutputError(Estimator):
     """Closed-loop output error: min Σ |measured − simulated(β)|², each joint in units of its noise, by Gauss–Newton.
 
-    No velocity or acceleration is ever measured or filtered. ``loop`` is a `SimulatedLoop` with the runs, the controller and
-    the reference of the log. ``match`` is what is compared: "position" (CLOE [Gautier, Janot & Vandanjon 2013]), whose slopes
-    come from all parameters moved in one batch of simulations, each by ``difference`` of itself; or "torque" (DIDIM), where
-    only torques need be measured: the simulated motion is taken for independent of β, the slope is the regressor along it.
+    Velocities and accelerations need not be measured or filtered. ``loop`` is a `SimulatedLoop` with the runs, the controller
+    and the reference of the log. ``match`` is the compared output: "position" (CLOE [Gautier, Janot & Vandanjon 2013]), with
+    derivatives by finite differences, one batch of simulations with relative steps ``difference``; or "torque" (DIDIM), which
+    needs measured torques only: the derivative is the regressor along the simulated motion, assumed independent of β.
 
-    ``fit(X, y)`` takes the rows of the same log: y is compared where torques are matched, and weighted least squares of them is
-    the start unless ``start`` gives one, or the robot's own parameters where that cannot be simulated. Steps that make things
-    worse, or that the simulation does not survive, are halved.
+    ``fit(X, y)`` takes the rows of the same log: y is the measured torque if torques are matched. The initial estimate is
+    ``start``, by default weighted least squares, or the robot's own parameters if that cannot be simulated. Steps that increase
+    the error, or for which the simulation diverges, are halved.
 
-    After ``fit`` also: ``output_noise_`` (of what was compared, joint by joint), ``converged_``, ``iterations_``, ``history_``
-    (root mean squares of what is off, at the start and after each step).
+    Additional attributes after ``fit``: ``output_noise_`` (of the compared output, per joint), ``converged_``, ``iterations_``,
+    ``history_`` (RMS error initially and after each step).
     """
 
     output_noise_: Array
@@ -53,10 +53,10 @@ class OutputError(Estimator):
 
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
         if self.match not in ("position", "torque"):
-            raise InputError(f"match={self.match!r} is not known; choose 'position' or 'torque'")
+            raise InputError(f"match={self.match!r} is not supported; choose 'position' or 'torque'")
         rows, given, labels = checked_rows(X, y, joint, names)
         if rows.shape[1] != self.loop.base.rank:
-            raise InputError(f"X has {rows.shape[1]} columns, the loop's robot {self.loop.base.rank} base parameters")
+            raise InputError(f"X has {rows.shape[1]} columns, but the loop's robot has {self.loop.base.rank} base parameters")
         wanted, channel = self._wanted(given, labels)
         beta, simulated = self._start(rows, given, labels, names)
         sizes = self._sizes(rows, given, beta)
@@ -82,11 +82,11 @@ class OutputError(Estimator):
         return self
 
     def _start(self, rows: Array, given: Array, labels: Array, names: Sequence[str] | None) -> tuple[Array, Array]:
-        """The first β, and what it does in simulation."""
+        """Return the initial β and its simulated output."""
         if self.start is not None:
             beta = np.asarray(self.start, float)
             if beta.shape != (rows.shape[1],):
-                raise InputError(f"start= takes {rows.shape[1]} numbers, one for each parameter; got shape {beta.shape}")
+                raise InputError(f"start= takes {rows.shape[1]} numbers, one per parameter; got shape {beta.shape}")
             return beta, self._simulated(beta, len(given))
         beta = WeightedLeastSquares().fit(rows, given, joint=labels, names=names).coef_
         try:
@@ -97,12 +97,12 @@ class OutputError(Estimator):
             return self.loop.base.prior, self._simulated(self.loop.base.prior, len(given))
 
     def _sizes(self, rows: Array, given: Array, beta: Array) -> Array:
-        """How large each parameter is, or would have to be to matter."""
+        """Return the magnitude of each parameter, or the magnitude with a significant effect."""
         matters = np.sqrt(np.mean(given**2) / np.maximum(np.mean(rows**2, axis=0), 1e-300))
         return np.maximum(np.abs(beta), 1e-3 * np.minimum(matters, 1e300))
 
     def _wanted(self, given: Array, labels: Array) -> tuple[Array, Array]:
-        """What was measured, and the joint of each entry."""
+        """Return the measured output and the joint of each entry."""
         if self.match == "torque":
             return given, labels
         n = self.loop.base.model.robot.n
@@ -114,7 +114,9 @@ class OutputError(Estimator):
             return np.concatenate([run.q for run in self.loop.simulate(beta)]).reshape(-1)
         torques = self.loop.torque_rows(beta[None])[:, 0]
         if len(torques) != count:
-            raise InputError(f"y has {count} rows, the loop's runs {len(torques)}: fit takes the equations of the same samples")
+            raise InputError(
+                f"y has {count} rows, but the loop's runs have {len(torques)}: fit the equations of the same samples"
+            )
         return torques
 
     def _slope(self, beta: Array, sizes: Array) -> Array:
@@ -127,19 +129,19 @@ class OutputError(Estimator):
         return np.moveaxis((up - down) / (2.0 * h[:, None]), 1, 2).reshape(-1, len(beta))
 
     def _spread(self, beta: Array, sizes: Array, noise: Array) -> Array:
-        """The covariance: what noise does to the solution of slopeᵀ W (measured − simulated(β)) = 0."""
+        """Return the covariance of the solution of slopeᵀ W (measured − simulated(β)) = 0 due to noise."""
         Q, R = np.linalg.qr(self._slope(beta, sizes) / noise[:, None])
         if self.match == "position":
             inverse = np.linalg.inv(R)
             return inverse @ inverse.T
-        # the motion does depend on β: the slope of the simulated torques is not the regressor that was taken for it
+        # the motion does depend on β: the derivative of the simulated torques differs from the regressor used
         h = self.difference * sizes
         up, down = np.split(self.loop.torque_rows(np.vstack([beta + np.diag(h), beta - np.diag(h)])), 2, axis=1)
         inverse = np.linalg.inv(Q.T @ ((up - down) / (2.0 * h) / noise[:, None]))
         return inverse @ inverse.T
 
     def _stepped(self, beta: Array, step: Array, now: Array, wanted: Array, weight: Array) -> tuple[Array, Array]:
-        """The step, or the first half, quarter, … of it that is no worse; none, if none is."""
+        """Return the step, halved until it does not increase the error, or zero."""
         cost = float(np.sum(((wanted - now) * weight) ** 2))
         for halving in range(HALVINGS + 1):
             tried = beta + 0.5**halving * step

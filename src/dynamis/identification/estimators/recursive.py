@@ -1,4 +1,4 @@
-"""Least squares on-line: each new row turns into the triangular factor of all rows so far."""
+"""Recursive least squares: each new row updates the triangular factor of all rows so far."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from dynamis.errors import InputError
 from dynamis.identification.estimators.estimator import DEFICIENT, Estimator, check_rank, checked_rows
 
 Array = npt.NDArray[Any]
-FAINT = 0.1  # of what rows usually tell about a direction: less replaces as much as it tells, and no more
+FAINT = 0.1  # excitation relative to the usual: below it, no more is forgotten than is gained
 
 
 class RecursiveLeastSquares(Estimator):
-    """The R of [X, y] = Q R, kept up to date by orthogonal transformations: no matrix is inverted, none can lose its sign.
+    """Square-root recursive least squares: R of [X, y] = Q R is updated by orthogonal transformations, without inversions.
 
-    ``forgetting`` λ is what old information is multiplied by at each row that comes (or block of rows, one instant's joints
-    say): 1 never forgets, and is least squares of the whole log; 0.99 remembers about a hundred. With ``directional`` it
-    forgets only in directions that the new rows tell about [after Kulhavý 1987], and where they tell much less than usual
-    only as much as they tell: a robot that stands still keeps what it knows, and the covariance cannot wind up. Without, all
-    information fades alike. The covariance is that of parameters that stay as they are, and on the large side.
+    ``forgetting`` λ multiplies old information at each new row (or block of rows, such as the joints of one instant): 1 never
+    forgets and equals least squares of the whole log; 0.99 has a memory of about 100 rows. With ``directional`` forgetting acts
+    only in directions excited by the new rows [after Kulhavý 1987], and with weak excitation at most by the information gained:
+    a robot at rest retains its estimates and the covariance does not wind up. Otherwise all information decays alike. The
+    covariance assumes constant parameters and is conservative.
 
-    ``prior`` and ``prior_scale`` (standard deviations) start it with a belief in units of ``noise``, the standard deviation of
-    y, one number or one for each joint. Without a prior there is no estimate before the rows determine one.
+    ``prior`` and ``prior_scale`` (standard deviations) are the initial estimate, in units of ``noise``, the standard deviation
+    of y, one number or one per joint. Without a prior there is no estimate before the rows determine one.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -52,7 +52,7 @@ class RecursiveLeastSquares(Estimator):
         self.prior, self.prior_scale, self.noise = prior, prior_scale, noise
 
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
-        """From the beginning: the rows of a whole log, row by row where something is forgotten."""
+        """Fit to a whole log from scratch, row by row if forgetting is used."""
         rows, given, labels = checked_rows(X, y, joint, names)
         self._begin(rows.shape[1])
         size = len(rows) if self.forgetting == 1.0 else 1
@@ -63,7 +63,7 @@ class RecursiveLeastSquares(Estimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, *, joint: Any = None) -> Self:
-        """One more row, or the rows of one instant: they count as new together."""
+        """Update with one row, or with the rows of one instant as one block."""
         rows, given = np.atleast_2d(np.asarray(X, float)), np.atleast_1d(np.asarray(y, float))
         if rows.ndim != 2 or given.shape != (len(rows),) or not (np.isfinite(rows).all() and np.isfinite(given).all()):
             raise InputError(f"X must be (rows, parameters) and y (rows,), all finite; got {rows.shape} and {given.shape}")
@@ -72,7 +72,7 @@ class RecursiveLeastSquares(Estimator):
             self._begin(rows.shape[1])
         if rows.shape[1] != self.n_features_in_ or labels.shape != given.shape or (labels < 0).any():
             raise InputError(
-                f"X has {rows.shape[1]} columns, joint {labels.shape} numbers; before, X had {self.n_features_in_}"
+                f"X has {rows.shape[1]} columns and joint shape {labels.shape}; previously X had {self.n_features_in_} columns"
             )
         self._take(rows, given, labels)
         self._learn()
@@ -80,9 +80,9 @@ class RecursiveLeastSquares(Estimator):
 
     def _begin(self, r: int) -> None:
         if not 0.0 < self.forgetting <= 1.0:
-            raise InputError(f"forgetting= is a number from 0 (not included) to 1, got {self.forgetting!r}")
+            raise InputError(f"forgetting= must be in (0, 1], got {self.forgetting!r}")
         if (self.prior is None) != (self.prior_scale is None):
-            raise InputError("a belief to start with is both: prior= and prior_scale=, its standard deviations")
+            raise InputError("an initial estimate needs both prior= and prior_scale= (its standard deviations)")
         self.n_features_in_ = r
         self._factor = np.zeros((r, r + 1))
         self._squares, self.rows_, self._spent = 0.0, 0.0, float(r if self.prior is None else 0)
@@ -91,16 +91,16 @@ class RecursiveLeastSquares(Estimator):
         if self.prior is not None:
             prior, scale = (np.broadcast_to(np.asarray(x, float), (r,)) for x in (self.prior, self.prior_scale))
             if not (scale > 0.0).all():
-                raise InputError("prior_scale= holds standard deviations above zero")
+                raise InputError("prior_scale= takes standard deviations above zero")
             self._factor = np.column_stack([np.diag(1.0 / scale), prior / scale])
             self._solve()
 
     def _take(self, rows: Array, y: Array, labels: Array) -> None:
-        """Forget, then turn the new rows into the factor."""
+        """Forget, then update the factor with the new rows."""
         noise = np.asarray(self.noise, float)
         if not (noise > 0.0).all() or (noise.ndim and int(labels.max()) >= len(noise)):
             raise InputError(
-                f"noise= is a standard deviation above zero, one for all joints or for each; got {self.noise!r:.60}"
+                f"noise= takes a standard deviation above zero, one for all joints or one per joint; got {self.noise!r:.60}"
             )
         weight = np.broadcast_to(noise, labels.shape) if noise.ndim == 0 else noise[labels]
         table = np.column_stack([rows, y]) / weight[:, None]
@@ -111,7 +111,7 @@ class RecursiveLeastSquares(Estimator):
         self._factor = R[:r]
         self._squares += float(np.sum(R[r:, r] ** 2))
         self.rows_ += len(y)
-        # what each joint is off, for the report of its noise
+        # prediction errors of each joint, for its noise estimate
         if self._solve():
             joints = max(len(self._by_joint), int(labels.max()) + 1)
             kept = np.vstack([self._by_joint, np.zeros((joints - len(self._by_joint), 2))]) * self.forgetting
@@ -125,7 +125,7 @@ class RecursiveLeastSquares(Estimator):
         if not self.directional:
             self._factor = np.sqrt(self.forgetting) * self._factor
             return
-        # in units of what is known, the new rows add s² along U, which is 1 − λ where memory is in balance
+        # relative to the current information, the new rows add s² along U; s² = 1 − λ is the steady state
         U, s, _ = np.linalg.svd(_back(self._factor[:, :-1], new.T, transposed=True), full_matrices=False)
         fades = 1.0 - self.forgetting
         kept = np.sqrt(1.0 - np.where(s**2 > FAINT * fades, fades, s**2))
@@ -133,7 +133,7 @@ class RecursiveLeastSquares(Estimator):
 
     def _solve(self) -> bool:
         R, z = self._factor[:, :-1], self._factor[:, -1]
-        # what of each column is beyond those before it stands on the diagonal
+        # the diagonal is the component of each column independent of the previous ones
         beyond, lengths = np.abs(np.diag(R)), np.linalg.norm(R, axis=0)
         self.determined_ = bool((beyond > DEFICIENT * lengths).all())
         if self.determined_:
@@ -141,13 +141,13 @@ class RecursiveLeastSquares(Estimator):
         return self.determined_
 
     @property
-    def condition_(self) -> float:  # type: ignore[override]  # asked for seldom, and dear: not with every row
+    def condition_(self) -> float:  # type: ignore[override]  # expensive and rarely needed: computed on access
         R = self._factor[:, :-1]
         lengths = np.linalg.norm(R, axis=0)
         return float(np.linalg.cond(R / lengths)) if lengths.all() else float("inf")
 
     def _learn(self) -> bool:
-        """β and its covariance, if the rows so far determine them."""
+        """Compute β and its covariance, if the rows so far determine them."""
         if not self.determined_:
             return False
         inverse = _back(self._factor[:, :-1], np.eye(self.n_features_in_))
@@ -160,7 +160,7 @@ class RecursiveLeastSquares(Estimator):
 
 
 def _back(R: Array, b: Array, *, transposed: bool = False) -> Array:
-    """R⁻¹ b, or R⁻ᵀ b, for upper triangular R: LAPACK's own, as checks would take longer than the work."""
+    """Return R⁻¹ b, or R⁻ᵀ b, for upper triangular R: LAPACK directly, since checks would dominate the run time."""
     from scipy.linalg.lapack import dtrtrs
 
     return np.asarray(dtrtrs(R, b, trans=int(transposed))[0])

@@ -1,4 +1,4 @@
-"""Least squares drawn to a prior model: parameters that the log does not show stay where they were believed to be."""
+"""Ridge regression towards a prior model: parameters that the log does not excite stay at the prior."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from dynamis.identification.estimators.estimator import Estimator, checked_rows,
 
 Array = npt.NDArray[Any]
 STRENGTHS = ("evidence", "gcv", "blocks")
-DECADES = 12  # either side of the data's own information: where λ is looked for
-PASSES = 3  # of noise and strength, each found from the other
+DECADES = 12  # search range of λ on either side of the information of the data
+PASSES = 3  # alternating estimates of noise and strength
 
 
 class Ridge(Estimator):
-    """min Σ (y − X β)² / σ_j² + λ Σ ((β − β₀) / s)², the most probable β where belief in the prior model is normal.
+    """min Σ (y − X β)² / σ_j² + λ Σ ((β − β₀) / s)², the maximum a posteriori β for a normal prior.
 
-    ``prior`` is β₀, zero unless given. ``prior_scale`` is s, how far off each parameter may be: numbers in its unit; or one
-    number, a share of the prior (0.2: a fifth), where parameters whose prior is zero may move torques as much as others do;
-    or None, that of parameters that all move the torques alike.
+    ``prior`` is β₀ (default: zero). ``prior_scale`` is s, the prior standard deviation: one value per parameter in its unit; or
+    one number relative to the prior (0.2: 20 %), where parameters with a prior of zero may have the same effect on torques as
+    the others; or None, equal effects of all parameters on the torques.
 
-    ``strength`` is λ, or how it is found: "evidence" (most probable data, [MacKay 1992]), "gcv" (generalised cross-validation
-    [Golub, Heath & Wahba 1979]), "blocks" (each block of rows predicted from the others; ``fit(…, blocks=labels)``). Rows that
-    follow each other closely share their errors: "gcv" then trusts the log too much, "blocks" does not. ``noise`` gives σ_j;
-    otherwise it is estimated.
+    ``strength`` is λ, or the method to choose it: "evidence" (marginal likelihood [MacKay 1992]), "gcv" (generalised
+    cross-validation [Golub, Heath & Wahba 1979]), "blocks" (cross-validation over blocks of rows; ``fit(…, blocks=labels)``).
+    With autocorrelated errors "gcv" overfits the log, "blocks" does not. ``noise`` is σ_j, estimated by default.
 
-    After ``fit``: ``strength_`` (λ), ``effective_`` (how many parameters the log decides), ``shown_`` (of each, the share of
-    the belief's variance that the log took away). The covariance is that of β given log and prior.
+    After ``fit``: ``strength_`` (λ), ``effective_`` (effective number of parameters), ``shown_`` (reduction of the prior
+    variance of each parameter by the log, from 0 to 1). The covariance is the posterior one.
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])  # only the sum shows
@@ -82,16 +81,20 @@ class Ridge(Estimator):
 
     def _blocks(self, blocks: Any, count: int) -> Array | None:
         if isinstance(self.strength, str) and self.strength not in STRENGTHS:
-            raise InputError(f"strength={self.strength!r} is not known; give λ, or choose {', '.join(map(repr, STRENGTHS))}")
+            raise InputError(
+                f"strength={self.strength!r} is not supported; give λ, or choose {', '.join(map(repr, STRENGTHS))}"
+            )
         if not isinstance(self.strength, str) and not 0.0 < self.strength < np.inf:
-            raise InputError(f"strength= is above zero and finite, got {self.strength!r}; without a prior use LeastSquares")
+            raise InputError(
+                f"strength= must be above zero and finite, got {self.strength!r}; without a prior use LeastSquares"
+            )
         if self.strength != "blocks":
             return None
         if blocks is None:
-            raise InputError("strength='blocks' needs to know the block of each row: fit(X, y, blocks=equations.blocks(2.0))")
+            raise InputError("strength='blocks' needs the block of each row: fit(X, y, blocks=equations.blocks(2.0))")
         labels = np.asarray(blocks)
         if labels.shape != (count,) or len(np.unique(labels)) < 3:
-            raise InputError(f"blocks= gives each of the {count} rows a number, at least three different ones")
+            raise InputError(f"blocks= takes one label for each of the {count} rows, with at least three distinct values")
         return labels
 
     def _scale(self, rows: Array, prior: Array, names: Sequence[str] | None) -> Array:
@@ -104,12 +107,12 @@ class Ridge(Estimator):
             if not (scale > 0.0).all():
                 worst = int(np.argmin(scale))
                 label = printable(names[worst]) if names is not None else f"column {worst}"
-                raise InputError(f"prior_scale of {label} is {scale[worst]:g}; how far off a parameter may be is above zero")
+                raise InputError(f"prior_scale of {label} is {scale[worst]:g}; standard deviations must be above zero")
             return scale
         if not self.prior_scale > 0.0:
-            raise InputError(f"prior_scale= is a share of the prior above zero, got {self.prior_scale!r}")
+            raise InputError(f"prior_scale= must be above zero, got {self.prior_scale!r}")
         if not prior.any():
-            raise InputError("prior_scale is a share of the prior, which is zero: give prior=, or a scale for each parameter")
+            raise InputError("prior_scale is relative to the prior, which is zero: pass prior=, or one scale per parameter")
         typical = float(np.median((np.abs(prior) * sizes)[prior != 0.0]))
         return float(self.prior_scale) * np.where(prior != 0.0, np.abs(prior), typical * alike)
 
@@ -141,12 +144,12 @@ def _one_each(value: Any, count: int, what: str, names: Sequence[str] | None) ->
     array = np.asarray(value, float)
     if array.shape != (count,) or not np.isfinite(array).all():
         whose = f" ({', '.join(map(printable, names[:3]))}, …)" if names is not None else ""
-        raise InputError(f"{what}= takes {count} finite numbers, one for each parameter{whose}; got shape {array.shape}")
+        raise InputError(f"{what}= takes {count} finite numbers, one per parameter{whose}; got shape {array.shape}")
     return array
 
 
 def _noise(residual: Array, leverage: Array, labels: Array, before: Array, largest: float) -> Array:
-    """Each joint's noise, or what it was taken for before where its rows do not show it."""
+    """Return each joint's noise; the previous value if its rows do not show it."""
     over = np.bincount(labels, 1.0 - leverage, len(before))
     squares = np.bincount(labels, residual**2, len(before)) / np.maximum(over, 1e-9)
     found = np.where(followed(leverage, labels, len(before)), before, np.sqrt(squares))
@@ -158,7 +161,7 @@ def _variance(u: Array, effective: float) -> float:
 
 
 def _unlikely(s: Array, along: Array, beyond: float, count: int) -> Callable[[float], float]:
-    """− log of the probability of the data, over all β of the prior, with the noise's size at its best."""
+    """Return the negative log marginal likelihood, with the noise level optimized."""
 
     def cost(strength: float) -> float:
         share = strength / (s**2 + strength)
@@ -176,7 +179,7 @@ def _cross_validated(s: Array, along: Array, beyond: float, count: int) -> Calla
 
 
 def _left_out(Z: Array, y: Array, blocks: Array) -> Callable[[float], float]:
-    """The squares of what each block is off when predicted from the others, whose normal equations are diagonal."""
+    """Return the squared errors of each block predicted from the others, with diagonal normal equations."""
     whole, wanted = Z.T @ Z, Z.T @ y
     parts = []
     for label in np.unique(blocks):
@@ -191,7 +194,7 @@ def _left_out(Z: Array, y: Array, blocks: Array) -> Callable[[float], float]:
 
 
 def _least(cost: Callable[[float], float], largest: float) -> float:
-    """The λ of least cost: the best of a grid, then the bottom of the valley around it."""
+    """Return the λ of least cost: the best of a grid, refined."""
     from scipy.optimize import minimize_scalar
 
     grid = np.log(largest) + np.log(10.0) * np.linspace(-DECADES, DECADES, 4 * DECADES + 1)

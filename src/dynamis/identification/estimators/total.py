@@ -12,21 +12,21 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows, noise_of_each
 
 Array = npt.NDArray[Any]
-NOT_GENERIC = 1e-7  # share of y in the direction of least noise: below it the solution runs away
-SAME = 1e-8  # relative distance of the two least singular values below which either is as good
+NOT_GENERIC = 1e-7  # component of the smallest singular vector along y: below it the solution diverges
+SAME = 1e-8  # relative difference of the two smallest singular values below which they are equal
 
 
 class TotalLeastSquares(Estimator):
     """The smallest change of X and y, in units of their noise, that makes y = X β exact.
 
-    ``column_noise`` (parameters) is the standard deviation of each column's errors, zero for columns that are exact (mixed
-    problem, solved by [Golub, Hoffman & Stewart 1987]); None takes all columns for as noisy as y. Only ratios to the noise of y
-    count, so both may be wrong by a common factor. ``noise`` is that of y: one number, or one for each joint, whose rows then
-    count in its unit, X and y alike. Errors are taken for independent of each other and from row to row.
+    ``column_noise`` (parameters) is the standard deviation of each column's errors, zero for exact columns (mixed problem,
+    solved by [Golub, Hoffman & Stewart 1987]); None assumes the noise of y in all columns. Only ratios to the noise of y
+    matter, so a common factor has no effect. ``noise`` is that of y: one number, or one per joint, which then scales the rows
+    of X and y alike. Errors are assumed independent of each other and from row to row.
 
-    After ``fit``, ``noise_`` is that of y; ``column_noise_`` that of the columns as the log shows it. The covariance is of
-    first order [Fuller 1987, §2.2]; where errors are a large part of the columns it is too small. A problem without a solution
-    of this kind (not generic) is refused, naming the columns that are to blame.
+    After ``fit``, ``noise_`` is that of y and ``column_noise_`` that of the columns, as estimated from the log. The covariance
+    is of first order [Fuller 1987, §2.2]; with large errors in the columns it is too small. A non-generic problem, which has no
+    solution, raises an error that names the columns.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -46,7 +46,7 @@ class TotalLeastSquares(Estimator):
         count, r = rows.shape
         given_noise = noise_of_each(self.noise, int(labels.max()) + 1)
         weight = given_noise[labels]
-        typical = float(np.sqrt(np.mean(weight**2)))  # the noise of y in whose company that of the columns is as given
+        typical = float(np.sqrt(np.mean(weight**2)))  # the noise of y to which that of the columns refers
         spread = np.ones(r) if self.column_noise is None else self._column_noise(r, names) / typical
         table = np.column_stack([rows, given]) / weight[:, None]
         noisy = spread > 0.0
@@ -59,7 +59,7 @@ class TotalLeastSquares(Estimator):
         beta = np.empty(r)
         beta[order[exact:]] = ends
         beta[order[:exact]] = np.linalg.solve(R[:exact, :exact], R[:exact, r] - R[:exact, exact:r] @ ends) if exact else []
-        # the size of the noise, in the units it was given in, and what it makes of the moments of the columns
+        # the estimated noise level, and its effect on the moments of the columns
         size = least**2 / (count - r)
         moments = R[:, :r][:, np.argsort(order)]
         M = moments.T @ moments / count - size * np.diag(spread**2)
@@ -77,12 +77,12 @@ class TotalLeastSquares(Estimator):
         spread = np.asarray(self.column_noise, float)
         if spread.shape != (count,) or not (spread >= 0.0).all():
             whose = f" ({', '.join(map(printable, names[:3]))}, …)" if names is not None else ""
-            raise InputError(f"column_noise= takes {count} numbers from zero on, for each parameter{whose}; got {spread!r:.80}")
+            raise InputError(f"column_noise= takes {count} numbers ≥ 0, one per parameter{whose}; got {spread!r:.80}")
         return spread
 
 
 def _smallest(R: Array, spread: Array, label: Sequence[str]) -> tuple[Array, float]:
-    """β of the noisy columns, and the least singular value of [X, y] in units of noise."""
+    """Return β of the noisy columns, and the smallest singular value of [X, y] in units of noise."""
     if not len(spread):
         return np.zeros(0), float(np.linalg.norm(R))
     _, s, Vt = np.linalg.svd(R / np.append(spread, 1.0))
@@ -91,7 +91,7 @@ def _smallest(R: Array, spread: Array, label: Sequence[str]) -> tuple[Array, flo
     if abs(last[-1]) < NOT_GENERIC or s[-2] - s[-1] < SAME * s[-2]:
         blamed = [printable(label[k]) for k in np.argsort(-np.abs(last[:-1]))[:3] if abs(last[k]) > 0.1]
         raise InputError(
-            f"total least squares has no solution here: the noise can explain {' and '.join(blamed) or 'a direction'} away "
-            "altogether. Say less noise for these columns (column_noise=), excite them more, or use LeastSquares"
+            f"total least squares has no solution: the noise can explain {' and '.join(blamed) or 'a direction'} entirely. "
+            "Reduce column_noise= of these columns, excite them more, or use LeastSquares"
         )
     return -last[:-1] / last[-1] / spread, float(s[-1])

@@ -1,8 +1,8 @@
-"""All that least squares asks of a log, in constant memory: for each joint a triangular matrix.
+"""Sufficient statistics of least squares in constant memory: a triangular matrix for each joint.
 
-The rows of joint j are those of Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept, for any
-weighting of joints, any prior and any constraint can be solved with R_j instead of A_j [tall and skinny QR]. Rows come in
-blocks whose length is fixed: cut a log wherever you like, and every bit is the same.
+The rows of joint j are Y_j π = τ_j; of the matrix A_j = [Y_j, τ_j] only R_j of A_j = Q_j R_j is kept (tall-skinny QR), which
+is sufficient for any weighting of joints, any prior and any constraint. Rows are processed in blocks of fixed length: the
+result is bit-identical however a log is split.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 CLEAR = 1e-6
-TALL = 8  # rows for a column, from which products are worth it
+TALL = 8  # rows per column above which normal equations are faster
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """For each joint: the columns that can show in its torque, R of [X, y] over them, and the rows it stands for.
+    """For each joint: the columns that affect its torque, R of [X, y] over them, and the number of rows.
 
-    ``names`` are those of the parameters. ``exact`` says that every row went through reflections; otherwise whole blocks went
-    through products, where parameters are known to the square of the condition number times rounding. `merge` puts evidence
-    together; estimators take it with ``fit_evidence``.
+    ``names`` are the parameter names. ``exact`` means that every row was reduced by Householder reflections; otherwise full
+    blocks use normal equations, with an error of the squared condition number times rounding. `merge` combines evidence;
+    estimators fit it with ``fit_evidence``.
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class Evidence:
     exact: bool = True
 
     def factors(self) -> list[Array]:
-        """R of [X, y] over all columns, joint by joint."""
+        """Return R of [X, y] over all columns, for each joint."""
         full = []
         for columns, R in zip(self.columns, self.R, strict=True):
             wide = np.zeros((len(R), len(self.names) + 1))
@@ -50,30 +50,30 @@ class Evidence:
         return full
 
     def stacked(self, weights: Any = None) -> tuple[Array, Array, float]:
-        """(R, z, rest) of all joints with these weights: |W (y − X β)|² = |z − R β|² + rest²."""
+        """Return (R, z, rest) of all joints with these weights: |W (y − X β)|² = |z − R β|² + rest²."""
         scale = np.ones(len(self.R)) if weights is None else np.asarray(weights, float)
         whole = by_reflections(np.vstack([w * F for w, F in zip(scale, self.factors(), strict=True)]))
         r = len(self.names)
         return whole[:r, :r], whole[:r, r], float(abs(whole[r, r])) if len(whole) > r else 0.0
 
     def __repr__(self) -> str:
-        return f"<Evidence about {len(self.names)} parameters: {self.samples} samples, {int(self.counts.sum())} rows>"
+        return f"<Evidence: {len(self.names)} parameters, {self.samples} samples, {int(self.counts.sum())} rows>"
 
     def _repr_html_(self) -> str:
         return evidence_card(self)
 
 
 def merge(parts: Iterable[Evidence]) -> Evidence:
-    """What several logs say together, in their order."""
+    """Combine the evidence of several logs, in their order."""
     found = list(parts)
     if not found:
-        raise InputError("there is no evidence to put together")
+        raise InputError("no evidence given to merge")
     first = found[0]
     for other in found[1:]:
         if other.names != first.names or any(
             not np.array_equal(a, b) for a, b in zip(first.columns, other.columns, strict=True)
         ):
-            raise InputError("evidence about different parameters cannot be put together: use one model for all logs")
+            raise InputError("evidence of different parameters cannot be merged: use one model for all logs")
     R = tuple(by_reflections(np.vstack([part.R[j] for part in found])) for j in range(len(first.R)))
     counts = np.sum([part.counts for part in found], axis=0)
     return replace(
@@ -82,25 +82,25 @@ def merge(parts: Iterable[Evidence]) -> Evidence:
 
 
 def nothing(names: Sequence[str], joints: Sequence[str], pattern: Array) -> Evidence:
-    """Of no rows at all."""
+    """Return the evidence of zero rows."""
     columns = tuple(np.flatnonzero(row) for row in pattern)
     R = tuple(np.zeros((0, len(c) + 1)) for c in columns)
     return Evidence(tuple(names), tuple(joints), columns, R, np.zeros(len(columns), int))
 
 
 def by_reflections(A: Array) -> Array:
-    """R of A = Q R, to the last bit that A's own rounding allows."""
-    if not len(A):  # LAPACK has no use for it, and says so on the terminal
+    """Return R of A = Q R by Householder reflections, accurate to rounding of A."""
+    if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
         return np.zeros(A.shape)
     R, *_ = scipy.linalg.lapack.dgeqrf(A)
     return np.asarray(np.triu(R[: min(A.shape)]))
 
 
 def by_products(A: Array, gram: Array) -> Array:
-    """The same from AᵀA, several times faster; the last column is y. Directions that AᵀA does not show are left out.
+    """Return R from AᵀA by Cholesky, several times faster; the last column is y. Directions below rounding are omitted.
 
-    What rounding does to AᵀA is small beside its largest entries, so it matters only where all evidence together is weak in a
-    direction, by the square of the condition number: that is looked at when parameters are estimated.
+    Rounding of AᵀA is small relative to its largest entries, so it matters only if the whole evidence is weak in a direction,
+    by the squared condition number; the estimators check this.
     """
     r = len(gram) - 1
     scale = np.sqrt(np.diag(gram)[:r])
@@ -114,7 +114,7 @@ def by_products(A: Array, gram: Array) -> Array:
     rest = gram[r, r] - z @ z
     if rest > CLEAR * gram[r, r]:
         whole[rank, r] = np.sqrt(rest)
-    else:  # a small difference of squares would be rounding: then from the rows
+    else:  # a small difference of squares would be rounding: compute it from the rows
         beta = np.zeros(r)
         beta[order[:rank]] = _solved(U[:, :rank], z) / scale[order[:rank]]
         whole[rank, r] = np.linalg.norm(A[:, r] - A[:, :r] @ beta)
@@ -122,5 +122,5 @@ def by_products(A: Array, gram: Array) -> Array:
 
 
 def _solved(U: Array, b: Array, trans: int = 0) -> Array:
-    """U⁻¹ b, or U⁻ᵀ b; U is upper triangular, and LAPACK has no use for one without rows."""
+    """Return U⁻¹ b, or U⁻ᵀ b; U is upper triangular, and LAPACK rejects an empty one."""
     return np.asarray(scipy.linalg.lapack.dtrtrs(U, b, trans=trans)[0]).reshape(-1) if len(b) else b

@@ -1,7 +1,7 @@
-"""Logs too long for memory, and folders of logs: read in stretches, prepared in windows, reduced to evidence on the way.
+"""Logs larger than memory, and folders of logs: read in chunks, prepared in windows, reduced to evidence.
 
-A window is prepared together with a margin on either side, as wide as its filter remembers, and then loses it: inside, it is
-what the whole log would have given. Windows stand at fixed places in the log, so the size of the stretches changes nothing.
+A window is prepared with a margin on either side, as wide as the filter's memory, which is then dropped: the result equals
+that of the whole log. Windows are at fixed positions in the log, so the chunk size has no effect.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from dynamis.identification.signals.prepare import prepare, rows_kept
 from dynamis.robot import Robot
 
 WINDOW = 131_072  # samples
-LOOKED_AT = 1000  # samples at the beginning, to tell the period
-UNEVEN = 0.5  # of a period: stamps farther from an even clock than this are a gap
+LOOKED_AT = 1000  # samples at the beginning, for the sampling period
+UNEVEN = 0.5  # periods: a larger deviation from an even clock is a gap
 PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
 class LongLog:
-    """How long logs are read: the ``mapping`` of their columns, and what `prepare` is told.
+    """Settings for reading long logs: the ``mapping`` of their columns, and the arguments of `prepare`.
 
-    ``cutoff`` is needed unless velocities and accelerations are ``logged``: a window cannot look for one that fits all others.
+    ``cutoff`` is required unless velocities and accelerations are ``logged``: it cannot be chosen from one window.
     """
 
     mapping: Any = None
@@ -56,11 +56,9 @@ class LongLog:
     options: dict[str, Any] = field(default_factory=dict)
 
     def samples(self, path: PathLike, robot: Robot) -> Iterator[Samples]:
-        """The prepared samples of a log of one uninterrupted run, window by window."""
+        """Yield the prepared samples of a log of one uninterrupted run, window by window."""
         if self.cutoff is None and set(self.logged) != {"v", "a"}:
-            raise InputError(
-                "a long log needs cutoff= in Hz, or logged=('v', 'a') where velocities and accelerations are in it"
-            )
+            raise InputError("a long log needs cutoff= in Hz, or logged=('v', 'a') if it contains velocities and accelerations")
         chunks = log_chunks(path, robot, self.mapping, self.size)
         if self.cutoff is None:
             for log, period in _on_even_clock(chunks):
@@ -75,9 +73,9 @@ class LongLog:
             )  # fmt: skip
             if len(ready) != 1 or len(ready[0]) != len(log):
                 raise InputError(
-                    f"{printable(str(path))}: a long log must be one run without gaps; cut it into files at its gaps"
+                    f"{printable(str(path))}: a long log must be one run without gaps; split it into files at its gaps"
                 )
-            # filters have not settled where the log begins and where it ends: there no window lies beside
+            # filters have not settled at the beginning and the end of the log, where there is no adjacent window
             edge = int(np.ceil(1.0 / (self.cutoff * period) - 1e-9))
             inside = slice(before or edge, len(log) - (after or edge))
             if len(log) <= 2 * edge:
@@ -85,11 +83,11 @@ class LongLog:
             yield ready[0][inside]
 
     def _as_logged(self, log: Log, robot: Robot, period: float) -> Samples:
-        """Nothing is to be derived, so nothing needs a margin."""
+        """Yield logged signals: nothing is differentiated, so no margin is needed."""
         raw = Measured.of(log, robot, self.transmission, None)
         if raw.v is None or raw.a is None:
             raise InputError(
-                f"{printable(raw.source)} holds no velocities or no accelerations: give cutoff= in Hz to derive them"
+                f"{printable(raw.source)} has no velocities or no accelerations: pass cutoff= in Hz to derive them"
             )
         q, v, a, tau = (raw.at_joints(name, getattr(raw, name)) for name in ("q", "v", "a", "tau"))
         use = None if self.slow is None else np.abs(v) >= self.slow
@@ -105,13 +103,13 @@ class LongLog:
 
     def _margin(self, period: float) -> int:
         assert self.cutoff is not None
-        wide = 3 * margin(period, self.cutoff) // 2  # differences enlarge what is left
+        wide = 3 * margin(period, self.cutoff) // 2  # differentiation amplifies transients
         if self.slow is not None and self.parallel is not None:
-            wide += margin(period, self.parallel)  # slow is what is slow after it
+            wide += margin(period, self.parallel)  # low velocities are detected after this filter
         return wide
 
     def evidence(self, base: BaseParameters, path: PathLike, progress: Callable[[int], None] | None = None) -> Evidence:
-        """What a log says, in memory that does not grow with it."""
+        """Reduce a log to evidence, in constant memory."""
         stream = Stream(base, self.exact)
         done = 0
         for piece in self.samples(path, base.model.robot):
@@ -133,14 +131,14 @@ def evidence_of_logs(
     scheduler: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evidence:
-    """What several logs say together; with a Dask ``scheduler``'s address its workers read them.
+    """Reduce several logs to evidence, merged; with the address of a Dask ``scheduler``, on its workers.
 
-    Logs are put together in the order of ``paths``, whoever was first: the result does not depend on the workers.
+    Logs are merged in the order of ``paths``, so the result does not depend on the workers.
     """
     reading = reading or LongLog()
     files = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not files:
-        raise InputError("there are no logs")
+        raise InputError("no logs given")
     found: list[Evidence] = []
     with _workers(scheduler) as executor:
         if executor is None:
@@ -162,7 +160,7 @@ def evidence_of_logs(
 def _remote(description: Any, settings: dict[str, Any], independent: Any, reading: LongLog, path: str) -> Evidence:
     base = base_parameters(LinearModel(Robot(description), **settings))
     if not np.array_equal(base.independent, independent):
-        raise InputError("a worker finds other base parameters: it runs another version")
+        raise InputError("a worker has computed other base parameters: it runs another version of Dynamis")
     return reading.evidence(base, path)
 
 
@@ -189,7 +187,7 @@ def _on_even_clock(chunks: Iterator[Log]) -> Iterator[tuple[Log, float]]:
 
 
 def _long_enough(chunks: Iterator[Log]) -> Iterator[Log]:
-    """The same stretches, the first of them long enough to tell the period."""
+    """Yield the same chunks, the first of them long enough to estimate the period."""
     first: list[Log] = []
     for chunk in chunks:
         first.append(chunk)
@@ -201,20 +199,20 @@ def _long_enough(chunks: Iterator[Log]) -> Iterator[Log]:
 
 
 def _period_of(log: Log) -> float:
-    """The median of the first steps tells which of them are even, and their mean the period."""
+    """Return the period: the mean of the first steps that are close to their median."""
     if len(log) < 2:
-        raise InputError(f"{log.where(0)}: one sample is no log")
+        raise InputError(f"{log.where(0)}: the log has only one sample")
     steps = np.diff(log.t[:LOOKED_AT])
     usual = float(np.median(steps))
     if not usual > 0.0:
-        raise InputError(f"{log.where(1)}: times do not increase")
+        raise InputError(f"{log.where(1)}: times are not increasing")
     uneven = np.flatnonzero(np.abs(steps - usual) > UNEVEN * usual)
     even = steps[: uneven[0]] if len(uneven) else steps
     return float(even.mean()) if len(even) else usual
 
 
 def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterator[tuple[Log, int, int, float]]:
-    """(log, before, after, period): stretches at fixed places with what lies around them, on an even clock."""
+    """Yield (log, before, after, period): windows at fixed positions with their margins, on an even clock."""
     held: list[Log] = []
     count, start, period, wide, zero = 0, 0, 0.0, 0, 0.0
     for chunk in _long_enough(chunks):
@@ -239,13 +237,13 @@ def _windows(chunks: Iterator[Log], margin_of: Callable[[float], int]) -> Iterat
 
 
 def _even(log: Log, zero: float, period: float, first: int) -> Log:
-    """The same samples at times without jitter; an error names the first gap, or the first number that is none."""
+    """Return the samples at times without jitter; an error names the first gap or non-finite number."""
     for name in SIGNALS:
         values = getattr(log, name)
         if values is not None and len(bad := not_finite(values)):
             at, joint = map(int, bad[0])
             column = printable(log.column(name, joint))
-            raise InputError(f"column {column} holds {values[at, joint]} at {log.where(at)}; remove it, and cut the log there")
+            raise InputError(f"column {column} is {values[at, joint]} at {log.where(at)}; remove it, and split the log there")
     even = zero + period * (first + np.arange(len(log)))
     steps = np.diff(log.t)
     gaps = np.flatnonzero(np.abs(steps - period) > UNEVEN * period)
@@ -256,5 +254,5 @@ def _even(log: Log, zero: float, period: float, first: int) -> Log:
 
 
 def _gap(log: Log, at: int, step: float, period: float) -> str:
-    apart = f"{step:.6g} s after the sample before, where others are {period:.6g} s apart"
-    return f"{log.where(at)}: {apart}; cut the log there"
+    apart = f"{step:.6g} s after the previous sample, but the sampling period is {period:.6g} s"
+    return f"{log.where(at)}: {apart}; split the log there"

@@ -1,4 +1,4 @@
-"""A log of any length reduced to evidence as it comes: chunks of any size go in, blocks of one size are worked off."""
+"""Streaming reduction of a log of any length to evidence: input in chunks of any size, processed in blocks of fixed size."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-ARRAYS = ("t", "q", "v", "a", "tau", "use")  # of samples
-BLOCK = 8192  # rows, of which one triangle is made
-TOGETHER = 16  # triangles that are made one
-TOGETHER_AT_MOST = 5  # samples in one compiled function
-MOST_THREADS = 16  # each of them keeps a block
-AHEAD = 2  # blocks that wait until a thread is free
-TILE = 2048  # samples whose regressor is looked at while it is in the cache
-SUMMED = 1024  # rows whose products are taken at once
+ARRAYS = ("t", "q", "v", "a", "tau", "use")  # attributes of Samples
+BLOCK = 8192  # rows per triangular factor
+TOGETHER = 16  # triangular factors merged at once
+TOGETHER_AT_MOST = 5  # samples averaged in one compiled function
+MOST_THREADS = 16  # each holds one block
+AHEAD = 2  # blocks queued per thread
+TILE = 2048  # samples whose regressor is processed while in the cache
+SUMMED = 1024  # rows per matrix product
 
 
 class Stream:
-    """Evidence that grows: `push` samples of one uninterrupted run, then `finish`.
+    """Incremental evidence: `push` samples of one uninterrupted run, then `finish`.
 
-    The samples' own filter (``parallel``, ``every``) is applied. Whatever the sizes of the pieces pushed, the result is the
-    same. ``exact`` takes reflections for all rows instead of products for whole blocks: several times slower, and needed only
-    for parameters that are very hard to tell apart.
+    The samples' own filter (``parallel``, ``every``) is applied. The result does not depend on the chunk sizes. ``exact`` uses
+    Householder reflections for all rows instead of normal equations for full blocks: several times slower, and needed only for
+    very ill-conditioned parameters.
     """
 
     def __init__(self, base: BaseParameters, exact: bool = False) -> None:
@@ -58,14 +58,14 @@ class Stream:
         self._broken = False
 
     def push(self, samples: Samples) -> None:
-        """More of the same run; its arrays are copied, since they are looked at later."""
+        """Add samples of the same run; the arrays are copied, since they are processed later."""
         copied: dict[str, Any] = {name: getattr(samples, name).copy() for name in ARRAYS}
         self.take(replace(samples, **copied))
 
     def take(self, samples: Samples) -> None:
-        """The same of arrays that will not change."""
+        """Add samples without copying; the arrays must not change afterwards."""
         if self._broken:
-            raise InputError("this stream was interrupted, and what it holds is not whole: begin again with another")
+            raise InputError("this stream was interrupted and is incomplete: start a new one")
         robot = self.base.model.robot
         if samples.q.shape[1] != robot.nq or samples.tau.shape[1] != robot.n:
             raise InputError(
@@ -77,18 +77,18 @@ class Stream:
             self._filter = own
             self._smooth_torque, self._past = samples.smooth_torque, Past(self.base.model)
         elif own != self._filter or samples.smooth_torque != self._smooth_torque:
-            raise InputError("the pieces of a run must have one period and one filter; finish one run before the next begins")
+            raise InputError("all chunks of a run must have the same period and filter; finish one run before the next")
         self._waiting.append((samples, self._past.advance(samples.q)))
         self._count += len(samples)
         while self._count >= max(self._needed(BLOCK), BLOCK * own.every):
             self._work_off(BLOCK)
 
     def finish(self) -> Evidence:
-        """What the run says, with all that was still waiting."""
+        """Return the evidence of the run, including all remaining samples."""
         if self._broken:
-            raise InputError("this stream was interrupted, and what it holds is not whole: begin again with another")
+            raise InputError("this stream was interrupted and is incomplete: start a new one")
         if self._filter is not None and (left := self._filter.rows(self._count)):
-            self._work_off(left)  # a block at most
+            self._work_off(left)  # at most one block
         while self._underway:
             self._keep_next()
         self._waiting, self._count, self._filter = [], 0, None
@@ -100,8 +100,8 @@ class Stream:
         return (rows - 1) * self._filter.every + len(self._filter.taps)
 
     def _work_off(self, rows: int) -> None:
-        """A block of so many rows; then its samples are dropped, but for those the next row needs. With several threads it is
-        only begun here, while more samples come; what blocks say is put together in their order, whoever is first."""
+        """Process a block of this many rows, and drop its samples except those the next row needs. With several threads it is
+        only submitted here; results are merged in the order of the blocks."""
         assert self._filter is not None
         block = self._first(self._needed(rows))
         self._drop(min(rows * self._filter.every, self._count))
@@ -110,13 +110,13 @@ class Stream:
             self._keep_next()
 
     def _begun(self, run: Samples, past: Array) -> Callable[[], Evidence]:
-        """How to have the evidence of a block, which a thread begins to make where there are several."""
+        """Return a function that gives the evidence of a block, which is computed in a thread if there are several."""
         if self._threads is None:
             return functools.partial(self._evidence, run, past)
         return self._threads.submit(self._evidence, run, past).result
 
     def _keep_next(self) -> None:
-        self._broken = True  # unless this ends as it should
+        self._broken = True  # until completed
         self._keep(self._underway.popleft()())
         self._broken = False
 
@@ -126,7 +126,7 @@ class Stream:
             self._parts = [merge(self._parts)]
 
     def _first(self, count: int) -> tuple[Samples, Array]:
-        """The samples that have waited longest; copied only where they came in several pieces."""
+        """Return the first samples in the queue; copied only if they span several chunks."""
         parts: list[tuple[Samples, Array]] = []
         for run, past in self._waiting:
             parts.append((run[:count], past[:count]))
@@ -145,9 +145,9 @@ class Stream:
             run, past = self._waiting[0]
             self._waiting[0] = run[count:], past[count:]
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is too large shows in the end
+    @np.errstate(over="ignore", invalid="ignore")  # overflow is checked at the end
     def _evidence(self, run: Samples, past: Array) -> Evidence:
-        """One block. The entries of all joints stand side by side, each joint's torque behind its columns."""
+        """Reduce one block. The entries of all joints are in one row, each joint's torque after its columns."""
         assert self._filter is not None
         filtered, columns = self._filter, self._nothing.columns
         rows, step = filtered.rows(len(run)), max(1, TILE // filtered.every)
@@ -155,7 +155,7 @@ class Stream:
         edges = np.concatenate([[0], np.cumsum(widths)])
         g = _averaged_at_once(filtered)
         function = _entry_function(self.base, g)
-        again = max(0, len(filtered.taps) - filtered.every) // g  # means that the next tile needs too
+        again = max(0, len(filtered.taps) - filtered.every) // g  # means shared with the next tile
         entries, work = room = self._room(int(edges[-1]), step * filtered.every // g + again)
         centres = filtered.centres(len(run))
         use = run.use[centres]
@@ -163,7 +163,7 @@ class Stream:
         grams = [np.zeros((w, w)) for w in widths]
         middles = filtered.middles(run.tau) if run.smooth_torque else None
         summed = known = 0
-        for low in range(0, rows, step):  # while a tile is in the cache
+        for low in range(0, rows, step):  # while the tile is in the cache
             high = min(low + step, rows)
             end = (high - 1) * filtered.every + len(filtered.taps)
             piece = slice(low * filtered.every + known * g, end)
@@ -197,7 +197,7 @@ class Stream:
         )
 
     def _room(self, width: int, longest: int) -> tuple[Array, Array]:
-        """Memory for a block and a tile, used again and again: fresh memory is slow to touch."""
+        """Reusable memory for a block and a tile: touching fresh memory is slow."""
         with contextlib.suppress(IndexError):
             room = self._rooms.pop()
             if len(room[1]) >= longest:
@@ -205,16 +205,16 @@ class Stream:
         return np.empty((BLOCK, width)), np.empty((longest, width))
 
     def __repr__(self) -> str:
-        return f"<Stream of evidence about {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
+        return f"<Stream of evidence: {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
 
 
 def _check_finite(matrices: Iterable[Array]) -> None:
     if not all(np.isfinite(M).all() for M in matrices):
-        raise InputError("the samples hold numbers too large to compute with: look at their units")
+        raise InputError("the samples contain numbers that overflow: check their units")
 
 
 def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> Evidence:
-    """The evidence of one run or of several, each finished before the next.
+    """Reduce one or several runs to evidence.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -236,14 +236,14 @@ def evidence(base: BaseParameters, samples: Samples | Iterable[Samples], *, exac
 
 
 def _averaged_at_once(filtered: Decimation) -> int:
-    """How many samples the compiled function takes the mean of: where the filter averages first, fewer numbers are stored."""
+    """Return the number of samples averaged by the compiled function: averaging before the filter saves memory."""
     return max(d for d in range(1, TOGETHER_AT_MOST + 1) if filtered.averaged % d == 0)
 
 
 @functools.lru_cache(maxsize=8)
 def _entry_function(base: BaseParameters, samples: int) -> Any:
-    """The entries of the regressor that can differ from zero and the torque, joint by joint, as one compiled vector: their
-    mean over so many samples."""
+    """Return a compiled function of the structurally non-zero regressor entries and the torque of each joint, averaged over
+    this many samples."""
     pattern, robot = base.pattern, base.model.robot
     sizes: dict[str, Any] = {"q": robot.nq, "v": robot.n, "a": robot.n, "past": base.model.past_size, "tau": robot.n}
 

@@ -1,9 +1,9 @@
-"""Exciting motions: what a robot should do so that its log tells its parameters.
+"""Excitation trajectories: motions whose log identifies the parameters of a robot.
 
-In reading order: `basis` (motions that are linear in coefficients), `fourier` and `splines` (two kinds), `tracing` (functions
-of a state with gradients), `information` and `criteria` (how much a motion tells), `regions` and `limits` (what it must stay
-within), `aggregation` (limits as few smooth functions) and `checking` (limits at every time), `start` (where it starts),
-`search`, `design` (all together), `excitation` (the result), `files` and `plots`.
+In reading order: `basis` (motions linear in coefficients), `fourier` and `splines` (two bases), `tracing` (functions of a state
+with gradients), `information` and `criteria` (optimality of a motion), `regions` and `limits` (constraints), `aggregation`
+(constraints as few smooth functions) and `checking` (constraints at every time), `start` (start configuration), `search`,
+`design` (the complete design), `excitation` (the result), `files` and `plots`.
 """
 
 from dynamis.identification.excitation.basis import Basis

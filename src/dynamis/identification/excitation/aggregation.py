@@ -1,4 +1,4 @@
-"""Thousands of limits on a grid as a few smooth functions: one a row, the smooth maximum of its excess over time."""
+"""Constraint aggregation: thousands of limits on a time grid as a few smooth functions, one smooth maximum per row."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Array = npt.NDArray[Any]
 
 
 class Aggregated:
-    """g(c) ≤ 0 with gradients, on a grid of times: never less than the largest excess on it [Kreisselmeier & Steinhauser].
+    """g(c) ≤ 0 with gradients, on a time grid: an upper bound of the largest violation [Kreisselmeier & Steinhauser].
 
-    ``extra`` (one array a kind of limit) makes bounds narrower, by what a finer grid has found between the points.
+    ``extra`` (one array per kind of limit) tightens the bounds by violations found between the grid points.
     """
 
     def __init__(self, basis: Basis, rows: Sequence[Rows], count: int) -> None:
@@ -31,12 +31,12 @@ class Aggregated:
         return q0 + phi @ c, phi_dot @ c, phi_ddot @ c
 
     def worst(self, q0: Array, c: Array) -> float:
-        """The largest excess on the grid."""
+        """Return the largest violation on the grid."""
         state = self.states(q0, c)
         return max(float(rows.excess(rows.values(*state)).max()) for rows in self.rows)
 
     def values_and_jacobian(self, q0: Array, c: Array, sharpness: float) -> tuple[Array, Array]:
-        """(k,) and (k, size, n)."""
+        """Return (k,) and (k, size, n)."""
         state = self.states(q0, c)
         values, slopes = [], []
         for rows, kept, extra in zip(self.rows, self.bounded, self.extra, strict=True):
@@ -51,7 +51,7 @@ class Aggregated:
             slope = np.zeros((len(kept), self.phi[0].shape[1], n))
             slope[np.arange(len(kept)), :, kept] = (self.phi[rows.order].T @ weights).T[kept]
             return slope
-        # one pull for each row: weights that are zero for the others
+        # one backward pass per row, with zero weights for the others
         single = np.zeros((len(kept), count, weights.shape[1]))
         single[np.arange(len(kept)), :, kept] = weights.T[kept]
         assert rows.traced is not None
@@ -60,7 +60,7 @@ class Aggregated:
 
 
 def _smooth_maximum(rows: Rows, values: Array, extra: Array, sharpness: float) -> tuple[Array, Array]:
-    """(m,) over time and both bounds, and its slopes (N, m) by the values."""
+    """Return (m,) over time and both bounds, and its derivatives (N, m) by the values."""
     over, under = (values - rows.upper) / rows.scale + extra, (rows.lower - values) / rows.scale + extra
     top = np.maximum(over.max(axis=0), under.max(axis=0))
     safe_top = np.where(np.isfinite(top), top, 0.0)

@@ -1,4 +1,4 @@
-"""What motions are made of: functions of time that they are linear in, q(t) = q₀ + Φ(t) c."""
+"""Motion bases: functions of time with linear coefficients, q(t) = q₀ + Φ(t) c."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SHORTEST, LONGEST = 1e-3, 1e6  # s
 
 
 def checked_duration(duration: Any) -> float:
-    """Seconds that a motion of a robot can take."""
+    """Return a validated duration in seconds."""
     found = positive(duration, "duration")
     if not SHORTEST <= found <= LONGEST:
-        raise InputError(f"duration must be from {SHORTEST:g} to {LONGEST:g} s, got {found:g}")
+        raise InputError(f"duration must be between {SHORTEST:g} and {LONGEST:g} s, got {found:g}")
     return found
 
 
 class Basis(ABC):
-    """Functions of time from 0 to ``duration``; each joint has one coefficient for each: c is (size, n)."""
+    """Functions of time from 0 to ``duration``, with one coefficient per joint for each: c is (size, n)."""
 
     kind: str
     duration: float
@@ -33,41 +33,41 @@ class Basis(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many functions there are."""
+        """Number of functions."""
 
     @property
     @abstractmethod
     def finest(self) -> int:
-        """How often the quickest of them swings from start to end: what a grid must resolve."""
+        """Number of oscillations of the fastest function over the duration, which a grid must resolve."""
 
     @abstractmethod
     def derivative(self, t: Any, order: int = 0) -> Array:
-        """(N, size): the functions at N times, differentiated so many times."""
+        """Return (N, size): the derivatives of this order of the functions at N times."""
 
     @abstractmethod
     def bound(self, c: Array, order: int) -> Array:
-        """(n,): what |dᵏ(Φ c)/dtᵏ|, k at least 1, does not exceed at any time."""
+        """Return (n,): an upper bound of |dᵏ(Φ c)/dtᵏ|, k ≥ 1, over all times."""
 
     @abstractmethod
     def motion(self, q0: Array, c: Array, status: str = "") -> Motion:
-        """q₀ + Φ c as a motion, which controllers can follow."""
+        """Return q₀ + Φ c as a motion that controllers can follow."""
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
-        """The numbers it is made from."""
+        """Return the numbers that define it."""
 
     def matrices(self, t: Any) -> tuple[Array, Array, Array]:
-        """Φ, Φ' and Φ'' at the times: states are products with them."""
+        """Return Φ, Φ' and Φ'' at the times; states are products with them."""
         phi, phi_dot, phi_ddot = (self.derivative(t, order) for order in range(3))
         return phi, phi_dot, phi_ddot
 
     def grid(self, count: int) -> Array:
-        """So many times in the middles of equal parts: the ends, where all is at rest, say nothing."""
+        """Return the midpoints of this many equal intervals: the ends, at rest, carry no information."""
         return (np.arange(count) + 0.5) * (self.duration / count)
 
 
 class Shifted(Basis):
-    """Another basis and a constant, the first function: where the motion starts is free too."""
+    """Another basis extended by a constant as first function, so that the start configuration is free too."""
 
     def __init__(self, inner: Basis) -> None:
         self.inner, self.kind, self.duration = inner, inner.kind, inner.duration

@@ -1,7 +1,7 @@
-"""Whether a motion stays within its limits at every time, not only at the times looked at.
+"""Verification that a motion satisfies its limits at every time, not only at sampled times.
 
-Between two neighbours of a grid a function exceeds the larger of both by h²/8 · sup |f''| at most. Of q, v and a the basis
-knows the supremum; of torques and places, which are as smooth, twice the largest second difference nearby is taken for it.
+Between two neighbours of a grid a function exceeds the larger of both by at most h²/8 · sup |f''|. For q, v and a the basis
+has a bound of the supremum; for torques and positions, which are as smooth, twice the largest second difference nearby is used.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.excitation.limits import Rows
 
 Array = npt.NDArray[Any]
-POINTS = 1000  # at least, and
+POINTS = 1000  # minimum, and
 POINTS_A_SWING = 200
-DOUBT = 2.0  # times the curvature seen, for that between the points
+DOUBT = 2.0  # safety factor on the curvature between the points
 NARROWINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """From where to where the rows of one kind go, beyond doubt."""
+    """Guaranteed range of the rows of one kind."""
 
     rows: Rows
     lowest: Array
@@ -33,19 +33,19 @@ class Extent:
 
     @property
     def excess(self) -> Array:
-        """(m,): how far outside the bounds; below zero inside."""
+        """Return (m,): the violation of the bounds; negative inside."""
         return np.maximum(self.highest - self.rows.upper, self.rows.lower - self.lowest) / self.rows.scale
 
     @property
     def used(self) -> Array:
-        """(m,): the share of each limit, 1 for all of it; nan where nothing says what all of it is."""
+        """Return (m,): the fraction of each limit that is used; NaN without a reference for 100 %."""
         away = np.maximum(self.highest - self.rows.centre, self.rows.centre - self.lowest)
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(self.rows.limit), (away + self.rows.aside) / self.rows.limit, np.nan)
 
 
 class Checker:
-    """The extents of motions of one basis."""
+    """Range computation for motions of one basis."""
 
     def __init__(self, basis: Basis, rows: Sequence[Rows]) -> None:
         self.basis, self.rows = basis, list(rows)
@@ -54,17 +54,17 @@ class Checker:
         self.phi = basis.matrices(self.t)
 
     def extents(self, q0: Array, c: Array) -> list[Extent]:
-        """Of each kind of limit."""
+        """Return the range of each kind of limit."""
         phi, phi_dot, phi_ddot = self.phi
         state = q0 + phi @ c, phi_dot @ c, phi_ddot @ c
         return [self._extent(rows, rows.values(*state), c) for rows in self.rows]
 
     def excess(self, q0: Array, c: Array) -> float:
-        """The largest; a motion is inside where it is zero or less."""
+        """Return the largest violation; a motion is feasible if it is ≤ 0."""
         return max(float(extent.excess.max()) for extent in self.extents(q0, c))
 
     def inside(self, q0: Array, c: Array) -> tuple[Array, float]:
-        """The motion, made smaller about q₀, which is inside, until all of it is; and the factor."""
+        """Scale the motion about the feasible q₀ until it is feasible; return it with the factor."""
         if self.excess(q0, c) <= 0.0:
             return c, 1.0
         good, bad = 0.0, 1.0
@@ -85,7 +85,7 @@ class Checker:
             room = h * h / 8.0 * self.basis.bound(c, rows.order + 2)
             return Extent(rows, values.min(axis=0) - room, values.max(axis=0) + room)
         bend = np.abs(np.diff(values, 2, axis=0))
-        bend = np.concatenate([bend[:1], bend, bend[-1:]])  # at every point, that of its neighbour at the ends
+        bend = np.concatenate([bend[:1], bend, bend[-1:]])  # at every point; the ends take that of their neighbour
         between = DOUBT / 8.0 * np.maximum(bend[1:], bend[:-1])
         highest = (np.maximum(values[1:], values[:-1]) + between).max(axis=0)
         lowest = (np.minimum(values[1:], values[:-1]) - between).min(axis=0)

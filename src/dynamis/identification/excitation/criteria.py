@@ -1,8 +1,8 @@
-"""How much a motion will tell about the parameters, as one number to be made small.
+"""Optimality criteria of a motion for identification, to be minimized.
 
-All of them are functions of the information matrix M = mean of Yᵀ Σ⁻¹ Y over the motion, Σ the variance of each joint's
-torque; and all come with their gradient ∂F/∂M. Lengths of columns are compared in two ways: "condition" divides each column
-by its own length, as a solver does; the others divide by lengths that are given once, so that larger motions count.
+All are functions of the information matrix M = mean of Yᵀ Σ⁻¹ Y over the motion, with Σ the variance of each joint's torque,
+and provide their gradient ∂F/∂M. "condition" normalizes each column by its own norm, as a solver does; the others use fixed
+norms, so that larger motions are better.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dynamis.errors import unknown_name
 
 Array = npt.NDArray[Any]
 Valued = tuple[float, Array]
-LEAST = 1e-15  # of the largest eigenvalue: smaller ones are rounding
-NOTHING = 1e-200  # a column of a motion that is none
-EXACT = 1e6  # sharpness at which the smooth maximum is the maximum
+LEAST = 1e-15  # relative to the largest eigenvalue: smaller ones are rounding
+NOTHING = 1e-200  # column norm of a motion at rest
+EXACT = 1e6  # sharpness at which the smooth maximum equals the maximum
 
 
 def condition(M: Array, _lengths: Array, sharpness: float = EXACT) -> Valued:
-    """log of the condition number of the regressor, each column divided by its length."""
+    """Return the log of the condition number of the regressor with normalized columns."""
     d = np.sqrt(np.maximum(np.diag(M), NOTHING))
     C = M / np.outer(d, d)
     value, A = _spread(C, sharpness)
@@ -34,13 +34,13 @@ def condition(M: Array, _lengths: Array, sharpness: float = EXACT) -> Valued:
 
 
 def plain_condition(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
-    """log of the condition number, each column divided by the length given."""
+    """Return the log of the condition number, each column divided by the given norm."""
     value, A = _spread(M / np.outer(lengths, lengths), sharpness)
     return value, A / np.outer(lengths, lengths)
 
 
 def d_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
-    """−½ log det M / r: the log of the mean standard deviation, the volume of the confidence ellipsoid."""
+    """Return −½ log det M / r: the log of the mean standard deviation, or volume of the confidence ellipsoid."""
     values, vectors = _eigen(M / np.outer(lengths, lengths))
     r = len(M)
     A = (vectors * (-0.5 / r / values)) @ vectors.T
@@ -48,7 +48,7 @@ def d_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
 
 
 def a_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
-    """½ log of the mean variance of the parameters, each in units of its column's length."""
+    """Return ½ log of the mean variance of the parameters, each in units of its column norm."""
     values, vectors = _eigen(M / np.outer(lengths, lengths))
     total = (1.0 / values).sum()
     A = (vectors * (-0.5 / total / values**2)) @ vectors.T
@@ -56,7 +56,7 @@ def a_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
 
 
 def smallest(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
-    """−log of the smallest singular value: the combination of parameters that is known worst (E-optimal)."""
+    """Return −log of the smallest singular value: the least certain combination of parameters (E-optimal)."""
     values, vectors = _eigen(M / np.outer(lengths, lengths))
     value, slopes = _largest(-np.log(values), sharpness)
     A = (vectors * (-0.5 * slopes / values)) @ vectors.T
@@ -64,7 +64,7 @@ def smallest(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
 
 
 def combined(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
-    """The log of the condition number and D-optimality together: well balanced, and much of it."""
+    """Return the sum of the log condition number and the D-optimal criterion."""
     parts = condition(M, lengths, sharpness), d_optimal(M, lengths)
     return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
 
@@ -80,14 +80,14 @@ CRITERIA: dict[str, Callable[..., Valued]] = {
 
 
 def criterion_of(name: str) -> Callable[..., Valued]:
-    """The criterion of a name."""
+    """Return the criterion with this name."""
     if name not in CRITERIA:
         raise unknown_name("criterion", name, CRITERIA)
     return CRITERIA[name]
 
 
 def condition_number(X: Array) -> float:
-    """Of a matrix whose columns are divided by their lengths; infinite where one is zero or depends on others."""
+    """Return the condition number of a matrix with normalized columns; infinite if one is zero or linearly dependent."""
     lengths = np.linalg.norm(X, axis=0)
     if not lengths.all():
         return float("inf")
@@ -101,7 +101,7 @@ def _eigen(M: Array) -> tuple[Array, Array]:
 
 
 def _largest(x: Array, sharpness: float) -> Valued:
-    """A smooth maximum, log Σ exp(s x) / s, with its slopes: singular values that meet would otherwise make corners."""
+    """Return a smooth maximum, log Σ exp(s x) / s, and its derivatives: equal singular values would make it non-smooth."""
     top = x.max()
     weights = np.exp(sharpness * (x - top))
     total = weights.sum()
@@ -109,7 +109,7 @@ def _largest(x: Array, sharpness: float) -> Valued:
 
 
 def _spread(C: Array, sharpness: float) -> Valued:
-    """½ log of the ratio of the largest to the smallest eigenvalue."""
+    """Return ½ log of the ratio of the largest to the smallest eigenvalue."""
     values, vectors = _eigen(C)
     logs = np.log(values)
     (high, up), (low, down) = _largest(logs, sharpness), _largest(-logs, sharpness)

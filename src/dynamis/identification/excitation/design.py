@@ -1,7 +1,7 @@
-"""Design of exciting motions: those that tell most about a robot's parameters, within everything it must not do.
+"""Design of excitation trajectories: the most informative motion for the parameters of a robot, within its limits.
 
-[Swevers et al. 1997; Gautier & Khalil 1992]: of a family of smooth motions the one whose regressor is best conditioned, or
-most informative. Gradients are exact, by one backward sweep through the compiled regressor for each sample.
+[Swevers et al. 1997; Gautier & Khalil 1992]: among a family of smooth motions, the one with the best conditioned or most
+informative regressor. Gradients are exact, by reverse-mode differentiation of the compiled regressor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dynamis.trajectories.joint_moves import check_plain
 
 Array = npt.NDArray[Any]
 POINTS_A_SWING, FEWEST_POINTS = 40, 80
-LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would make its coefficients look small
+LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would distort the scaling of its coefficients
 
 
 def design_excitation(
@@ -61,20 +61,20 @@ def design_excitation(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Excitation:
-    """A motion from rest to rest that excites the parameters of a model best, and is inside its limits at every time.
+    """Design a motion from rest to rest that best excites the parameters of a model, within its limits at every time.
 
-    ``robot`` may be a robot (for all that `LinearModel` looks for), a `LinearModel`, or its `BaseParameters`. ``kind`` is
-    "fourier" (the same ``harmonics`` of 1/duration for all joints; ``periodic`` ones do not stop between periods) or "spline"
-    (twice as many control points as harmonics). ``criterion``: "condition", "plain-condition", "d-optimal", "a-optimal",
-    "e-optimal" or "combined"; ``noise`` (n) weighs the joints by the standard deviations of their torques.
+    ``robot`` is a robot (for the default `LinearModel`), a `LinearModel`, or its `BaseParameters`. ``kind`` is "fourier" (the
+    same ``harmonics`` of 1/duration for all joints; ``periodic`` ones do not stop between periods) or "spline" (twice as many
+    control points as harmonics). ``criterion`` is "condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal" or
+    "combined"; ``noise`` (n) are the standard deviations of the joint torques, used as weights.
 
-    The robot's own limits of position, velocity and torque hold, less ``margin`` (a fraction); ``position=(lower, upper)``,
-    ``velocity``, ``acceleration`` and ``effort`` make them narrower. ``torque=False`` leaves torques out. ``regions`` (`Box`,
-    `HalfSpace`, `Sphere`, `above`) say where frames may be. ``constraints`` are functions g(robot, q, v, a) ≤ 0, for one state
-    and traceable. ``start`` fixes where it starts and ends; otherwise that is chosen too.
+    The robot's position, velocity and torque limits apply, reduced by ``margin`` (a fraction); ``position=(lower, upper)``,
+    ``velocity``, ``acceleration`` and ``effort`` tighten them. ``torque=False`` ignores torques. ``regions`` (`Box`,
+    `HalfSpace`, `Sphere`, `above`) constrain frame positions. ``constraints`` are functions g(robot, q, v, a) ≤ 0 of one state,
+    traceable. ``start`` fixes the start and end configuration; by default it is optimized too.
 
-    It takes up to ``seconds``, or as long as ``restarts`` searches take; Ctrl-C ends it with the best so far. The same seed
-    gives the same motion, unless time ran out.
+    The search ends after ``seconds`` or ``restarts`` searches; Ctrl-C ends it with the best motion so far. Results are
+    reproducible for a given seed, unless the time limit was reached.
 
     >>> import dynamis as dy
     >>> found = design_excitation(dy.load("planar_2r_melchiorri"), duration=5.0, restarts=1)
@@ -110,9 +110,9 @@ def design_excitation(
     before, after = (_condition(information, q0, x) for x in (search.first, c))
     uses = tuple(use for extent in checker.extents(q0, c) for use in _uses(extent))
     if start is None:
-        q0, c = q0 + c[0], c[1:]  # the constant function is where it starts
+        q0, c = q0 + c[0], c[1:]  # the constant function is the start configuration
     if progress is not None:
-        progress(1.0, f"condition {after:.4g}")
+        progress(1.0, f"condition number {after:.4g}")
     return Excitation(
         inner, q0, c, arm.coordinate_names, criterion, after, before, base.rank, uses,
         tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm,
@@ -126,20 +126,20 @@ def _base(robot: Robot | LinearModel | BaseParameters) -> BaseParameters:
         check_plain(robot)
         robot = LinearModel(robot)
     if not isinstance(robot, LinearModel):
-        raise InputError(f"a robot, a LinearModel or its BaseParameters can be excited, got {type(robot).__name__}")
+        raise InputError(f"robot must be a Robot, a LinearModel or BaseParameters, got {type(robot).__name__}")
     return base_parameters(robot)
 
 
 def _checked(seconds: Any, margin: Any, restarts: Any, seed: Any) -> tuple[float, float, int, int]:
     seconds, margin = positive(seconds, "seconds"), number(margin, "margin")
     if not 0.0 <= margin < 1.0:
-        raise InputError(f"margin is a fraction from 0 to 1, such as 0.05, got {margin:g}")
+        raise InputError(f"margin must be a fraction from 0 to 1, such as 0.05, got {margin:g}")
     try:
         restarts, seed = operator.index(restarts), operator.index(seed)
     except TypeError:
-        raise InputError("restarts= and seed= take whole numbers") from None
+        raise InputError("restarts= and seed= take integers") from None
     if restarts < 1 or seed < 0:
-        raise InputError(f"restarts must be at least 1 and the seed not below 0, got {restarts} and {seed}")
+        raise InputError(f"restarts must be at least 1 and seed at least 0, got {restarts} and {seed}")
     return seconds, margin, restarts, seed
 
 
@@ -147,11 +147,11 @@ def _basis(kind: str, duration: float, harmonics: int, periodic: bool) -> Basis:
     if kind == "fourier":
         return Fourier(duration, harmonics, periodic=periodic)
     if kind != "spline":
-        raise InputError(f"kind={kind!r} is not known; choose 'fourier' or 'spline'")
+        raise InputError(f"kind={kind!r} is not supported; choose 'fourier' or 'spline'")
     if periodic:
-        raise InputError("splines start and stop: periodic=True goes with kind='fourier'")
+        raise InputError("spline motions start and end at rest: periodic=True needs kind='fourier'")
     if not isinstance(harmonics, int | np.integer):
-        raise InputError(f"harmonics must be a whole number, got {harmonics!r}")
+        raise InputError(f"harmonics must be an integer, got {harmonics!r}")
     return Splines(duration, 2 * harmonics)
 
 
@@ -159,7 +159,7 @@ def _rows(
     arm: Robot, wanted: Array, margin: float, given: dict[str, Any], effort: Any, torque: bool, regions: Sequence[Region],
     constraints: Sequence[Callable[..., Any]],
 ) -> list[Rows]:  # fmt: skip
-    """All limits; positions are always the first."""
+    """Return all limits; positions come first."""
     regions = _several(regions, "regions", hasattr(regions, "measures"))
     constraints = _several(constraints, "constraints", callable(constraints))
     for region in regions:
@@ -169,7 +169,7 @@ def _rows(
         if not callable(g):
             raise InputError(f"constraints= takes functions g(robot, q, v, a), got {type(g).__name__}")
     if effort is not None and not torque:
-        raise InputError("effort= limits torques, torque=False leaves them out: give one of both")
+        raise InputError("effort= and torque=False exclude each other: effort= limits torques, torque=False ignores them")
     found = [
         *joint_rows(arm, wanted, margin, given),
         torque_rows(arm, margin, effort) if torque else None,
@@ -180,7 +180,7 @@ def _rows(
 
 
 def _several(given: Any, name: str, one: bool) -> list[Any]:
-    """A list, also of what is only one."""
+    """Return a list, also of a single item."""
     try:
         return [given] if one else list(given)
     except TypeError:
@@ -188,7 +188,7 @@ def _several(given: Any, name: str, one: bool) -> list[Any]:
 
 
 def _sizes(limits: Aggregated) -> Array:
-    """(size, n): how large a coefficient alone could be within the limits of positions, velocities and accelerations."""
+    """Return (size, n): the largest single coefficient within the position, velocity and acceleration limits."""
     size = np.full((limits.phi[0].shape[1], len(limits.rows[0].names)), LARGEST_STEP)
     for rows in limits.rows:
         if rows.order is not None:
@@ -199,14 +199,12 @@ def _sizes(limits: Aggregated) -> Array:
 
 
 def _lengths(search: Search, rng: np.random.Generator) -> Array:
-    """What columns are compared with: their lengths along a few random motions."""
+    """Return reference column norms, from a few random motions."""
     matrices = [search.information.matrix(search.q0, search.random(rng)) for _ in range(4)]
     squares = np.mean([np.diag(M) for M in matrices], axis=0)
     if not squares.all():
         name = search.information.regressor.base.names[int(np.argmin(squares))]
-        raise InputError(
-            f"parameter {printable(name)} never shows in a torque within these limits: widen them, or leave it out"
-        )
+        raise InputError(f"no torque depends on parameter {printable(name)} within these limits: widen them, or leave it out")
     return np.asarray(np.sqrt(squares))
 
 

@@ -1,4 +1,4 @@
-"""An exciting motion: what it is, how well it excites, and how much of the limits it uses."""
+"""Excitation trajectory: the motion, its condition number, and its use of the limits."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class Use:
-    """How far one number goes: of a joint, a frame or a constraint. Bounds hold the margin; ``limit`` does not.
+    """Range of one quantity of a joint, a frame or a constraint. Bounds include the margin; ``limit`` does not.
 
-    ``share`` is the part of the limit that is used, 1 for all of it; None where nothing says what all of it is.
+    ``share`` is the fraction of the limit that is used; None without a reference for 100 %.
     """
 
     kind: str
@@ -44,12 +44,11 @@ class Use:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Excitation:
-    """A motion for identification: q(t) = q₀ + Φ(t) c, inside its limits at every time.
+    """An excitation trajectory q(t) = q₀ + Φ(t) c, within its limits at every time.
 
-    ``condition`` is the condition number of the regressor along it, columns divided by their lengths; ``condition_before``
-    that of the best random motion it was developed from. ``history`` is the criterion (its exponential where
-    it is a logarithm), iteration by iteration. ``uses`` says
-    of every limit how far the motion goes. The robot may be missing after `load`; then there are no torques.
+    ``condition`` is the condition number of its regressor with normalized columns; ``condition_before`` that of the best random
+    motion the search started from. ``history`` is the criterion (exponentiated if logarithmic) at each iteration. ``uses`` is
+    the range of the motion for every limit. ``robot`` may be None after `load`; then torques are not available.
     """
 
     basis: Basis
@@ -79,32 +78,32 @@ class Excitation:
 
     @property
     def start(self) -> Array:
-        """Where it starts."""
+        """The start configuration."""
         return np.asarray(self.q0 + (self.basis.derivative([0.0]) @ self.coefficients)[0])
 
     @cached_property
     def motion(self) -> Motion:
-        """As controllers and `dynamis.simulate` follow it."""
+        """The motion, for controllers and `dynamis.simulate`."""
         return self.basis.motion(self.q0, self.coefficients, self.status)
 
     def at(self, t: Any) -> State:
-        """(q, v, a) at a time or at many; at rest before the start and after the end."""
+        """Return (q, v, a) at one or many times; at rest before the start and after the end."""
         return self.motion.at(t)
 
     def sample(self, rate: float = 1000.0, *, repeats: int = 1) -> tuple[Array, Array, Array, Array]:
-        """(t, q, v, a) at so many times a second, from start to end; one after the other where it is repeated."""
+        """Return (t, q, v, a) sampled at ``rate`` Hz from start to end, repeated ``repeats`` times."""
         rate = positive(rate, "rate")
         if not isinstance(repeats, int) or repeats < 1:
-            raise InputError(f"repeats must be a whole number above zero, got {repeats!r}")
+            raise InputError(f"repeats must be an integer above zero, got {repeats!r}")
         if repeats > 1 and np.abs(np.subtract(*self.at(np.array([0.0, self.duration]))[0])).max() > 1e-9:
-            raise InputError("this motion does not end where it starts: it cannot be repeated")
+            raise InputError("this motion does not end at its start configuration: it cannot be repeated")
         count = int(np.ceil(self.duration * repeats * rate - 1e-9))
         t = np.arange(count + 1) / rate
         turn = np.minimum(np.floor(t / self.duration), repeats - 1)
         return (t, *self.at(t - turn * self.duration))
 
     def samples(self, rate: float = 1000.0, *, repeats: int = 1) -> Samples:
-        """Sampled, with the torques the robot needs for it as far as it is known."""
+        """Return samples with the torques of the prior robot model."""
         t, q, v, a = self.sample(rate, repeats=repeats)
         tau = self._believed("torques").inverse_dynamics(q, v, a)
         return Samples.of(q, v, a, tau, t=t, period=1.0 / rate, source=f"excitation of {self.robot_name}")
@@ -116,7 +115,7 @@ class Excitation:
 
     @cached_property
     def used(self) -> dict[str, dict[str, float]]:
-        """{kind: {name: per cent}} of the limits that have a whole."""
+        """Return {kind: {name: percent}} of the limits with a reference for 100 %."""
         table: dict[str, dict[str, float]] = {}
         for use in self.uses:
             if use.share is not None:
@@ -124,26 +123,26 @@ class Excitation:
         return table
 
     def write(self, path: str | os.PathLike[str], *, rate: float = 1000.0, repeats: int = 1) -> Path:
-        """Write it: .csv or .npz with t, q, v, a at a rate, .json or .toml with its coefficients (.npz has them too)."""
+        """Write .csv or .npz with t, q, v, a at a rate, or .json or .toml with the coefficients (.npz contains both)."""
         from dynamis.identification.excitation.files import write
 
         return write(self, path, rate, repeats)
 
     @staticmethod
     def load(path: str | os.PathLike[str], robot: Robot | None = None) -> Excitation:
-        """Read what `write` wrote to a .json, .toml or .npz file."""
+        """Read a .json, .toml or .npz file written by `write`."""
         from dynamis.identification.excitation.files import read
 
         return read(path, robot)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Positions, velocities and torques as parts of their limits, and how the criterion fell."""
+        """Plot positions, velocities and torques relative to their limits, and the convergence of the criterion."""
         from dynamis.identification.excitation.plots import plot
 
         return plot(self, path)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the robot, in plain numbers."""
+        """Return everything except the robot as plain values."""
         uses = [{key: _plain(x) for key, x in vars(use).items()} for use in self.uses]
         return {
             "format": "dynamis excitation 1", "robot": self.robot_name, "joints": list(self.joint_names),
@@ -154,12 +153,12 @@ class Excitation:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        what = f"{self.kind}, {self.duration:g} s, condition {self.condition:.4g}"
+        what = f"{self.kind}, {self.duration:g} s, condition number {self.condition:.4g}"
         return f"<Excitation of {printable(self.robot_name)}: {what}; {self.status}>"
 
     _repr_html_ = as_table
 
 
 def _plain(x: Any) -> Any:
-    """None for what JSON has no number for."""
+    """Return None for numbers that JSON cannot represent."""
     return None if isinstance(x, float) and not np.isfinite(x) else x

@@ -1,4 +1,4 @@
-"""Exciting motions in files: tables for controllers, coefficients to be loaded again. Each is written whole or not at all."""
+"""Files of excitation trajectories: tables for controllers, coefficients for loading. Files are written atomically."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SUFFIXES = (".csv", ".npz", ".json", ".toml")
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
-    """Refuse a file whose suffix does not say how to write it."""
+    """Reject a file name with an unsupported suffix."""
     if Path(path).suffix not in SUFFIXES:
         name = printable(Path(path).name)
         raise InputError(f"{name}: name the file .csv or .npz (samples), .json or .toml (coefficients)")
 
 
 def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, repeats: int) -> Path:
-    """The suffix says how."""
+    """Write in the format given by the suffix."""
     check_name(path)
     target = Path(path)
     match target.suffix:
@@ -52,13 +52,13 @@ def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, rep
 
 
 def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:
-    """Coefficients, and with them the motion as it was."""
+    """Read coefficients and rebuild the motion."""
     source = Path(path)
     where = printable(str(source), 400)
     if source.suffix == ".csv":
-        raise InputError(f"{where} holds samples only: load the .json, .toml or .npz file of the motion")
+        raise InputError(f"{where} contains samples only: load the .json, .toml or .npz file of the motion")
     if source.suffix not in (".json", ".toml", ".npz"):
-        raise InputError(f"{where}: an excitation is in a .json, .toml or .npz file")
+        raise InputError(f"{where}: an excitation must be a .json, .toml or .npz file")
     try:
         if source.stat().st_size > MOST_BYTES:
             raise InputError(f"{where} is too large for an excitation")
@@ -72,9 +72,9 @@ def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:
     try:
         made = _excitation(found, robot)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{where} is damaged: {type(error).__name__} {error}") from None
+        raise InputError(f"{where} is corrupt: {type(error).__name__} {error}") from None
     if robot is not None and robot.coordinate_names != made.joint_names:
-        raise InputError(f"{where} moves the joints {', '.join(made.joint_names)}, not those of robot {printable(robot.name)}")
+        raise InputError(f"{where} has the joints {', '.join(made.joint_names)}, not those of robot {printable(robot.name)}")
     return made
 
 
@@ -91,7 +91,7 @@ def _excitation(found: dict[str, Any], robot: Robot | None) -> Excitation:
     q0, c = np.array(found["q0"], float), np.array(found["coefficients"], float)
     names = tuple(map(str, found["joints"]))
     if q0.shape != (len(names),) or c.shape != (basis.size, len(names)) or not (np.isfinite(q0).all() and np.isfinite(c).all()):
-        raise ValueError(f"{len(names)} joints and {basis.size} functions need as many finite numbers")
+        raise ValueError(f"expected {len(names)} × {basis.size} finite coefficients (joints × functions)")
     uses = tuple(_use(dict(use)) for use in found.get("uses", ()))
     return Excitation(
         basis, q0, c, names, str(found["criterion"]), _number(found.get("condition"), math.inf),
@@ -130,7 +130,7 @@ def _csv(excitation: Excitation, rate: float, repeats: int) -> bytes:
 
 
 def _toml(facts: dict[str, Any]) -> str:
-    """Plain values first, tables behind them; what is None is left out."""
+    """Return scalar values first, then tables; None is omitted."""
     plain = [f"{key} = {_value(x)}" for key, x in facts.items() if x is not None and key not in ("basis", "uses")]
     lines = [*plain, "", "[basis]", *(f"{key} = {_value(x)}" for key, x in facts["basis"].items())]
     for use in facts["uses"]:

@@ -1,8 +1,8 @@
-"""Finite Fourier series: every joint swings at the same few frequencies, and the motion can be repeated for ever.
+"""Finite Fourier series: every joint moves at the same few frequencies, and the motion can be repeated periodically.
 
-[Swevers et al. 1997]: the measurements of periods can be averaged and differentiated exactly. The series there starts at
-any velocity; here it starts and ends at rest unless ``periodic``: its coefficients are those that fulfil v(0) = 0 and
-a(0) = 0, both linear, written by a basis of the null space of these two conditions.
+[Swevers et al. 1997]: measurements can be averaged over periods and differentiated exactly. The series there starts with
+arbitrary velocity; here it starts and ends at rest unless ``periodic``: the coefficients satisfy v(0) = 0 and a(0) = 0, both
+linear, through a basis of the null space of these two conditions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_HARMONICS = 60
 class Fourier(Basis):
     """sin kωt / k and (cos kωt − 1) / k for k = 1 … harmonics, ω = 2π periods / duration.
 
-    They begin and end in q₀. At rest there, with neither velocity nor acceleration, unless ``periodic``.
+    They start and end in q₀, with zero velocity and acceleration unless ``periodic``.
 
     >>> basis = Fourier(10.0, harmonics=3)
     >>> basis.size
@@ -42,17 +42,17 @@ class Fourier(Basis):
         least = 1 if periodic else 2
         for name, value, low in (("harmonics", harmonics, least), ("periods", periods, 1)):
             if not isinstance(value, int | np.integer) or not low <= value <= MOST_HARMONICS:
-                raise InputError(f"{name} must be a whole number from {low} to {MOST_HARMONICS}, got {value!r}")
+                raise InputError(f"{name} must be an integer from {low} to {MOST_HARMONICS}, got {value!r}")
         self.harmonics, self.periods, self.periodic = int(harmonics), int(periods), bool(periodic)
 
     @cached_property
     def frequencies(self) -> Array:
-        """kω in rad/s."""
+        """The frequencies kω in rad/s."""
         return 2.0 * np.pi * self.periods / self.duration * np.arange(1, self.harmonics + 1)
 
     @cached_property
     def combination(self) -> Array:
-        """(2 harmonics, size): the coefficients of sines, then of cosines less one, for each function."""
+        """(2 harmonics, size): for each function, the coefficients of the sines, then of the cosines minus one."""
         k = np.arange(1, self.harmonics + 1)
         if self.periodic:
             return np.diag(np.tile(1.0 / k, 2))
@@ -79,7 +79,7 @@ class Fourier(Basis):
         return (np.concatenate([sines, cosines], axis=-1) * scale) @ self.combination
 
     def amplitudes(self, c: Array) -> Array:
-        """(2, harmonics, n): of sines and of cosines."""
+        """Return (2, harmonics, n): amplitudes of the sines and of the cosines."""
         return (self.combination @ c).reshape(2, self.harmonics, -1)
 
     def bound(self, c: Array, order: int) -> Array:
@@ -130,9 +130,9 @@ class FourierMotion(Motion):
 
 
 def _null_space(row: Array) -> Array:
-    """(k, k − 1): orthonormal columns that a row is orthogonal to, by one reflection, so the same everywhere."""
+    """Return (k, k − 1): an orthonormal basis of the null space of a row, by one reflection, hence deterministic."""
     unit = row / np.linalg.norm(row)
     mirror = unit.copy()
-    mirror[0] += 1.0  # all entries are above zero: nothing cancels
+    mirror[0] += 1.0  # all entries are positive: no cancellation
     reflection = np.eye(len(row)) - 2.0 * np.outer(mirror, mirror) / (mirror @ mirror)
     return reflection[:, 1:]

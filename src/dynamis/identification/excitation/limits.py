@@ -1,7 +1,7 @@
-"""What a motion has to stay within: rows of numbers that a state has, each between two bounds.
+"""Constraints of a motion: functions of the state, each between two bounds.
 
-Positions, velocities and accelerations are the state itself; torques come from the robot as it is believed to be; places of
-frames and the user's own functions are traced. All have gradients, and all are between bounds that hold the margin already.
+Positions, velocities and accelerations are the state itself; torques come from the prior robot model; positions of frames and
+user-defined functions are traced. All have gradients, and bounds that include the margin.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from dynamis.trajectories.given import limits as given_limits
 
 Array = npt.NDArray[Any]
 KINDS = ("position", "velocity", "acceleration")
-UNLIMITED = np.pi  # rad or m to both sides of the start, for joints that turn without end
+UNLIMITED = np.pi  # rad or m to both sides of the start, for continuous joints
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """m numbers of a state with their bounds (m,). ``order`` is 0, 1, 2 where they are q, v or a, None where traced.
+    """m functions of a state with bounds (m,). ``order`` is 0, 1, 2 for q, v or a, None if traced.
 
-    ``limit`` (m,) is what one hundred per cent means: half the range, or the bound without margin; nan where neither is known.
-    ``centre`` is what shares are counted from; ``aside`` is what the bounds leave for dry friction.
+    ``limit`` (m,) is the reference for 100 %: half the range, or the bound without margin; NaN if neither is known. ``centre``
+    is the reference for 0 %; ``aside`` is the allowance for Coulomb friction.
     """
 
     kind: str
@@ -44,23 +44,23 @@ class Rows:
 
     @property
     def scale(self) -> Array:
-        """(m,): by which violations are made comparable."""
+        """Scale (m,) of the violations."""
         return np.where(np.isfinite(self.limit) & (self.limit > 0.0), self.limit, 1.0)
 
     def values(self, q: Array, v: Array, a: Array) -> Array:
-        """(…, m)."""
+        """Return (…, m)."""
         if self.order is not None:
             return (q, v, a)[self.order]
         assert self.traced is not None
         return self.traced(q, v, a)
 
     def excess(self, values: Array) -> Array:
-        """(…, m): how far outside, in units of the scale; below zero inside."""
+        """Return (…, m): the violation in units of the scale; negative inside."""
         return np.asarray(np.maximum(values - self.upper, self.lower - values) / self.scale)
 
 
 def joint_rows(robot: Robot, start: Array, margin: float, given: dict[str, Any]) -> list[Rows]:
-    """Position, velocity and acceleration limits: the robot's, unless others are given."""
+    """Return position, velocity and acceleration limits: the robot's, unless others are given."""
     names, own = robot.coordinate_names, robot.limits
     low, high = _range(robot, given.get("position"), start)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
@@ -76,9 +76,9 @@ def joint_rows(robot: Robot, start: Array, margin: float, given: dict[str, Any])
 
 
 def torque_rows(robot: Robot, margin: float, effort: Any = None) -> Rows | None:
-    """Torques of the believed robot; None where no joint has a limit.
+    """Return the torque limits with the prior robot model; None if no joint has one.
 
-    Dry friction is counted at its full size on both sides: which way it points while a joint turns back is not known.
+    Coulomb friction counts with its full magnitude in both directions, since its sign at velocity reversals is unknown.
     """
     bound = np.where(robot.limits["effort"] > 0.0, robot.limits["effort"], np.inf)
     if effort is not None:
@@ -95,7 +95,7 @@ def torque_rows(robot: Robot, margin: float, effort: Any = None) -> Rows | None:
     if not (top > 0.0).all():
         k = int(np.argmin(top))
         raise InputError(
-            f"joint {printable(robot.coordinate_names[k])}: dry friction of {dry[k]:.4g} leaves nothing of its torque limit "
+            f"joint {printable(robot.coordinate_names[k])}: Coulomb friction of {dry[k]:.4g} exceeds its torque limit "
             f"{bound[k]:.4g}; raise effort=, or design with torque=False"
         )
 
@@ -107,7 +107,7 @@ def torque_rows(robot: Robot, margin: float, effort: Any = None) -> Rows | None:
 
 
 def region_rows(robot: Robot, regions: Sequence[Region]) -> Rows | None:
-    """Places of frames; the user's own bounds, without margin."""
+    """Return the constraints on frame positions; user-defined bounds, without margin."""
     if not regions:
         return None
     frames = [robot.model.frame(region.frame).name for region in regions]
@@ -124,7 +124,7 @@ def region_rows(robot: Robot, regions: Sequence[Region]) -> Rows | None:
 
 
 def user_rows(robot: Robot, functions: Sequence[Callable[..., Any]]) -> Rows | None:
-    """g(robot, q, v, a) ≤ 0, written for one state and traceable, each giving one number or several."""
+    """Return g(robot, q, v, a) ≤ 0, functions of one state, traceable, each with one or several values."""
     if not functions:
         return None
 
@@ -148,11 +148,11 @@ def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array]:
         except (TypeError, ValueError):
             raise InputError(f"position= takes (lower, upper), each one number or {robot.n}") from None
         low, high = np.maximum(low, lower), np.minimum(high, upper)
-    # a joint that turns without end still comes back
+    # a continuous joint is still limited
     low, high = np.where(np.isfinite(low), low, start - UNLIMITED), np.where(np.isfinite(high), high, start + UNLIMITED)
     if not (low < high).all():
         k = int(np.argmin(high - low))
         raise InputError(
-            f"joint {printable(robot.coordinate_names[k])} has no room: positions from {low[k]:.4g} to {high[k]:.4g}"
+            f"joint {printable(robot.coordinate_names[k])} has no range: positions from {low[k]:.4g} to {high[k]:.4g}"
         )
     return low, high

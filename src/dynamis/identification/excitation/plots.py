@@ -1,4 +1,4 @@
-"""An exciting motion as a picture: how much of its limits it uses, second by second, and how it was found."""
+"""Plots of an excitation trajectory: its use of the limits over time, and the convergence of the search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = {"position": ("rad", "m"), "velocity": ("rad/s", "m/s"), "acceleration":
 
 
 def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> Any:
-    """Three panels over time on the left; the search and the shares of the limits on the right."""
+    """Plot three panels over time on the left; the search and the use of the limits on the right."""
     figure = new_figure(12.5, 8.0)
     halves = figure.add_gridspec(1, 2, width_ratios=(1.9, 1.0))
     left, right = halves[0].subgridspec(3, 1), halves[1].subgridspec(2, 1, height_ratios=(1.0, 1.7))
@@ -48,7 +48,7 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
 
 
 def _over_time(axes: Any, excitation: Excitation, kind: str, t: Array, values: Array) -> None:
-    """As parts of the limits where all joints have one: 0 in the middle, 1 at the limit."""
+    """Plot relative to the limits if all joints have them: 0 in the middle, 1 at the limit."""
     uses = {use.name: use for use in excitation.uses if use.kind == kind and use.limit}
     whole = len(uses) == len(excitation.joint_names)
     for k, name in enumerate(excitation.joint_names):
@@ -60,7 +60,7 @@ def _over_time(axes: Any, excitation: Excitation, kind: str, t: Array, values: A
         axes.plot(t, line, label=name, color=f"C{k % 10}", linewidth=1.5, linestyle="-" if k < 10 else "--")
     tidy(axes)
     axes.margins(x=0.0)
-    heading(axes, f"{kind}, as part of its limit" if whole else kind, 11)
+    heading(axes, f"{kind} relative to limit" if whole else kind, 11)
     if whole:
         _forbidden(axes, 1.0 - excitation.margin)
     else:
@@ -70,7 +70,7 @@ def _over_time(axes: Any, excitation: Excitation, kind: str, t: Array, values: A
 
 
 def _forbidden(axes: Any, kept: float) -> None:
-    """What is beyond the limits in red, the margin before them in a paler one."""
+    """Shade the region beyond the limits in red, and the margin in a lighter one."""
     for sign in (-1.0, 1.0):
         axes.axhspan(sign, 1.25 * sign, color=FORCE, alpha=0.16, linewidth=0.0, zorder=0)
         axes.axhspan(sign * kept, sign, color=FORCE, alpha=0.06, linewidth=0.0, zorder=0)
@@ -84,7 +84,7 @@ def _search(axes: Any, excitation: Excitation) -> None:
     tidy(axes)
     history = np.array(excitation.history)
     if len(history) == 0:
-        axes.text(0.5, 0.5, "no iteration was done", ha="center", va="center", color="0.5", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no iterations", ha="center", va="center", color="0.5", transform=axes.transAxes)
         return
     axes.semilogy(np.arange(1, len(history) + 1), history, color=MOTION, linewidth=1.3)
     axes.set_xlabel("iteration")
@@ -99,7 +99,7 @@ def _search(axes: Any, excitation: Excitation) -> None:
 
 
 def _plain_ticks(axes: Any, history: Array, before: float) -> None:
-    """Numbers a person would write, and a range that a wild iteration does not spoil."""
+    """Use plain tick labels, and a range robust to outlying iterations."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     finite = history[np.isfinite(history)]
@@ -112,8 +112,8 @@ def _plain_ticks(axes: Any, history: Array, before: float) -> None:
 
 
 def _shares(axes: Any, excitation: Excitation) -> None:
-    """A bar for each limit, joint by joint."""
-    heading(axes, "largest use of each limit", 11)
+    """Plot a bar for each limit and joint."""
+    heading(axes, "maximum use of each limit", 11)
     tidy(axes)
     kinds = {kind: names for kind, names in excitation.used.items() if names}
     colours = {"position": MOTION, "velocity": "#6f9bc4", "acceleration": "#a9c4dd", "torque": FORCE, "place": "#7a7a7a"}
@@ -133,7 +133,7 @@ def _shares(axes: Any, excitation: Excitation) -> None:
     axes.set_ylim(max(len(rows), FEWEST_ROWS) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("per cent")
+    axes.set_xlabel("percent")
     if kinds:
         axes.legend(
             fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.45, -0.1), ncols=len(kinds), columnspacing=1.2

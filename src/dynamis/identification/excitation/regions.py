@@ -1,4 +1,4 @@
-"""Where frames may be: boxes, half-spaces, spheres, heights above a table. Metres, in world axes."""
+"""Regions for frame positions: boxes, half-spaces, spheres, heights above a table. In metres, in world axes."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ UP = (0.0, 0.0, 1.0)
 
 
 class Region(Protocol):
-    """Numbers that a point has, and the interval each must lie in."""
+    """Functions of a point, each with bounds."""
 
     @property
     def frame(self) -> str | None:
-        """The frame whose origin is meant; None for the tip."""
+        """The frame whose origin is constrained; None for the tip."""
 
     def bounds(self) -> tuple[Array, Array]:
-        """(m,) lower and upper, infinite where there is none."""
+        """Return (m,) lower and upper bounds, possibly infinite."""
 
     def measures(self, p: Array) -> Array:
-        """(m,) numbers of a point (3,), traceable."""
+        """Return (m,) functions of a point (3,), traceable."""
 
     def labels(self) -> tuple[str, ...]:
-        """(m,) names for messages."""
+        """Return (m,) names for messages."""
 
 
 @dataclass(frozen=True, repr=False)
 class Box:
-    """Stay inside a box with edges along the world axes; entries of ``lower`` and ``upper`` may be infinite.
+    """Stay inside a box aligned with the world axes; entries of ``lower`` and ``upper`` may be infinite.
 
     >>> Box((-0.5, -0.5, 0.1), (0.5, 0.5, 1.0)).labels()
     ('x', 'y', 'z')
@@ -50,13 +50,13 @@ class Box:
     def __post_init__(self) -> None:
         low, high = self.bounds()
         if not (low < high).all():
-            raise InputError(f"a box needs its lower corner below its upper one, got {low.tolist()} and {high.tolist()}")
+            raise InputError(f"the lower corner of a box must be below its upper one, got {low.tolist()} and {high.tolist()}")
 
     def bounds(self) -> tuple[Array, Array]:
         try:
             low, high = (np.broadcast_to(np.array(x, dtype=float), (3,)) for x in (self.lower, self.upper))
         except (TypeError, ValueError):
-            raise InputError(f"a box has two corners of 3 numbers, got {self.lower!r} and {self.upper!r}") from None
+            raise InputError(f"a box takes two corners of 3 numbers, got {self.lower!r} and {self.upper!r}") from None
         return low, high
 
     def measures(self, p: Array) -> Array:
@@ -71,7 +71,7 @@ class Box:
 
 @dataclass(frozen=True, repr=False)
 class HalfSpace:
-    """Stay where normal · p ≥ offset: this side of a wall."""
+    """Stay in the half-space normal · p ≥ offset."""
 
     normal: Any
     offset: float
@@ -85,7 +85,7 @@ class HalfSpace:
     def _unit(self) -> Array:
         normal = numbers(self.normal, "a normal", (1,))
         if normal.shape != (3,):
-            raise InputError(f"a normal has 3 numbers, got {len(normal)}")
+            raise InputError(f"a normal must have 3 numbers, got {len(normal)}")
         return np.asarray(normal / (np.linalg.norm(normal) or 1.0))
 
     def bounds(self) -> tuple[Array, Array]:
@@ -103,7 +103,7 @@ class HalfSpace:
 
 @dataclass(frozen=True, repr=False)
 class Sphere:
-    """Stay out of a sphere, or inside it."""
+    """Stay outside a sphere, or inside it."""
 
     centre: Any
     radius: float
@@ -112,7 +112,7 @@ class Sphere:
 
     def __post_init__(self) -> None:
         if numbers(self.centre, "a centre", (1,)).shape != (3,):
-            raise InputError("the centre of a sphere has 3 numbers")
+            raise InputError("the centre of a sphere must have 3 numbers")
         positive(self.radius, "a radius")
 
     def bounds(self) -> tuple[Array, Array]:
@@ -121,7 +121,7 @@ class Sphere:
 
     def measures(self, p: Array) -> Array:
         d = p - np.asarray(self.centre, float)
-        return np.array([sqrt(np.dot(d, d) + 1e-18)])  # a slope at the centre too
+        return np.array([sqrt(np.dot(d, d) + 1e-18)])  # differentiable at the centre
 
     def labels(self) -> tuple[str, ...]:
         return ("distance from the centre",)
@@ -131,7 +131,7 @@ class Sphere:
 
 
 def above(robot: Robot, height: float, frames: tuple[str, ...] | None = None) -> list[HalfSpace]:
-    """Keep frames above a height: the origins of all links that can change it, and the tip, unless frames are named.
+    """Keep frames above a height: by default the origins of all links whose height can change, and the tip.
 
     >>> import dynamis as dy
     >>> len(above(dy.load("ur5e"), 0.05)) > 3
@@ -144,8 +144,8 @@ def above(robot: Robot, height: float, frames: tuple[str, ...] | None = None) ->
     found: dict[bytes, HalfSpace] = {}
     for name in robot.link_names:
         z = robot.pose(q, name)[:, 2, 3]
-        if np.ptp(z) > 1e-9:  # nothing can be done about the others
+        if np.ptp(z) > 1e-9:  # other heights are constant
             found.setdefault(np.round(z, 9).tobytes(), HalfSpace(UP, height, name, "height"))
     if not found:
-        raise InputError(f"no link of robot {printable(robot.name)} can change its height: leave the height out")
+        raise InputError(f"no link of robot {printable(robot.name)} can change its height: remove this constraint")
     return list(found.values())

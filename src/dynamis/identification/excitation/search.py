@@ -1,4 +1,4 @@
-"""The search for a good motion: many random ones, and the best of them improved by sequential quadratic programming."""
+"""Search for an optimal motion: random motions, the best of which are improved by sequential quadratic programming."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from dynamis.identification.excitation.information import Information
 
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
-# sharpness of the limits, of the criterion, and most iterations: corners are rounded at first
+# sharpness of limits and criterion, and maximal iterations: smoothing is reduced in stages
 STAGES = ((40.0, 4.0, 60), (150.0, 16.0, 60), (500.0, 64.0, 60))
 TRIED_FOR_A_START = 12
 NEARLY_INSIDE = 1e-3
-ENOUGH = 1e-5  # of the criterion's logarithm: smaller steps are not worth a second
+ENOUGH = 1e-5  # termination: change of the log criterion
 
 
 class OutOfTimeError(Exception):
-    """The seconds are over."""
+    """The time limit was reached."""
 
 
 @dataclass(eq=False)
 class Search:
-    """Motions about q₀, which is inside the limits. The best so far is always one that is inside for certain."""
+    """Motions about a feasible q₀. The best so far is always verified as feasible."""
 
     basis: Basis
     information: Information
     limits: Aggregated
     checker: Checker
     q0: Array
-    size: Array  # (size, n): what coefficients are compared with
+    size: Array  # (size, n): scale of the coefficients
     deadline: float
     restarts: int
     progress: Progress | None = None
@@ -53,7 +53,7 @@ class Search:
     _began: float = 0.0
 
     def run(self, rng: np.random.Generator) -> None:
-        """Search until all restarts are done, time is over, or Ctrl-C."""
+        """Search until all restarts are done, the time limit is reached, or Ctrl-C."""
         self._began = time.monotonic()
         tried: list[tuple[float, Array]] = []
         try:
@@ -66,11 +66,11 @@ class Search:
             for _, c in tried[: self.restarts]:
                 self._improve(c)
                 self._done += 1
-            self.status = f"the best of {self.restarts} {'search' if self.restarts == 1 else 'searches'}"
+            self.status = f"best of {self.restarts} {'search' if self.restarts == 1 else 'searches'}"
         except OutOfTimeError:
-            self.status = "stopped when its time was over"
+            self.status = "stopped at the time limit"
         except KeyboardInterrupt:
-            self.status = "interrupted: the best so far"
+            self.status = "interrupted: best so far"
         if not tried:
             c = self.random(rng)
             tried.append((self.information.measure(self.q0, c), c))
@@ -80,7 +80,7 @@ class Search:
                 self._keep(kept)
 
     def random(self, rng: np.random.Generator) -> Array:
-        """A random motion that uses what the joints' own limits allow, and is made smaller until all limits hold."""
+        """Return a random motion that uses the joint limits, scaled until all limits are satisfied."""
         c = rng.normal(size=self.size.shape) * self.size
         state = [phi @ c for phi in self.limits.phi]
         factor = np.full(len(self.q0), 1.0)
@@ -103,7 +103,7 @@ class Search:
         self.limits.extra = [np.zeros_like(x) for x in self.limits.extra]
 
     def _narrow(self, c: Array) -> None:
-        """By what lies between the points of the grid."""
+        """Tighten the bounds by the violations between the grid points."""
         state = self.limits.states(self.q0, c)
         for k, (rows, extent) in enumerate(zip(self.limits.rows, self.checker.extents(self.q0, c), strict=True)):
             seen = rows.excess(rows.values(*state)).max(axis=0)
@@ -113,7 +113,7 @@ class Search:
     def _minimise(self, c: Array, limit_sharpness: float, sharpness: float, iterations: int) -> Array:
         from scipy.optimize import minimize
 
-        # where limits of torques or places leave little room, motions are small: variables should not be
+        # if torque or position limits are tight, motions are small: scale the variables accordingly
         unit = self.size * min(1.0, max(3.0 * float(np.sqrt(np.mean((c / self.size) ** 2))), 1e-9))
 
         def coefficients(x: Array) -> Array:
@@ -143,7 +143,7 @@ class Search:
         return coefficients(found.x)
 
     def _keep(self, c: Array) -> None:
-        """If it is better than the best, once it is inside for certain."""
+        """Keep the motion if it is verified as feasible and better than the best."""
         if not np.isfinite(c).all():
             return
         inside, factor = self.checker.inside(self.q0, c)
@@ -154,7 +154,7 @@ class Search:
             self.best, self.value = inside, value
 
     def _note(self, c: Array) -> None:
-        """An iteration: remembered if it is the best that is inside, but for what lies between the points of the grid."""
+        """Record an iteration, and remember it if it is the best feasible one on the grid."""
         self._last = c
         if self.limits.worst(self.q0, c) <= NEARLY_INSIDE:
             value = self.information.measure(self.q0, c)
@@ -162,7 +162,7 @@ class Search:
                 self._noted = value, c
         self.history.append(self._noted[0])
         if self.progress is not None:
-            # of the time, or of the searches, whichever ends first
+            # fraction of the time or of the searches, whichever is larger
             share = (time.monotonic() - self._began) / max(self.deadline - self._began, 1e-9)
             done = (self._done + self._stage / len(STAGES)) / self.restarts
             text = f"search {self._done + 1} of {self.restarts}, best {np.exp(self._noted[0]):.4g}"

@@ -1,7 +1,7 @@
-"""B-splines of fifth degree: every coefficient moves one joint for a while; snap, the fourth derivative, is continuous.
+"""Quintic B-splines: every coefficient moves one joint for a limited time; snap, the fourth derivative, is continuous.
 
-The first three control points are q₀, and so are the last three, or they share one coefficient where the motion may end
-elsewhere: then it starts and ends with neither velocity nor acceleration, whatever the coefficients.
+The first three control points are q₀, and so are the last three, unless the motion may end elsewhere: then they share one
+coefficient. Thus velocity and acceleration are zero at both ends for any coefficients.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dynamis.trajectories.motion import Motion, Polynomials
 
 Array = npt.NDArray[Any]
 DEGREE = 5
-HELD = 3  # control points at an end that position, velocity and acceleration there depend on
+HELD = 3  # control points that determine position, velocity and acceleration at an end
 MOST_POINTS = 400
 
 
 class Splines(Basis):
-    """B-splines on equal spans, with ``points`` free control points between the ends.
+    """B-splines on uniform knots, with ``points`` free control points between the ends.
 
-    ``closed`` motions end where they start; others where they like, with one more coefficient.
+    ``closed`` motions end where they start; others have one more coefficient for the end.
 
     >>> Splines(10.0, points=8, closed=False).size
     9
@@ -37,18 +37,18 @@ class Splines(Basis):
     def __init__(self, duration: float = 10.0, points: int = 10, *, closed: bool = True) -> None:
         self.duration = checked_duration(duration)
         if not isinstance(points, int | np.integer) or not 1 <= points <= MOST_POINTS:
-            raise InputError(f"points must be a whole number from 1 to {MOST_POINTS}, got {points!r}")
+            raise InputError(f"points must be an integer from 1 to {MOST_POINTS}, got {points!r}")
         self.points, self.closed = int(points), bool(closed)
 
     @cached_property
     def knots(self) -> Array:
-        """With the ends six times, as a clamped spline has them."""
+        """The clamped knot vector, with end knots of multiplicity six."""
         inner = np.linspace(0.0, self.duration, self.points + 2 * HELD - DEGREE + 1)
         return np.concatenate([np.zeros(DEGREE), inner, np.full(DEGREE, self.duration)])
 
     @cached_property
     def combination(self) -> Array:
-        """(control points, size): the control points, less q₀, for each function."""
+        """(control points, size): the control points minus q₀, for each function."""
         made = np.zeros((self.points + 2 * HELD, self.points + (not self.closed)))
         made[HELD:-HELD, : self.points] = np.eye(self.points)
         if not self.closed:
@@ -67,7 +67,7 @@ class Splines(Basis):
         return np.asarray(self._spline(self.combination)(np.clip(np.asarray(t, float), 0.0, self.duration), order))
 
     def bound(self, c: Array, order: int) -> Array:
-        # a spline stays within the hull of its control points
+        # a spline lies in the convex hull of its control points
         return np.asarray(np.abs(self._spline(self.combination @ c).derivative(order).c).max(axis=0))
 
     def motion(self, q0: Array, c: Array, status: str = "") -> Motion:

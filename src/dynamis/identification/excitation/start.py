@@ -1,4 +1,4 @@
-"""Where a motion starts: a configuration at rest that is inside all limits, given or looked for."""
+"""Start configuration of a motion: given or searched, feasible at rest."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 TRIED = 4000
 IMPROVED = 8
-CLEAR = 1e-9  # of a limit's scale: at rest nearer to it, nothing can move
+CLEAR = 1e-9  # relative to a limit's scale: minimal distance to it at rest
 COMFORTABLE = 0.02
 
 
 def middle(robot: Robot, given: Any = None) -> Array:
-    """The middle of the ranges, zero for joints that turn without end; or the start that was given."""
+    """Return the given start, or the middle of the ranges, zero for continuous joints."""
     if given is not None:
         try:
             start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
         except (TypeError, ValueError):
             raise InputError(f"start= takes {robot.n} joint positions, got {given!r}") from None
         if not np.isfinite(start).all():
-            raise InputError("start= holds a number that is not finite")
+            raise InputError("start= contains a non-finite number")
         return start
     low, high = robot.limits["lower"], robot.limits["upper"]
     ended = np.isfinite(low) & np.isfinite(high)
@@ -36,18 +36,18 @@ def middle(robot: Robot, given: Any = None) -> Array:
 
 
 def check_start(rows: Sequence[Rows], q: Array, named: str) -> None:
-    """Refuse a start that is outside a limit, or on it, where nothing could move."""
+    """Reject a start that violates or touches a limit."""
     worst, kind, row, value = _worst(rows, q)
     if worst > -CLEAR:
         bounds = f"{kind.lower[row]:.6g} to {kind.upper[row]:.6g}"
         raise InputError(
-            f"{named} is outside its limits at rest: {kind.kind} of {printable(kind.names[row])} is {value:.6g}, "
-            f"allowed is {bounds} (margin included); start elsewhere, or widen that limit"
+            f"{named} violates a limit at rest: {kind.kind} of {printable(kind.names[row])} is {value:.6g}, "
+            f"allowed is {bounds} (including the margin); choose another start, or widen this limit"
         )
 
 
 def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator) -> Array:
-    """The wanted configuration if it is well inside, else the one of many that is farthest inside."""
+    """Return the wanted configuration if it is clearly feasible, else the most feasible of many."""
     if _worst(rows, wanted)[0] < -COMFORTABLE:
         return wanted
     position = rows[0]
@@ -59,15 +59,15 @@ def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator) ->
     worst, kind, row, value = _worst(rows, found)
     if worst > -CLEAR:
         raise InputError(
-            f"no configuration was found at rest inside all limits: the nearest of {TRIED} still has {kind.kind} of "
+            f"no configuration at rest satisfies all limits: the best of {TRIED} has {kind.kind} of "
             f"{printable(kind.names[row])} at {value:.6g}, allowed is {kind.lower[row]:.6g} to {kind.upper[row]:.6g}; "
-            "widen that limit, or give start="
+            "widen this limit, or pass start="
         )
     return found
 
 
 def _worst(rows: Sequence[Rows], q: Array) -> tuple[float, Rows, int, float]:
-    """The largest excess at rest, with the kind of limit, its row, and the value there."""
+    """Return the largest violation at rest, with the kind of limit, its row, and the value."""
     still = np.zeros_like(q)
     found = []
     for kind in rows:
@@ -79,7 +79,7 @@ def _worst(rows: Sequence[Rows], q: Array) -> tuple[float, Rows, int, float]:
 
 
 def _improved(rows: Sequence[Rows], q: Array) -> Array:
-    """Farther inside, by descent of the smooth maximum of all excesses."""
+    """Improve feasibility by minimizing the smooth maximum of all violations."""
     from scipy.optimize import minimize
 
     position = rows[0]
@@ -96,7 +96,7 @@ def _improved(rows: Sequence[Rows], q: Array) -> Array:
 
 
 def _excess_and_slopes(kind: Rows, q: Array) -> tuple[Array, Array]:
-    """(2m,) and (2m, n): of both bounds, without those that are infinite."""
+    """Return (2m,) and (2m, n): violations of both finite bounds and their derivatives."""
     still, m = np.zeros_like(q), len(kind.names)
     values = kind.values(q, still, still)
     if kind.traced is None:

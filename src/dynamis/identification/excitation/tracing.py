@@ -1,7 +1,7 @@
-"""Functions of a state with their gradients: both traced from the same code, the gradient by one backward sweep.
+"""Functions of a state with their gradients, traced from the same code; gradients by reverse-mode differentiation.
 
-The gradient of Σ w ∘ f(q, v, a), for weights that are given at run time, costs little more than f itself; a Jacobian of a
-regressor would be 3n times as large.
+The gradient of Σ w ∘ f(q, v, a), for weights given at run time, costs little more than f itself; a Jacobian of a regressor
+would be 3n times as large.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 
 
 class Traced:
-    """f(robot, q, v, a), traceable and for one state, over many states, and what pulls weights back to the states.
+    """A traceable function f(robot, q, v, a) of one state, evaluated for many states, and its vector–Jacobian product.
 
-    ``shape`` is that of the value of one state.
+    ``shape`` is that of the value for one state.
     """
 
     def __init__(self, robot: Robot, function: Callable[..., Any], name: str) -> None:
@@ -44,13 +44,13 @@ class Traced:
         return gradient(total, inputs) if isinstance(total, Node) else np.zeros(len(inputs))
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """(…, *shape)."""
+        """Return (…, *shape)."""
         return np.asarray(self._values(q, v, a))
 
     def pull(self, q: Array, v: Array, a: Array, w: Array) -> tuple[Array, Array, Array]:
-        """∂(Σ w ∘ f)/∂q, /∂v and /∂a, each (…, n), for weights (…, *shape)."""
+        """Return ∂(Σ w ∘ f)/∂q, /∂v and /∂a, each (…, n), for weights (…, *shape)."""
         flat = w.reshape(*w.shape[: w.ndim - len(self.shape)], -1)
-        # where a slope is infinite, as that of √|v| at rest, it says nothing
+        # infinite derivatives, such as that of √|v| at rest, are set to zero
         slopes = np.nan_to_num(np.asarray(self._pull(q, v, a, flat)), nan=0.0, posinf=0.0, neginf=0.0)
         gq, gv, ga = np.split(slopes, 3, axis=-1)
         return gq, gv, ga

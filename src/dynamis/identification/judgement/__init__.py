@@ -1,1 +1,1 @@
-"""Judging an identification: statistics of a fit, validation on held-out motion, a verdict in words, pictures, a report."""
+"""Assessment of an identification: statistics of the fit, validation on held-out motion, verdict, plots, report."""

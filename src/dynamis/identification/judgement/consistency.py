@@ -1,4 +1,4 @@
-"""Whether the links found can be real bodies: positive mass, and moments of inertia that some distribution of mass has."""
+"""Physical consistency of the identified links: positive mass, and realizable moments of inertia."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinkConsistency:
-    """One link: its mass, centre of mass and principal moments about it, and why no real body has them ("" if one does)."""
+    """One link: its mass, centre of mass and principal moments about it, and why it is inconsistent ("" if it is not)."""
 
     link: str
     mass: float
@@ -36,7 +36,7 @@ class LinkConsistency:
 
 
 def link_consistency(model: LinearModel, parameters: Any, tolerance: float = 1e-9) -> tuple[LinkConsistency, ...]:
-    """Every link of the full parameters π (p,): a body is real if its pseudo-inertia is positive semi-definite [Wensing 2018].
+    """Check every link of the full parameters π (p,): its pseudo-inertia must be positive semi-definite [Wensing 2018].
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -65,5 +65,5 @@ def _judge(name: str, inertia: Inertia, tolerance: float) -> LinkConsistency:
 
 
 def inconsistent_links(links: tuple[LinkConsistency, ...]) -> dict[str, str]:
-    """The reasons of the links that cannot be real, by name."""
+    """Return the reasons of the physically inconsistent links, by name."""
     return {link.link: link.reason for link in links if link.reason}

@@ -1,4 +1,4 @@
-"""The contents of a report, gathered from base parameters, equations, an estimator and what was judged of them."""
+"""Contents of a report, from base parameters, equations, an estimator and its assessment."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def contents_of(
     title: str = "",
     draw: bool = True,
 ) -> ReportContents:
-    """Everything a report says about a fitted ``estimator``; what is not given is judged here, except what needs new fits.
+    """Collect the contents of a report on a fitted ``estimator``; missing items are computed, except those that need new fits.
 
-    ``parameters`` (p,) are full parameters that the links' consistency is judged by, ``comparison`` validations of other
-    estimators by name, ``held`` (rows,) the rows that were held out, ``command`` what was typed or called; ``draw=False``
-    leaves the pictures out, which need matplotlib and take some seconds.
+    ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
+    name, ``held`` (rows,) a mask of the held-out rows, ``command`` the command or call; ``draw=False`` omits the plots, which
+    need matplotlib and take some seconds.
     """
     s = statistics or judge_fit(equations, estimator)
     links = () if parameters is None else link_consistency(base.model, parameters)
@@ -95,10 +95,10 @@ def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation |
         ("Motion", f"{number(seconds, 3)} s in {runs} {'run' if runs == 1 else 'runs'}"),
         ("Equations", f"{len(rows):,}".replace(",", " ")),
         ("Base parameters", f"{base.rank} of {len(base.model.names)}"),
-        ("Unexplained, fitted", f"{number(s.percent, 3)} %"),
+        ("Residual, fitted", f"{number(s.percent, 3)} %"),
     ]
     if v is not None:
-        facts.append(("Unexplained, held out", f"{number(v.held_out, 3)} %"))
+        facts.append(("Residual, held out", f"{number(v.held_out, 3)} %"))
         if v.prior is not None:
-            facts.append(("Unexplained, prior model", f"{number(v.prior, 3)} %"))
+            facts.append(("Residual, prior model", f"{number(v.prior, 3)} %"))
     return [*facts, ("Condition number", number(s.excitation.scaled_condition, 3))]

@@ -1,4 +1,4 @@
-"""The essential parameters: those that the data need, found by leaving out the least certain one after another."""
+"""Essential parameters: backward elimination of the least certain parameters."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EssentialParameters:
-    """``indices`` of the parameters that stay, with their ``values``, standard errors and deviations 100 σ / |β|;
-    ``dropped`` names the others in the order they went; ``percent_before`` and ``percent`` are 100 |e| / |τ|."""
+    """``indices`` of the remaining parameters, with ``values``, standard errors and relative deviations 100 σ / |β|;
+    ``dropped`` names the others in the order of elimination; ``percent_before`` and ``percent`` are 100 |e| / |τ|."""
 
     indices: Array
     names: tuple[str, ...]
@@ -38,13 +38,13 @@ class EssentialParameters:
     def __str__(self) -> str:
         count = len(self.names) + len(self.dropped)
         return (
-            f"{len(self)} of {count} parameters are essential: without the others {self.percent:.3g} % of the torque is left "
-            f"unexplained instead of {self.percent_before:.3g} %. {self.stopped}"
+            f"{len(self)} of {count} parameters are essential: with these the residual is {self.percent:.3g} % of the torque "
+            f"instead of {self.percent_before:.3g} %. {self.stopped}"
         )
 
     def __repr__(self) -> str:
         count = f"{len(self)} of {len(self) + len(self.dropped)}"
-        return f"<EssentialParameters: {count}; {self.percent:.3g} % of the torque left unexplained>"
+        return f"<EssentialParameters: {count}; residual {self.percent:.3g} % of the torque>"
 
     _repr_html_ = as_text
 
@@ -60,13 +60,12 @@ def essential_parameters(
     certain: float = 0.0,
     effective: float = 1.0,
 ) -> EssentialParameters:
-    """Leave out the parameter of largest relative deviation, fit again, and go on while the data do not mind.
+    """Eliminate the parameter with the largest relative deviation, fit again, and repeat until a parameter is significant.
 
-    They mind when an F-test against the fit with all parameters finds the growth of the residual improbable (``level``), or,
-    with ``growth`` given, when its RMS has grown by more than this share (0.01: one per cent). It ends as soon as every
-    deviation is below ``certain`` percent. ``effective`` is the share of samples that are independent (`Whiteness.effective`):
-    coloured residuals otherwise make everything look significant. Joints are weighed by their noise
-    [Gautier 1991; Pressé and Gautier 1993].
+    A parameter is significant if an F-test against the full fit rejects its elimination (``level``), or, with ``growth``, if
+    the RMS residual grows by more than this fraction (0.01: one percent). Elimination also ends when every deviation is below
+    ``certain`` percent. ``effective`` is the fraction of independent samples (`Whiteness.effective`): coloured residuals
+    otherwise make every parameter significant. Joints are weighted by their noise [Gautier 1991; Pressé and Gautier 1993].
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -79,22 +78,22 @@ def essential_parameters(
     rows, r = X.shape
     joint = np.zeros(rows, int) if joint is None else np.asarray(joint, int)
     if rows <= r:
-        raise InputError(f"{rows} equations do not determine {r} parameters and their noise: give more samples")
+        raise InputError(f"{rows} equations do not determine {r} parameters and their noise: use more samples")
     if not 0.0 < effective <= 1.0:
-        raise InputError(f"effective={effective!r} is a share of the samples, above 0 and at most 1")
+        raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1")
     e = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
     sigma = np.maximum(noise_of_joints(e, joint, len(names_of_joints(joint))), 1e-12 * float(np.abs(y).max()) + 1e-300)[joint]
-    # everything that follows happens in the triangular factor: no fit looks at the rows again
+    # all fits below use the triangular factor instead of the rows
     whole = np.asarray(np.linalg.qr(np.column_stack([X, y]) / sigma[:, None], mode="r"))
     R, z, floor = whole[:r, :r], whole[:r, r], float(whole[r, r] ** 2)
     dof = max(effective * rows - r, 1.0)
-    variance = floor / (rows - r) / effective  # of a sample; those that repeat each other scatter the estimates more
+    variance = floor / (rows - r) / effective  # per sample; correlated samples increase it
     from scipy.special import fdtrc
 
     kept = list(range(r))
     dropped: list[str] = []
     fit = _fit(R, z, kept, variance)
-    stopped = "Every deviation is small enough."
+    stopped = "Every relative deviation is small enough."
     while len(kept) > 1 and fit.deviation.max() > certain:
         worst = int(np.argmax(fit.deviation))
         fewer = kept[:worst] + kept[worst + 1 :]
@@ -104,7 +103,7 @@ def essential_parameters(
         grown = float(np.sqrt(1.0 + trial.growth / max(floor, 1e-300))) - 1.0
         if grown > growth if growth is not None else probability < level:
             what = f"the residual would grow by {100 * grown:.2g} %"
-            odds = "" if growth is not None else f", which noise does with probability {probability:.1g}"
+            odds = "" if growth is not None else f" (p = {probability:.1g})"
             stopped = f"Without {names[kept[worst]]} {what}{odds}."
             break
         dropped.append(names[kept[worst]])
@@ -127,7 +126,7 @@ def _fit(R: Array, z: Array, kept: list[int], variance: float) -> _Fit:
     Q, T = np.linalg.qr(R[:, kept])
     inverse = np.linalg.pinv(T)
     values = inverse @ (Q.T @ z)
-    # the noise is that of the full fit: a parameter wrongly left out must not make the others look uncertain
+    # the noise is that of the full fit: a wrongly eliminated parameter must not make the others look uncertain
     std = np.sqrt((inverse**2).sum(axis=1) * variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(values != 0.0, 100.0 * std / np.abs(values), np.inf)

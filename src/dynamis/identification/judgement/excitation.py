@@ -1,4 +1,4 @@
-"""How well the motion tells the parameters apart: condition numbers, columns that others can stand in for, leverage."""
+"""Excitation of the parameters by a motion: condition numbers, collinearity of columns, leverage."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import numpy.typing as npt
 from dynamis.display import as_table
 
 Array = npt.NDArray[Any]
-BARELY_INDEPENDENT = 0.03  # share of a column that is its own
+BARELY_INDEPENDENT = 0.03  # independent fraction of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Excitation:
-    """``condition`` of X as it stands, in mixed units, and ``scaled_condition`` with columns of length one.
+    """``condition`` of X in mixed units, and ``scaled_condition`` with normalized columns.
 
-    ``independence`` (r,) is the share of each column that no combination of the others gives: 1 for a column orthogonal
-    to them, 0 for one that cannot be told from them (1/√ of the variance inflation factor). ``column_rms`` (r,) is the
-    torque that a unit of the parameter makes.
+    ``independence`` (r,) is the fraction of each column that is not a combination of the others: 1 if orthogonal to them, 0 if
+    linearly dependent (1/√ of the variance inflation factor). ``column_rms`` (r,) is the RMS torque per unit of the parameter.
     """
 
     names: tuple[str, ...]
@@ -33,7 +32,7 @@ class Excitation:
 
     @property
     def weak(self) -> tuple[str, ...]:
-        """The parameters whose columns hardly differ from combinations of others, the weakest first."""
+        """Nearly collinear parameters, the weakest first."""
         order = np.argsort(self.independence)
         return tuple(self.names[k] for k in order if self.independence[k] < BARELY_INDEPENDENT)
 
@@ -46,7 +45,7 @@ class Excitation:
 
 
 def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | None = None) -> Excitation:
-    """The excitation in the rows X; ``noise`` (rows,) divides them first, as a weighted fit does.
+    """Return the excitation of the rows X; ``noise`` (rows,) divides them first, as in a weighted fit.
 
     >>> import numpy as np
     >>> x = np.linspace(0.0, 1.0, 50)
@@ -69,6 +68,6 @@ def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | N
 
 
 def leverage(X: Array, *, noise: Array | None = None) -> Array:
-    """How much each row pulls the fit towards itself (rows,), 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; they sum to the rank."""
+    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank."""
     Q = np.linalg.qr(X if noise is None else X / noise[:, None], mode="reduced")[0]
     return np.asarray(np.einsum("ij,ij->i", Q, Q))

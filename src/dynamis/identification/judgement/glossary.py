@@ -1,22 +1,22 @@
-"""The words of a report, explained for a reader who identifies a robot for the first time."""
+"""Glossary of a report."""
 
 GLOSSARY = (
     (
         "Base parameter",
-        "A sum of masses, moments and inertias that torques depend on. Its parts cannot be told apart.",
+        "A linear combination of masses, first moments and inertias that determines torques. Its terms cannot be separated.",
     ),
-    ("Condition number", "How many times weaker the least excited direction of the parameters is than the best excited one."),
-    ("Confidence interval", "A range that contains the true value in 95 of 100 repetitions, if the model is right."),
-    ("Essential parameters", "Those that the data need; leaving out the others does not make the fit worse than noise would."),
-    ("Held out", "Blocks of time that the fit has not seen. How well they are predicted is what a model is worth."),
-    ("Leverage", "How much one equation pulls the fit towards itself, from 0 to 1."),
-    ("Physically consistent", "A link has positive mass and moments of inertia that some real distribution of mass has."),
-    ("Prior model", "The parameters the robot's file had before the identification."),
-    ("Residual", "Measured torque less the torque of the model."),
+    ("Condition number", "Ratio of the best to the least excited direction of the parameters."),
+    ("Confidence interval", "A range that contains the true value in 95 of 100 repetitions, if the model is correct."),
+    ("Essential parameters", "Parameters whose elimination would increase the residual significantly."),
+    ("Held out", "Blocks of time not used in the fit. The prediction error on them measures the quality of the model."),
+    ("Leverage", "Influence of one equation on its own fitted value, from 0 to 1."),
+    ("Physically consistent", "A link has positive mass and moments of inertia of a real mass distribution."),
+    ("Prior model", "The parameters in the robot's file before the identification."),
+    ("Residual", "Measured minus predicted torque."),
     (
-        "Unexplained, in percent",
-        "RMS of the residual over RMS of the torque: 0 is perfect, 100 is what predicting zero gives.",
+        "Residual, in percent",
+        "RMS residual relative to the RMS torque: 0 is perfect, 100 corresponds to predicting zero.",
     ),
-    ("White noise", "Noise without memory. Residuals that stay alike over time contain something the model lacks."),
-    ("σ, standard error", "How much an estimate would scatter if the experiment were repeated; σ, % is relative to the value."),
+    ("White noise", "Uncorrelated noise. Residuals correlated over time indicate effects missing in the model."),
+    ("σ, standard error", "Standard deviation of an estimate over repeated experiments; σ, % is relative to the value."),
 )

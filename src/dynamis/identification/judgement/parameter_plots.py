@@ -1,4 +1,4 @@
-"""Pictures of the parameters: estimates with their intervals beside the prior model, and how well they are excited."""
+"""Plots of the parameters: estimates with intervals, the prior model, and excitation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dynamis.identification.judgement.statistics import Statistics
 
 Array = npt.NDArray[Any]
 Path = str | os.PathLike[str] | None
-EDGE = 2.2  # of the scale: intervals beyond it end in an arrow
+EDGE = 2.2  # axis limit; intervals beyond it end in an arrow
 ROWS_IN_A_COLUMN = 32
 WEAKEST_SHOWN = 18
 HOLLOW: dict[str, Any] = {
@@ -25,9 +25,9 @@ HOLLOW: dict[str, Any] = {
 
 
 def plot_parameters(statistics: Statistics, prior: Any = None, path: Path = None) -> Any:
-    """Every estimate with its interval, and the prior model, each divided by the larger of the two.
+    """Plot every estimate with its interval, and the prior model, each divided by the larger of the two.
 
-    Red: the prior model lies outside the interval. Grey: the interval contains zero.
+    Red: the prior model is outside the interval. Grey: the interval contains zero.
     """
     s, r = statistics, len(statistics.names)
     before = None if prior is None else np.asarray(prior, float)
@@ -60,7 +60,7 @@ def _forest(ax: Any, s: Statistics, before: Array | None, scale: Array, part: Ar
     ax.axvline(0.0, color=INK, linewidth=0.8)
     ax.set_xlim(-EDGE - 0.1, EDGE + 0.1)
     ax.set_yticks(np.arange(len(part)), [label(s.names[k]) for k in part], fontsize=8)
-    ax.set_xlabel("value / larger of both", fontsize=9)
+    ax.set_xlabel("value / max(|estimate|, |prior|)", fontsize=9)
     tidy(ax)
 
 
@@ -69,26 +69,26 @@ def _legend(figure: Any, with_prior: bool) -> None:
 
     entries = [Line2D([], [], color=MOTION, marker="o", markersize=4, linewidth=2, label="estimate and interval")]
     if with_prior:
-        entries.append(Line2D([], [], color=FORCE, marker="o", markersize=4, linewidth=2, label="prior model outside"))
-    entries.append(Line2D([], [], color=STRUCTURE, marker="o", markersize=4, linewidth=2, label="may be zero"))
+        entries.append(Line2D([], [], color=FORCE, marker="o", markersize=4, linewidth=2, label="prior outside interval"))
+    entries.append(Line2D([], [], color=STRUCTURE, marker="o", markersize=4, linewidth=2, label="interval contains zero"))
     if with_prior:
         entries.append(Line2D([], [], label="prior model", **HOLLOW))
     figure.legend(handles=entries, loc="outside upper right", ncols=4, frameon=False, fontsize=9)
 
 
 def plot_excitation(excitation: Excitation, path: Path = None) -> Any:
-    """The singular values of the scaled equations, and the parameters that others can best stand in for."""
+    """Plot the singular values of the scaled equations, and the most collinear parameters."""
     figure = new_figure(10.8, 4.4)
     values, weakest = figure.subplots(1, 2, width_ratios=[1, 1.15])
     place = np.arange(1, len(excitation.singular_values) + 1)
     values.semilogy(place, np.maximum(excitation.singular_values, 1e-300), "o-", color=MOTION, markersize=3.5, linewidth=1.2)
     heading(values, f"Singular values: condition number {excitation.scaled_condition:.3g}", 11)
     values.yaxis.set_major_formatter("{x:g}")
-    if excitation.scaled_condition < 30.0:  # little more than a decade: whole powers of ten would be too few numbers
+    if excitation.scaled_condition < 30.0:  # about one decade: powers of ten would be too few ticks
         values.yaxis.set_minor_formatter("{x:g}")
     else:
         values.yaxis.set_minor_formatter("")
-    values.set(xlabel="direction", ylabel="of columns of length one")
+    values.set(xlabel="direction", ylabel="singular value (normalized columns)")
     order = np.argsort(excitation.independence)[:WEAKEST_SHOWN]
     own = 100.0 * excitation.independence[order]
     colours = [FORCE if value < 100.0 * BARELY_INDEPENDENT else GOOD for value in own]
@@ -99,8 +99,8 @@ def plot_excitation(excitation: Excitation, path: Path = None) -> Any:
     weakest.xaxis.set_major_formatter("{x:g}")
     weakest.set_ylim(len(order) - 0.4, -0.6)
     weakest.set_yticks(np.arange(len(order)), [label(excitation.names[k]) for k in order], fontsize=8)
-    weakest.set_xlabel("share of the column that is its own, %")
-    heading(weakest, "Weakest parameters (left of the line: hardly told apart)", 11)
+    weakest.set_xlabel("independent fraction of the column, %")
+    heading(weakest, "Weakest parameters (left of the line: nearly collinear)", 11)
     for ax in (values, weakest):
         tidy(ax)
     return save(figure, path)

@@ -1,4 +1,4 @@
-"""Pictures of a fit over time and by joint: torques measured and predicted, residuals, validation, friction."""
+"""Plots of a fit: measured and predicted torques, residuals, validation, friction."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Path = str | os.PathLike[str] | None
 SHOWN_SECONDS = 20.0
-MOST_POINTS = 700  # of a line: more than a panel has dots
+MOST_POINTS = 700  # per line: more than a panel can resolve
 MOST_DOTS = 700
-JOINTS = ("#4c78a8", "#e07b1a", "#54a24b", "#b279a2", "#d6494b", "#4ba3a0", "#9d755d", "#c49a1a")  # seen on light and dark
+JOINTS = ("#4c78a8", "#e07b1a", "#54a24b", "#b279a2", "#d6494b", "#4ba3a0", "#9d755d", "#c49a1a")  # on light and dark
 FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power", "offset")
 
 
 def joint_panels(count: int, height: float = 1.9, columns: int = 2) -> tuple[Any, list[Any]]:
-    """A figure with one panel for each joint, in two columns unless there is only one."""
+    """Return a figure with one panel per joint, in two columns unless there is only one."""
     columns = min(columns, count)
     rows = -(-count // columns)
     figure = new_figure(5.4 * columns if columns > 1 else 8.0, height * rows + 0.7)
@@ -47,9 +47,9 @@ def plot_torques(
     run: int = 0,
     window: tuple[float, float] | None = None,
 ) -> Any:
-    """Measured and predicted torque of each joint over time, with what lies between; rows ``held`` out stand on a shade.
+    """Plot measured and predicted torque of each joint over time, and their difference; rows ``held`` out are shaded.
 
-    Only one ``run`` and one ``window`` of time (seconds from its start; the first 20 by default) are drawn.
+    Only one ``run`` and one ``window`` of time (seconds from its start; default: the first 20) are drawn.
     """
     told, out = np.asarray(predicted, float), np.zeros(len(equations), bool) if held is None else np.asarray(held, bool)
     mine = equations.run == run
@@ -61,7 +61,7 @@ def plot_torques(
         every = (equations.joint == j) & np.isfinite(told)
         at = np.flatnonzero(mine & every)
         left = relative((equations.y - told)[every], equations.y[every])
-        heading(ax, f"{label(name)}: {left:.3g} % unexplained" if len(at) else f"{label(name)}: no rows", 10)
+        heading(ax, f"{label(name)}: residual {left:.3g} %" if len(at) else f"{label(name)}: no rows", 10)
         at = at[:: max(1, len(at) // MOST_POINTS)]
         t, y, p = equations.t[at] - start, equations.y[at], told[at]
         for first, last in _stretches(out[at]):
@@ -79,7 +79,7 @@ def plot_torques(
 
 
 def _dots(ax: Any, x: Array, y: Array, label: str, **style: Any) -> None:
-    """Dots as one path of specks with round ends: a file of markers would be ten times as large."""
+    """Draw dots as one path of zero-length segments with round caps: markers would make the file ten times as large."""
     speck = 1e-4 * max(float(np.ptp(x)) if len(x) else 0.0, 1e-9)
     across, up = np.stack([x, x + speck, np.full(len(x), np.nan)], axis=1), np.stack([y, y, np.full(len(y), np.nan)], axis=1)
     (line,) = ax.plot(across.ravel(), up.ravel(), linewidth=2.2, solid_capstyle="round", **style)
@@ -88,7 +88,7 @@ def _dots(ax: Any, x: Array, y: Array, label: str, **style: Any) -> None:
 
 
 def _stretches(mask: Array) -> list[tuple[int, int]]:
-    """First and last index of every run of True."""
+    """Return first and last index of every run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
     return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
@@ -104,7 +104,7 @@ def _legend_below(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ())
 
 
 def plot_residuals(statistics: Statistics, equations: Equations, path: Path = None) -> Any:
-    """The residuals' distribution beside the normal one, and their correlation over time with the band of white noise."""
+    """Plot the distribution of the residuals with the normal one, and their autocorrelation with the white-noise band."""
     figure = new_figure(10.8, 4.0)
     spread, memory = figure.subplots(1, 2)
     grid = np.linspace(-5.0, 5.0, 41)
@@ -122,12 +122,12 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
             memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
             memory.set_xlim(0.0, longest * step)
     spread.plot(grid, np.exp(-0.5 * grid**2) / np.sqrt(2.0 * np.pi), color=INK, linestyle="--", linewidth=1.2, label="normal")
-    heading(spread, "How the residuals are spread", 11)
+    heading(spread, "Distribution of the residuals", 11)
     spread.set(xlabel="residual / its standard deviation", ylabel="density", xlim=(-5, 5))
     fewest = min((part.rows for part in statistics.joints), default=1)
     memory.axhspan(-2.0 / np.sqrt(fewest), 2.0 / np.sqrt(fewest), color=FAINT, linewidth=0, zorder=0)
     memory.axhline(0.0, color=INK, linewidth=0.8)
-    heading(memory, "How long they stay alike", 11)
+    heading(memory, "Autocorrelation of the residuals", 11)
     memory.set(xlabel="lag in s", ylabel="autocorrelation", ylim=(-0.35, 1.05))
     for ax in (spread, memory):
         tidy(ax)
@@ -136,7 +136,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
 
 
 def plot_validation(validation: Validation, path: Path = None) -> Any:
-    """What is left of each joint's torque: fitted, held out, by the prior model; a line marks what the mean torque leaves."""
+    """Plot each joint's residual: fitted, held out, prior model; a line marks that of the mean torque."""
     groups = [("fitted", validation.train_joints, MOTION), ("held out", validation.held_out_joints, FORCE)]
     if validation.prior_joints is not None:
         groups.append(("prior model", validation.prior_joints, STRUCTURE))
@@ -159,15 +159,13 @@ def plot_validation(validation: Validation, path: Path = None) -> Any:
                     fontsize=7,
                     color=INK,
                 )
-    near = np.flatnonzero(validation.mean_joints <= top)  # the others are beyond what is of interest
+    near = np.flatnonzero(validation.mean_joints <= top)  # larger ones are outside the axes
     if len(near):
         mean = validation.mean_joints[near]
-        ax.hlines(
-            mean, near - 0.42, near + 0.42, color=INK, linewidth=1.2, linestyle=":", label="mean torque instead of a model"
-        )
+        ax.hlines(mean, near - 0.42, near + 0.42, color=INK, linewidth=1.2, linestyle=":", label="mean torque as prediction")
     ax.set_ylim(0.0, 1.05 * top)
     ax.set_xticks(np.arange(n), [label(name, 16) for name in validation.joints], rotation=0 if n < 8 else 30, fontsize=9)
-    ax.set_ylabel("left unexplained, % of the torque")
+    ax.set_ylabel("residual, % of the torque")
     tidy(ax)
     ax.grid(axis="x", visible=False)
     _legend_below(figure, ax)
@@ -175,9 +173,9 @@ def plot_validation(validation: Validation, path: Path = None) -> Any:
 
 
 def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
-    """Friction of each joint against its velocity: the model's curve, and dots with the residual added to it.
+    """Plot friction of each joint against its velocity: the model's curve, and dots with the residual added.
 
-    Dots off the curve in a pattern are friction that the model lacks.
+    A pattern of dots off the curve indicates friction missing in the model.
     """
     beta = np.asarray(coef, float)
     e = equations.y - equations.X @ beta

@@ -1,4 +1,4 @@
-"""Names of parameters and lists of things, as a sentence says them."""
+"""Names of parameters and lists of items, as written in sentences."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 WORDS = {
     "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
-    "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "difference of dry friction by direction",
-    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "root friction", "offset": "constant torque",
+    "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "root friction", "offset": "torque offset",
     "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
 }  # fmt: skip
 
 
 def readable(name: str) -> str:
-    """A parameter in words.
+    """Return a parameter in words.
 
     >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
-    ('first moment along x of forearm', 'dry friction of elbow', 'product of inertia xy of wrist')
+    ('first moment along x of forearm', 'Coulomb friction of elbow', 'product of inertia xy of wrist')
     """
     owner, _, kind = name.rpartition(".")
     words = WORDS.get(kind)
@@ -26,7 +26,7 @@ def readable(name: str) -> str:
 
 
 def listed(items: Sequence[str], most: int = 6) -> str:
-    """The items as a sentence lists them, with the number of those beyond the first few.
+    """Return the items as a list in a sentence, with the number of those beyond the first few.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
     ('a, b and c', 'a, b and 2 more')
@@ -37,18 +37,18 @@ def listed(items: Sequence[str], most: int = 6) -> str:
 
 
 def label(name: str, most: int = 30) -> str:
-    """A name from a file as text in a picture: no formula, no control characters, and short.
+    """Return a name from a file as short plot text, without formulas and control characters.
 
     >>> label("a$b$"), label("_hidden"), label("x" * 40)
     ('a\\\\$b\\\\$', ' _hidden', 'xxxxxxxxxxxxxxx…xxxxxxxxxxxxxx')
     """
     short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
     clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
-    return f" {clean}" if clean.startswith("_") else clean  # legends leave out what starts so
+    return f" {clean}" if clean.startswith("_") else clean  # matplotlib omits labels that start with "_"
 
 
 def as_large_as(factor: float) -> str:
-    """How a size compares with another, in front of "those of …".
+    """Return how a value compares with another, to precede "those of …".
 
     >>> as_large_as(1.96), as_large_as(1.02)
     ('2 times', 'about as large as')

@@ -1,4 +1,4 @@
-"""A report as one HTML page: read offline, by day and by night, by keyboard and by ear, and printed."""
+"""Rendering of a report as one HTML page: offline, light and dark, accessible and printable."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from dynamis.identification.judgement.report_style import STYLE
 from dynamis.identification.judgement.verdict import GRADES, Verdict
 from dynamis.whole_files import write_file
 
-SEVERITY = ("in order", "a doubt", "a defect", "fatal")
+SEVERITY = ("ok", "doubt", "defect", "fatal")
 NUMBER = re.compile(r"[-−+±]?(\d[\d.,  ]*(e[-+−]?\d+)?|inf|nan|∞)\s*[%×]?|–|")
-LONG = 60  # characters of a cell beyond which it may wrap
-# nothing is fetched and nothing runs, whatever a name from a file would like
+LONG = 60  # characters beyond which a cell may wrap
+# no requests and no scripts, whatever names in files contain
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def write_report(contents: ReportContents, path: str | os.PathLike[str]) -> Path:
-    """Write the report as one self-contained HTML file; returns where."""
+    """Write the report as one self-contained HTML file, and return its path."""
     return write_file(Path(path), render(contents).encode())
 
 
 def render(contents: ReportContents) -> str:
-    """The whole page. Every text is escaped; only the figures' SVG is taken as it is."""
+    """Return the whole page. All text is escaped; only the figures' SVG is inserted as is."""
     sections = [*contents.sections]
     parts = [
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -48,7 +48,7 @@ def render(contents: ReportContents) -> str:
 
 
 def _text(value: object) -> str:
-    """Escaped, and without control characters, which HTML does not allow."""
+    """Return escaped text without control characters, which HTML does not allow."""
     return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
 
 

@@ -1,4 +1,4 @@
-"""What a report says, before it becomes a page: sections with sentences, tables and figures, all plain text but the figures."""
+"""Contents of a report, independent of the page: sections with sentences, tables and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynamis.identification.judgement.verdict import Verdict
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a ``header``; the last column may hold flags, separated by semicolons. ``note`` stands below."""
+    """Rows of text under a ``header``; the last column may hold flags, separated by semicolons. ``note`` is a footnote."""
 
     title: str
     header: Sequence[str]
@@ -20,7 +20,7 @@ class Table:
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A picture: its title, in words what it shows (for those who cannot see it), and the ``<svg>`` element itself."""
+    """A figure: its title, a text description, and the ``<svg>`` element."""
 
     title: str
     alt: str
@@ -29,7 +29,7 @@ class ReportFigure:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report. Long tables can be ``folded`` away until asked for."""
+    """One section of a report. Long tables can be ``folded``."""
 
     title: str
     sentences: Sequence[str] = ()
@@ -41,7 +41,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ReportContents:
-    """A whole report: verdict first, a few ``facts`` (label, value), what was done to the data (``notes``), then sections."""
+    """A whole report: verdict, a few ``facts`` (label, value), ``notes`` on the processing of the data, then sections."""
 
     title: str
     subtitle: str

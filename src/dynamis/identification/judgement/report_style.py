@@ -1,4 +1,4 @@
-"""How a report looks: by day, by night and on paper."""
+"""Style sheet of a report: light, dark and print."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #22303c; --quiet: #5a6874; --grid: #e3e7eb; --faint: #d7dde3;

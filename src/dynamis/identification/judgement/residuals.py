@@ -1,4 +1,4 @@
-"""What a fit leaves unexplained, joint by joint: how large it is, how it is spread, and whether it is noise."""
+"""Residuals of a fit by joint: magnitude, distribution, and whiteness."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.judgement.whiteness import Whiteness, whiteness
 
 Array = npt.NDArray[Any]
-NORMAL_MAD = 1.4826  # the standard deviation of normal noise over its median absolute deviation
+NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal noise
 
 
 @dataclass(frozen=True, repr=False)
 class JointResidual:
     """The residual e = τ − X β of one joint, in its unit of torque.
 
-    ``percent`` is 100 |e| / |τ|. ``skewness`` and ``kurtosis`` (excess) are zero for normal noise; ``outliers`` is the share
-    of rows beyond five robust standard deviations, of which normal noise has less than one in a million.
+    ``percent`` is 100 |e| / |τ|. ``skewness`` and ``kurtosis`` (excess) are zero for normal noise; ``outliers`` is the fraction
+    of rows beyond five robust standard deviations, less than one in a million for normal noise.
     """
 
     joint: str
@@ -45,7 +45,7 @@ class JointResidual:
 
 
 def relative(e: Array, y: Array) -> float:
-    """100 |e| / |y|; infinite where there is no torque, and nothing where there are no rows."""
+    """Return 100 |e| / |y|; infinite if the torque is zero, NaN without rows."""
     if not len(e):
         return float("nan")
     size, torque = float(np.linalg.norm(e)), float(np.linalg.norm(y))
@@ -55,24 +55,24 @@ def relative(e: Array, y: Array) -> float:
 
 
 def relative_by_joint(e: Array, y: Array, joint: Array, count: int) -> Array:
-    """100 |e| / |y| of every joint (count,); nan where a joint has no rows."""
+    """Return 100 |e| / |y| of every joint (count,); NaN if a joint has no rows."""
     return np.array([relative(e[joint == j], y[joint == j]) for j in range(count)])
 
 
 def names_of_joints(joint: Array, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The given names, checked against the numbers in use; without names "joint 1" and so on."""
+    """Return the given names, checked against the joint indices; by default "joint 1" and so on."""
     count = int(joint.max()) + 1 if len(joint) else 0
     if names is None:
         return tuple(f"joint {j + 1}" for j in range(count))
     if len(names) < count:
-        raise InputError(f"the rows belong to {count} joints, but there are {len(names)} names of joints")
+        raise InputError(f"the rows belong to {count} joints, but {len(names)} joint names are given")
     return tuple(names)
 
 
 def residuals_by_joint(
     e: Array, y: Array, joint: Array, t: Array | None = None, *, run: Array | None = None, names: Sequence[str] | None = None
 ) -> tuple[JointResidual, ...]:
-    """The residual of every joint that has rows.
+    """Return the residual of every joint that has rows.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""The sections of a report, one after the other: which sentences, tables and figures each holds."""
+"""The sections of a report: sentences, tables and figures."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 def number(x: float, digits: int = 4) -> str:
-    """A number as a table shows it, with a true minus sign and no thousands of digits.
+    """Return a number as text for a table, with a true minus sign and limited digits.
 
     >>> number(-0.00012345), number(123.4, 2), number(float("inf"))
     ('−0.0001234', '123', '∞')
     """
     if not np.isfinite(x):
         return "–" if np.isnan(x) else "∞" if x > 0 else "−∞"
-    whole = 10.0**digits <= abs(x) < 1e6  # digits before the point are all shown
+    whole = 10.0**digits <= abs(x) < 1e6  # show all integer digits
     return (f"{x:.0f}" if whole else f"{x:.{digits}g}").replace("-", "−")
 
 
 def data_section(samples: Sequence[Samples], rows: Equations) -> Section:
-    """The runs, and how many equations each joint has."""
+    """Return the section on the runs and the number of equations of each joint."""
     lines = [
         (
             run.source or f"run {k}",
@@ -49,36 +49,36 @@ def data_section(samples: Sequence[Samples], rows: Equations) -> Section:
         )
         for k, run in enumerate(samples, 1)
     ]
-    header = ("Source", "Instants", "Seconds", "Rate in Hz", "Torques used, %", "Low-pass, Hz", "Every")
+    header = ("Source", "Samples", "Seconds", "Rate in Hz", "Torques used, %", "Low-pass, Hz", "Decimation")
     counts = [(name, str(int(np.sum(rows.joint == j)))) for j, name in enumerate(rows.joints)]
     tables = [Table("Runs", header, lines)] if lines else []
     return Section(
         "Data used",
-        ["Each equation is one joint's torque at one instant. What was dropped or repaired is said in the notes."],
+        ["Each equation is one joint's torque at one sample. Dropped and repaired samples are listed in the notes."],
         [*tables, Table("Equations by joint", ("Joint", "Equations"), counts)],
     )
 
 
 def model_section(base: BaseParameters) -> Section:
-    """Which parameters, which sums of them, and what they were believed to be."""
+    """Return the section on the parameters, base parameters and priors."""
     model = base.model
     regrouped = [
         (name, readable(name), number(value), model.unit(int(k)), text)
         for name, value, k, text in zip(base.names, base.prior, base.independent, base.expressions, strict=True)
     ]
     sentence = (
-        f"{len(model.names)} parameters describe links, friction and rotors; torques depend on {base.rank} sums of them, the "
-        "base parameters. Others cannot be told from torques, whatever the motion (see below). Gap between the singular values "
-        f"that count and those that do not: {base.gap:.1e}."
+        f"{len(model.names)} parameters describe links, friction and rotors; torques depend on {base.rank} combinations, "
+        "the base parameters. The others cannot be identified from torques by any motion (see below). Gap between the non-zero "
+        f"and the numerically zero singular values: {base.gap:.1e}."
     )
-    header = ("Parameter", "In words", "Prior", "Unit", "Stands for the sum")
+    header = ("Parameter", "Description", "Prior", "Unit", "Combination")
     return Section("Model", [sentence], [Table("Base parameters", header, regrouped)], folded=True)
 
 
 def validation_section(
     v: Validation | None, others: Mapping[str, Validation] | None, drawn: Mapping[str, ReportFigure]
 ) -> list[Section]:
-    """Held-out motion, fold by fold, and other estimators beside this one."""
+    """Return the section on held-out motion by fold, and other estimators."""
     tables, sentences = [], []
     if v is not None:
         prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
@@ -87,8 +87,8 @@ def validation_section(
         whole = np.nan if v.prior is None else v.prior
         rows.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
         header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque")
-        tables.append(Table("Torque left unexplained, in percent (100 |e| / |τ|)", header, rows))
-        sentences.append("Blocks of time were kept from the fit and predicted by it: what counts is the column “held out”.")
+        tables.append(Table("Residual in percent of the torque (100 |e| / |τ|)", header, rows))
+        sentences.append("Blocks of time were held out from the fit and predicted: the relevant column is “Held out”.")
         folds = [
             (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
             for k, f in enumerate(v.folds, 1)
@@ -105,7 +105,7 @@ def validation_section(
 
 
 def residuals_section(s: Statistics, drawn: Mapping[str, ReportFigure]) -> Section:
-    """What is left of each joint, and what it looks like."""
+    """Return the section on the residuals of each joint."""
     rows = []
     for j in s.joints:
         w = j.whiteness
@@ -114,21 +114,21 @@ def residuals_section(s: Statistics, drawn: Mapping[str, ReportFigure]) -> Secti
         shown = (j.rms, j.percent, j.largest, j.mean, j.skewness, j.kurtosis)
         rows.append((j.joint, str(j.rows), *(number(x, 3) for x in shown), *memory, "; ".join(flags)))
     header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
-              "Alike for samples", "… for s", "Independent, %", "Flags")  # fmt: skip
-    sentence = f"Overall {number(s.percent, 3)} % of the torque is left unexplained on the fitted rows."
+              "Correlation length", "… in s", "Independent, %", "Flags")  # fmt: skip
+    sentence = f"The overall residual on the fitted rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
         sentence += (
             f" Residuals are correlated over time, so standard errors are computed with a window of {s.window} samples; they "
             f"are, in the median, {as_large_as(float(np.median(s.inflation)))} those of white noise."
         )
     high = float(s.leverage.max(initial=0.0))
-    sentence += f" The equation that pulls most on the fit has a leverage of {number(high, 2)} (1 would be a fit through it)."
+    sentence += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
     figures = [drawn[k] for k in ("fit", "residuals", "friction") if k in drawn]
     return Section("Residuals", [sentence], [Table("Residuals by joint", header, rows)], figures)
 
 
 def estimates_section(s: Statistics, base: BaseParameters, drawn: Mapping[str, ReportFigure]) -> Section:
-    """Every base parameter with its interval, beside the prior."""
+    """Return the section on the base parameters with intervals and priors."""
     rows = []
     weak = set(s.excitation.weak)
     for k, name in enumerate(s.names):
@@ -137,7 +137,7 @@ def estimates_section(s: Statistics, base: BaseParameters, drawn: Mapping[str, R
         change = (s.coef[k] - before) / s.std[k] if s.std[k] > 0.0 else np.nan
         flags = [
             *(["weakly excited"] if name in weak else []),
-            *(["may be zero"] if low <= 0.0 <= high else []),
+            *(["includes zero"] if low <= 0.0 <= high else []),
             *(["prior outside"] if not low <= before <= high else []),
         ]
         interval = f"{number(low, 3)} … {number(high, 3)}"
@@ -145,13 +145,13 @@ def estimates_section(s: Statistics, base: BaseParameters, drawn: Mapping[str, R
         unit = base.model.unit(int(base.independent[k]))
         rows.append((name, *shown, interval, unit, number(before), number(float(change), 2), "; ".join(flags)))
     header = ("Parameter", "Value", "σ", "σ, %", f"{100 * s.level:g} % interval", "Unit", "Prior", "Change, σ", "Flags")
-    note = "σ: standard error. Change: estimate less prior, in standard errors."
+    note = "σ: standard error. Change: estimate minus prior, in standard errors."
     figures = [drawn[k] for k in ("parameters", "excitation") if k in drawn]
-    return Section("Estimates", (), [Table("Base parameters found", header, rows, note)], figures)
+    return Section("Estimates", (), [Table("Estimated base parameters", header, rows, note)], figures)
 
 
 def essential_section(found: EssentialParameters | None) -> list[Section]:
-    """The parameters that the data need."""
+    """Return the section on the essential parameters."""
     if found is None:
         return []
     cells = zip(found.names, found.values, found.std, found.deviation, strict=True)
@@ -164,36 +164,36 @@ def essential_section(found: EssentialParameters | None) -> list[Section]:
 
 
 def consistency_section(links: Sequence[LinkConsistency]) -> list[Section]:
-    """Which links can be real bodies."""
+    """Return the section on the physical consistency of the links."""
     if not links:
         return []
     rows = []
     for link in links:
         com = "–" if link.com is None else ", ".join(number(float(x), 3) for x in link.com)
         moments = "–" if link.moments is None else ", ".join(number(float(x), 3) for x in link.moments)
-        rows.append((link.link, number(link.mass), com, moments, "real body" if link.consistent else link.reason))
+        rows.append((link.link, number(link.mass), com, moments, "consistent" if link.consistent else link.reason))
     header = ("Link", "Mass, kg", "Centre of mass, m", "Principal moments, kg·m²", "Verdict")
-    sentence = "Base parameters leave the split between links open; these full parameters are those nearest the prior."
+    sentence = "Base parameters do not determine the individual links; these full parameters are the nearest to the prior."
     return [Section("Physical consistency of the links", [sentence], [Table("Links", header, rows)])]
 
 
 def unidentifiable_section(base: BaseParameters) -> Section:
-    """Which parameters no motion shows, and why."""
+    """Return the section on unidentifiable parameters and the reasons."""
     rows = [(name, readable(name), reason) for name, reason in base.unidentifiable.items()]
-    sentence = f"{len(rows)} parameters cannot be found from torques, whatever the motion; most are part of a sum above."
+    sentence = f"{len(rows)} parameters cannot be identified from torques by any motion; most are part of a combination above."
     return Section(
-        "What cannot be identified",
+        "Unidentifiable parameters",
         [sentence],
-        [Table("Not identifiable", ("Parameter", "In words", "Why"), rows)],
+        [Table("Not identifiable", ("Parameter", "Description", "Reason"), rows)],
         folded=True,
     )
 
 
 def reproduce_section(command: str, estimator: Estimator) -> Section:
-    """Versions and what was called."""
+    """Return the section on versions and the command."""
     import scipy
 
     versions = f"dynamis {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
-    with np.printoptions(threshold=8, precision=4):  # a prior has as many numbers as the model
+    with np.printoptions(threshold=8, precision=4):  # a prior is as long as the model
         settings = repr(estimator)
     return Section("How to reproduce", [f"Made with {versions}."], code=f"{command}\n{settings}".strip())

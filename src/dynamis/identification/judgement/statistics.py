@@ -1,4 +1,4 @@
-"""What a fit is worth: standard errors and intervals, residuals of the joints, excitation, all in one record."""
+"""Statistics of a fit: standard errors and intervals, residuals of the joints, excitation."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Array = npt.NDArray[Any]
 class Statistics:
     """``std`` (r,) standard errors, ``interval`` (r, 2) their confidence intervals, ``deviation`` (r,) 100 σ / |β| in percent.
 
-    ``inflation`` (r,) is how many times larger the standard errors are than white residuals would make them; ``window`` the
-    samples over which residuals were taken to be correlated (1: white). ``share`` (r,) is what each parameter moves, in
-    percent of the RMS torque. ``percent`` is 100 |e| / |τ| of all rows together.
+    ``inflation`` (r,) is the ratio of the standard errors to those for white residuals; ``window`` the number of samples over
+    which residuals are assumed correlated (1: white). ``share`` (r,) is the contribution of each parameter, in percent of the
+    RMS torque. ``percent`` is 100 |e| / |τ| over all rows.
     """
 
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class Statistics:
 
     @property
     def correlation(self) -> Array:
-        """Of the estimates (r, r), with ones on the diagonal."""
+        """Correlation of the estimates (r, r), with ones on the diagonal."""
         scale = np.where(self.std > 0.0, self.std, 1.0)
         return self.covariance / np.outer(scale, scale)
 
@@ -61,7 +61,7 @@ class Statistics:
         return tuple(n for n, (low, high) in zip(self.names, self.interval, strict=True) if low <= 0.0 <= high)
 
     def __repr__(self) -> str:
-        left = f"{self.percent:.3g} % of the torque left unexplained"
+        left = f"residual {self.percent:.3g} % of the torque"
         return f"<Statistics of {len(self.names)} parameters from {self.rows} rows: {left}>"
 
     _repr_html_ = as_table
@@ -83,12 +83,12 @@ def statistics(
     autocorrelated: bool = True,
     level: float = 0.95,
 ) -> Statistics:
-    """Judge the parameters ``coef`` (r,) of τ = X β on rows (rows, r) of joints ``joint`` at times ``t`` (None: unrelated).
+    """Assess the parameters ``coef`` (r,) of τ = X β on rows (rows, r) of joints ``joint`` at times ``t`` (None: unrelated).
 
-    ``covariance`` is the one the estimator gives for white residuals, ``noise`` (joints,) the standard deviations of the
-    joints (by default those of the residuals) and ``weighted`` whether it weighed the rows by them (by default seen from the
-    residuals). Unless ``autocorrelated=False``, the covariance is replaced by the one that the residuals' own correlation
-    over time and between joints makes of it.
+    ``covariance`` is the estimator's one for white residuals, ``noise`` (joints,) the standard deviations of the joints (by
+    default those of the residuals) and ``weighted`` whether the rows were weighted by them (by default detected from the
+    residuals). Unless ``autocorrelated=False``, the covariance is replaced by one for residuals correlated over time and
+    between joints.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -132,7 +132,7 @@ def statistics(
 
 
 def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
-    """The statistics of a fitted estimator on the rows it was fitted to."""
+    """Return the statistics of a fitted estimator on the rows it was fitted to."""
     rows = equations
     return statistics(
         rows.X, rows.y, rows.joint, rows.t, estimator.coef_, estimator.covariance_, rows.names,
@@ -141,13 +141,13 @@ def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: boo
 
 
 def _unweighted(X: Array, e: Array) -> bool:
-    """Whether the rows counted alike: only then is the residual orthogonal to every column."""
+    """Return whether rows were not weighted: only then is the residual orthogonal to every column."""
     along = np.abs(X.T @ e)
     return bool(np.all(along <= 1e-7 * np.linalg.norm(X, axis=0) * np.linalg.norm(e)))
 
 
 def noise_of_joints(e: Array, joint: Array, count: int) -> Array:
-    """The RMS residual of every joint; that of all of them where a joint has no rows."""
+    """Return the RMS residual of every joint; that of all joints if one has no rows."""
     every = float(np.sqrt(np.mean(e**2))) if len(e) else 0.0
     return np.array([float(np.sqrt(np.mean(e[joint == j] ** 2))) if np.any(joint == j) else every for j in range(count)])
 
@@ -156,15 +156,15 @@ def _check(
     X: Array, y: Array, joint: Array, t: Array | None, coef: Array, C: Array, names: Sequence[str], level: float
 ) -> None:
     if X.ndim != 2 or not len(X):
-        raise InputError(f"X has shape {X.shape}; it takes one row for an equation, one column for a parameter")
+        raise InputError(f"X has shape {X.shape}; expected one row per equation and one column per parameter")
     rows, r = X.shape
     for what, array, shape in (("y", y, (rows,)), ("joint", joint, (rows,)), ("t", t, (rows,)), ("coef", coef, (r,)),
                                ("covariance", C, (r, r))):  # fmt: skip
         if array is not None and array.shape != shape:
-            raise InputError(f"{what} has shape {array.shape}; with X of {X.shape} it takes {shape}")
+            raise InputError(f"{what} has shape {array.shape}; expected {shape} with X of shape {X.shape}")
         if array is not None and not np.all(np.isfinite(array)):
-            raise InputError(f"{what} has {int(np.sum(~np.isfinite(array)))} numbers that are not finite")
+            raise InputError(f"{what} has {int(np.sum(~np.isfinite(array)))} non-finite numbers")
     if len(names) != r:
-        raise InputError(f"X has {r} columns and there are {len(names)} names of parameters")
+        raise InputError(f"X has {r} columns, but {len(names)} parameter names are given")
     if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is the probability of an interval, between 0 and 1, such as 0.95")
+        raise InputError(f"level={level!r} must be a probability between 0 and 1, such as 0.95")

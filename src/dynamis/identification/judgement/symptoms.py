@@ -1,4 +1,4 @@
-"""What is left over, searched for its cause: a term the model lacks, a delay, standstill, torques at their limit."""
+"""Causes of residuals: a term missing in the model, a delay, standstill, saturated torques."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dynamis.identification.judgement.statistics import noise_of_joints
 from dynamis.identification.judgement.whiteness import in_order, period_of, whiteness
 
 Array = npt.NDArray[Any]
-TELLING = 0.08  # share of the residual's variance a term must explain to be named
-CERTAIN = 5.0  # standard errors its coefficient must be away from zero, counting independent samples
-LATEST, LATEST_S = 16, 0.06  # the longest delay looked for: samples, and seconds
-SLOW = 0.05  # of the fastest: near standstill
-ROUGH = 2.0  # how many times larger the residual near standstill must be to be named
-FLAT = 1e-9  # of the torque's range: as large as the largest
+TELLING = 0.08  # fraction of the residual's variance a term must explain to be reported
+CERTAIN = 5.0  # standard errors of its coefficient from zero, for the number of independent samples
+LATEST, LATEST_S = 16, 0.06  # the longest delay considered: samples, and seconds
+SLOW = 0.05  # relative to the largest velocity: near standstill
+ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
+FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 
 
 @dataclass(frozen=True, repr=False)
 class Symptom:
-    """One finding about one joint: its ``kind``, how much of the residual's variance it explains (0 … 1, or a ratio or
-    share where the kind says so), and the ``size`` of the term in SI units (seconds for a delay)."""
+    """One finding about one joint: its ``kind``, the fraction of the residual's variance it ``explained`` (or a ratio or
+    fraction of rows, depending on the kind), and the ``size`` of the term in SI units (seconds for a delay)."""
 
     joint: str
     kind: str
@@ -48,17 +48,17 @@ def missing_terms(
     run: Array | None = None,
     names: Sequence[str] | None = None,
 ) -> tuple[Symptom, ...]:
-    """For each joint the term that would explain most of the residual e, if any explains much.
+    """Return, for each joint, the term that explains most of the residual e, if significant.
 
-    Terms: "dry" sign v, "viscous" v, "stribeck" (dry friction near standstill only), "quadratic" v |v|, "inertia" dv/dt,
-    "offset" 1, and "delay", the torque predicted a little earlier or later. Each is first freed of what the columns of X can
-    imitate, so that a term the fit has already bent itself to is judged by what it would really add [Frisch and Waugh 1933].
+    Terms: "dry" sign v, "viscous" v, "stribeck" (Coulomb friction near standstill only), "quadratic" v |v|, "inertia" dv/dt,
+    "offset" 1, and "delay", the predicted torque shifted in time. Each is first projected out of the span of the columns of X,
+    so that a term partly absorbed by the fit counts with what it would add [Frisch and Waugh 1933].
     """
     found = []
     labels = names_of_joints(joint, names)
     noise = np.maximum(noise_of_joints(e, joint, len(labels)), 1e-12 * float(np.abs(y).max()) + 1e-300)
     inverse = np.linalg.pinv(np.linalg.qr(X / noise[joint][:, None], mode="r"))
-    # what the columns still find in e: nothing after least squares
+    # the projection of e on the columns: zero after least squares
     taken = inverse.T @ (X.T @ (e / noise[joint] ** 2))
     for j, name in enumerate(labels):
         at = np.flatnonzero(joint == j)
@@ -71,7 +71,7 @@ def missing_terms(
         best = Symptom(name, "", 0.0)
         share = whiteness(own, t[at], run=runs).effective
         for kind, unit, term in _terms(v[at], t[at], runs, y[at] - own):
-            # the part of the term outside the columns: its length, and its product with the residual
+            # the component of the term orthogonal to the columns: its norm, and its product with the residual
             along = Q.T @ term
             rest, product = float(term @ term - along @ along), float(term @ own - noise[j] * (along @ taken))
             if rest <= 1e-6 * float(term @ term):
@@ -87,7 +87,7 @@ def missing_terms(
 
 
 def _terms(v: Array, t: Array, run: Array | None, predicted: Array) -> Iterator[tuple[str, float, Array]]:
-    """Kind, what a coefficient of one means in SI units, and the term itself."""
+    """Yield the kind, the SI value of a unit coefficient, and the term itself."""
     fastest = max(float(np.abs(v).max()), 1e-12)
     yield "dry", 1.0, np.sign(v)
     yield "viscous", 1.0, v
@@ -97,13 +97,13 @@ def _terms(v: Array, t: Array, run: Array | None, predicted: Array) -> Iterator[
     yield "offset", 1.0, np.ones(len(v))
     period = period_of(t)
     for k in range(1, min(LATEST, len(v) // 4, max(1, int(LATEST_S / period))) + 1):
-        # a share of one step says how far between two samples the shift is; beyond one step the best step says it
+        # within one sample the fraction of one step gives the shift; beyond it the best number of steps does
         yield "delay", k * period, _earlier(predicted, t, run, k) - predicted
         yield "delay", -k * period, _earlier(predicted[::-1], -t[::-1], None if run is None else run[::-1], k)[::-1] - predicted
 
 
 def _earlier(x: Array, t: Array, run: Array | None, k: int) -> Array:
-    """x of k samples before; where there is a gap between, x itself."""
+    """Return x delayed by k samples; unchanged across gaps."""
     past = x.copy()
     near = np.abs(t[k:] - t[:-k] - k * period_of(t)) < 0.5 * period_of(t)
     if run is not None:
@@ -113,7 +113,7 @@ def _earlier(x: Array, t: Array, run: Array | None, k: int) -> Array:
 
 
 def rate(x: Array, t: Array, run: Array | None = None) -> Array:
-    """dx/dt by central differences; zero next to gaps, where it is not known."""
+    """Return dx/dt by central differences; zero next to gaps."""
     slope = np.zeros(len(x))
     if len(x) < 3:
         return slope
@@ -126,7 +126,7 @@ def rate(x: Array, t: Array, run: Array | None = None) -> Array:
 
 
 def rough_standstill(e: Array, joint: Array, v: Array, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
-    """The joints whose residual is much larger near standstill than in motion; ``explained`` is the ratio of the two RMS."""
+    """Return joints with a much larger residual near standstill than in motion; ``explained`` is the ratio of RMS values."""
     found = []
     for j, name in enumerate(names_of_joints(joint, names)):
         own, speed = e[joint == j], np.abs(v[joint == j])
@@ -140,7 +140,7 @@ def rough_standstill(e: Array, joint: Array, v: Array, names: Sequence[str] | No
 
 
 def saturated(y: Array, joint: Array, effort: Array | None = None, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
-    """The joints whose torque rests at its extreme, or at the limit ``effort`` (n,); ``explained`` is the share of rows."""
+    """Return joints whose torque stays at an extreme, or at the limit ``effort`` (n,); ``explained``: fraction of rows."""
     found = []
     for j, name in enumerate(names_of_joints(joint, names)):
         own = y[joint == j]

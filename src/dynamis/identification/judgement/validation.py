@@ -1,4 +1,4 @@
-"""How a fit does on motion it has not seen: blocks of time held out, never single rows, which their neighbours would betray."""
+"""Validation on held-out motion: blocks of time are held out, since single rows are correlated with their neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fold:
-    """One fit and the rows kept from it: 100 |e| / |τ| on both, overall and of each joint (n,)."""
+    """One fit and its held-out rows: 100 |e| / |τ| on both, overall and for each joint (n,)."""
 
     coef: Array
     train_rows: int
@@ -38,11 +38,11 @@ class Fold:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation:
-    """Residuals 100 |e| / |τ| in percent: of ``train`` rows, of ``held_out`` ones, and what others leave on the same rows.
+    """Residuals 100 |e| / |τ| in percent: of ``train`` rows, of ``held_out`` rows, and of other predictors on the latter.
 
-    ``prior`` is the model from before (None where none was given), ``mean`` the mean torque of each joint, which any model
-    must beat. ``…_joints`` (n,) are the same by joint. ``predicted`` (rows,) are the torques predicted for the rows while they
-    were held out, nan where they never were.
+    ``prior`` is that of the prior model (None if not given), ``mean`` that of the mean torque of each joint, a baseline for any
+    model. ``…_joints`` (n,) are the same by joint. ``predicted`` (rows,) are the torques predicted for held-out rows, NaN for
+    rows never held out.
     """
 
     joints: tuple[str, ...]
@@ -59,7 +59,7 @@ class Validation:
 
     @property
     def spread(self) -> Array:
-        """The standard deviation of each parameter over the folds (r,): how much it depends on the stretch of motion."""
+        """The standard deviation of each parameter over the folds (r,)."""
         return np.std([fold.coef for fold in self.folds], axis=0)
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class Validation:
 
 
 def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None) -> Array:
-    """A mask (rows,) of the rows to hold out: every ``hold``-th block of so many seconds, counted from each run's start.
+    """Return a mask (rows,) of the rows to hold out: every ``hold``-th block of this duration, from each run's start.
 
     >>> import numpy as np
     >>> alternating_blocks(np.arange(6.0), 1.0).astype(int).tolist()
@@ -81,36 +81,36 @@ def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None
     """
     times = np.asarray(t, float)
     if not seconds > 0.0 or hold < 2:
-        raise InputError(f"blocks of {seconds!r} s with every {hold!r}th held out: give a time above zero and at least 2")
+        raise InputError(f"blocks of {seconds!r} s with every {hold!r}th held out: seconds must be above 0, hold at least 2")
     runs = np.zeros(len(times), int) if run is None else np.asarray(run)
     held = np.zeros(len(times), bool)
     for which in np.unique(runs):
         rows = runs == which
-        # a hair is added so that rounding of times cannot put a row before its block
+        # epsilon against rounding: a row must not fall into the block before its own
         held[rows] = np.floor((times[rows] - times[rows].min()) / seconds + 1e-9).astype(int) % hold == hold - 1
     return held
 
 
 def blocked_folds(blocks: Any, k: int = 5) -> Array:
-    """The fold 0 … k − 1 of every row, from the number of its block: blocks are dealt out in turn, so that every fold has
-    stretches from the whole motion.
+    """Return the fold 0 … k − 1 of every row from the index of its block: blocks are assigned in turn, so that every fold has
+    blocks from the whole motion.
 
     >>> blocked_folds([0, 0, 1, 1, 2, 2, 3, 3], 2).tolist()
     [0, 0, 1, 1, 0, 0, 1, 1]
     """
     numbers, place = np.unique(np.asarray(blocks), return_inverse=True)
     if k < 2:
-        raise InputError(f"k={k!r} folds: it takes two at least, one to fit and one to hold out")
+        raise InputError(f"k={k!r} folds: at least two are needed")
     if len(numbers) < k:
-        raise InputError(f"{len(numbers)} blocks do not fill {k} folds: take shorter blocks, fewer folds, or a longer log")
+        raise InputError(f"{len(numbers)} blocks do not fill {k} folds: use shorter blocks, fewer folds, or a longer log")
     return np.asarray(place % k)
 
 
 def clear_of(t: Any, held: Any, guard: float, *, run: Any = None) -> Array:
-    """A mask of the rows to fit: not held out, and more than ``guard`` seconds from any that is, since filters smear."""
+    """Return a mask of the rows to fit: not held out, and more than ``guard`` seconds from held-out rows (filters)."""
     times, out = np.asarray(t, float), np.asarray(held, bool)
     if guard < 0.0:
-        raise InputError(f"guard={guard!r} is a time in seconds, not below zero")
+        raise InputError(f"guard={guard!r} must be a time in seconds ≥ 0")
     keep = ~out
     if guard == 0.0:
         return keep
@@ -133,10 +133,10 @@ def cross_validate(
     guard: float = 0.0,
     prior: Any = None,
 ) -> Validation:
-    """Fit k times, each time without one k-th of the blocks of time, and see how these are predicted.
+    """Cross-validate with k folds of blocks of time.
 
-    ``block_seconds`` is by default a k-th of what 4 k blocks would make of the log, at least a quarter of a second; rows within
-    ``guard`` seconds of held-out ones are not fitted either. ``prior`` (r,) are the parameters from before, to compare with.
+    ``block_seconds`` is by default the duration of the log over 4 k, at least a quarter of a second; rows within ``guard``
+    seconds of held-out ones are not fitted. ``prior`` (r,) are the prior parameters, for comparison.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -155,18 +155,18 @@ def cross_validate(
 def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
     """Fit some rows and predict others: ``predicted`` are those of ``test``."""
     if train.names != test.names:
-        raise InputError("rows to fit and rows to predict have different parameters: make both of the same base parameters")
+        raise InputError("training and test rows have different parameters: build both from the same base parameters")
     fold, mean = _one_fold(estimator, train, test)
     prediction = test.X @ fold.coef
     return _pooled((fold,), test, prediction, mean, prior)
 
 
 def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
-    """The rows to fit and the rows to hold out, in alternating blocks of so many seconds."""
+    """Return the rows to fit and to hold out, in alternating blocks of this duration."""
     out = alternating_blocks(equations.t, seconds, hold, run=equations.run)
     keep = clear_of(equations.t, out, guard, run=equations.run)
     if not out.any() or not keep.any():
-        raise InputError(f"blocks of {seconds:g} s leave nothing to hold out or to fit: take shorter ones, or a smaller guard")
+        raise InputError(f"blocks of {seconds:g} s leave no rows to hold out or to fit: use shorter ones, or a smaller guard")
     return equations.select(keep), equations.select(out)
 
 
@@ -180,7 +180,7 @@ def _validate(estimator: Estimator, rows: Equations, masks: Sequence[tuple[Array
     folds = []
     for fitted, held in masks:
         if not fitted.any():
-            raise InputError("the guard leaves no rows to fit: take longer blocks or a smaller guard")
+            raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
         fold, mean[held] = _one_fold(estimator, rows.select(fitted), rows.select(held))
         predicted[held] = rows.X[held] @ fold.coef
         folds.append(fold)

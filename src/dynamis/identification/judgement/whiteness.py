@@ -1,7 +1,7 @@
-"""Whether a residual is noise: its autocorrelation over time, the test of Ljung and Box, and how many samples it is worth.
+"""Whiteness of residuals: autocorrelation, the Ljung–Box test, and the effective number of samples.
 
-The residual of a robot is seldom white: filters, gears and what the model leaves out colour it, and neighbouring samples
-then say the same thing twice. N samples whose correlation lasts for T of them are worth N/T [Ljung 1978, Sokal 1997].
+The residual of a robot is seldom white: filters, gears and unmodelled effects colour it, and neighbouring samples are
+correlated. N samples with a correlation length of T count as N/T [Ljung 1978, Sokal 1997].
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from dynamis.display import as_call, as_table
 
 Array = npt.NDArray[Any]
 LAGS_TESTED = 20
-LONGEST = 4000  # lags looked at for the length of the correlation
-FEWEST = 20  # rows below which nothing is said
-WINDOW = 5.0  # of correlation lengths: where summing stops, so that noise of the tail is not summed up
+LONGEST = 4000  # largest lag for the correlation length
+FEWEST = 20  # minimal number of rows for a test
+WINDOW = 5.0  # correlation lengths after which summation stops, to exclude noise of the tail
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Whiteness:
-    """``p_value``: how probable so much correlation is for white noise. ``length``: samples the correlation lasts for,
-    1 + 2 Σ ρ_k, at least one; ``seconds`` the same as a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
+    """``p_value`` of the test for white noise. ``length``: correlation length in samples, 1 + 2 Σ ρ_k, at least one;
+    ``seconds`` the same as a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
 
     p_value: float
     length: float
@@ -33,12 +33,12 @@ class Whiteness:
 
     @property
     def white(self) -> bool:
-        """Not told from white noise at one chance in a thousand."""
+        """Whether white noise is not rejected at a level of 0.001."""
         return not self.p_value < 1e-3
 
     @property
     def effective(self) -> float:
-        """The share of the samples that is independent, 0 … 1."""
+        """The fraction of independent samples, 0 … 1."""
         return 1.0 / self.length
 
     __repr__ = as_call
@@ -46,14 +46,14 @@ class Whiteness:
 
 
 def period_of(t: Array) -> float:
-    """The usual step of a time axis that may have gaps and start again; 1 if it has none."""
+    """Return the typical step of a time axis that may have gaps and restarts; 1 if it has none."""
     steps = np.diff(t)
     steps = steps[steps > 0.0]
     return float(np.median(steps)) if len(steps) else 1.0
 
 
 def periods(t: Array, run: Array | None) -> Array:
-    """The usual step of each row's run (rows,)."""
+    """Return the typical step of each row's run (rows,)."""
     if run is None:
         return np.full(len(t), period_of(t))
     found = np.empty(len(t))
@@ -63,13 +63,13 @@ def periods(t: Array, run: Array | None) -> Array:
 
 
 def in_order(t: Array, run: Array | None) -> Array:
-    """The order of rows by run and time. Without runs the rows are taken as they stand."""
+    """Return the order of rows by run and time. Without runs the rows stay in place."""
     return np.arange(len(t)) if run is None else np.lexsort((t, run))
 
 
 def positions(t: Array, run: Array | None, padding: int) -> Array:
-    """Where rows that are in order stand on a grid of their run's period; between runs, and at most in gaps, ``padding``
-    steps."""
+    """Return the positions of ordered rows on a grid of their run's period; runs, and gaps at most, are separated by
+    ``padding`` steps."""
     if len(t) < 2:
         return np.zeros(len(t), int)
     steps = np.rint(np.diff(t) / periods(t, run)[1:])
@@ -78,7 +78,7 @@ def positions(t: Array, run: Array | None, padding: int) -> Array:
 
 
 def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) -> tuple[Array, Array]:
-    """ρ_0 … ρ_lags and how many pairs of rows each comes from; pairs across gaps and runs do not count.
+    """Return ρ_0 … ρ_lags and the number of pairs of each; pairs across gaps and runs do not count.
 
     >>> import numpy as np
     >>> autocorrelation(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4.0), 1)[0].tolist()
@@ -87,7 +87,7 @@ def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) 
     order = in_order(t, run)
     at = positions(t[order], None if run is None else run[order], lags + 1)
     size = int(at[-1]) + 1
-    length = 1 << (size + lags).bit_length()  # zeros behind the end: what the transform wraps around falls on them
+    length = 1 << (size + lags).bit_length()  # zero padding against circular wrap-around
     values, there = np.zeros(size), np.zeros(size)
     values[at], there[at] = (e - e.mean())[order], 1.0
 
@@ -100,7 +100,7 @@ def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) 
 
 
 def whiteness(e: Array, t: Array, *, run: Array | None = None) -> Whiteness:
-    """The test of Ljung and Box over 20 lags, and the length of the correlation.
+    """Return the Ljung–Box test over 20 lags, and the correlation length.
 
     >>> import numpy as np
     >>> noise = np.random.default_rng(0).normal(size=1000)

@@ -1,4 +1,4 @@
-"""Measured runs of robots: read from files of many formats, and examined before anything is made of them."""
+"""Logs of robots: reading files of many formats, and checking them."""
 
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques

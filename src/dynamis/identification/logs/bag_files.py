@@ -1,4 +1,4 @@
-"""The messages in files of ROS 2 bags: SQLite (.db3) and MCAP, with or without the metadata.yaml beside them."""
+"""Messages in the files of ROS 2 bags: SQLite (.db3) and MCAP, with or without metadata.yaml."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from dynamis.identification.logs.sqlite_file import Cell, SqliteError, SqliteFil
 KIND = "sensor_msgs/msg/JointState"
 NEEDS = "ROS 2 bags need rosbags and mcap: pip install 'dynamis[logs]'"
 SUFFIXES = (".db3", ".mcap")
-Message = tuple[int, bytes]  # when it was received, in ns, and what it says
+Message = tuple[int, bytes]  # time of reception in ns, and serialized data
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of a bag in the order they were written: the file itself, or those in a folder."""
+    """Return the files of a bag in the order they were written: the file itself, or those in a folder."""
     if not path.is_dir():
         return [path]
     files = [file for file in path.iterdir() if file.suffix in SUFFIXES]
     if not files:
         packed = [file.name for file in path.iterdir() if file.suffix == ".zstd"]
-        hint = f"; {printable(packed[0])} is compressed as a whole: ros2 bag convert unpacks it" if packed else ""
+        hint = f"; {printable(packed[0])} is compressed: decompress it with ros2 bag convert" if packed else ""
         raise InputError(f"{printable(str(path), 400)} is a folder without .db3 or .mcap files{hint}")
-    # run_2 was written before run_10
+    # natural order: run_2 before run_10
     return sorted(files, key=lambda file: [(int(x) if x.isdigit() else 0, x) for x in re.split(r"(\d+)", file.stem)])
 
 
 def topics_of(path: Path) -> list[str]:
-    """The topics with joint states in a file of a bag."""
+    """Return the topics with joint states in a file of a bag."""
     return _Sqlite(path).topics() if path.suffix == ".db3" else _Mcap(path).topics()
 
 
 def messages_of(path: Path, topic: str) -> Iterator[Message]:
-    """The messages of a topic in a file of a bag, as they were received."""
+    """Yield the messages of a topic in a file of a bag, in order of reception."""
     return _Sqlite(path).messages(topic) if path.suffix == ".db3" else _Mcap(path).messages(topic)
 
 
 def _damaged(path: Path, error: Exception, cure: str) -> InputError:
     if isinstance(error, FileNotFoundError | PermissionError):
         return InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror}")
-    return InputError(f"{printable(str(path), 400)}: it is damaged, or no ROS 2 bag ({reason_of(error)}); {cure}")
+    return InputError(f"{printable(str(path), 400)} is corrupt or not a ROS 2 bag ({reason_of(error)}); {cure}")
 
 
 def _check_encoding(path: Path, topic: str, encoding: Any) -> None:
     if encoding != "cdr":
         what = f"{printable(topic)} is serialised as {printable(encoding)}"
-        raise InputError(f"{printable(str(path), 400)}: {what}; only 'cdr' is read")
+        raise InputError(f"{printable(str(path), 400)}: {what}; only 'cdr' is supported")
 
 
 class _Sqlite:
@@ -83,19 +83,19 @@ class _Sqlite:
             for cell in self._in_order(table, ids):
                 received, data = table.values(cell, places)
                 if not isinstance(data, bytes):
-                    raise SqliteError(f"message {cell.rowid} holds {type(data).__name__}, not bytes")
+                    raise SqliteError(f"message {cell.rowid} contains {type(data).__name__}, not bytes")
                 yield received, data
 
     @staticmethod
     def _in_order(table: SqliteTable, ids: set[Any]) -> Iterator[Cell]:
-        """The messages of these topics as they were received."""
+        """Yield the messages of these topics in order of reception."""
         keys, places = [array("q") for _ in range(4)], table.places(("topic_id", "timestamp"))
         for cell in table.cells():
             topic, received = table.values(cell, places)
             if topic not in ids:
                 continue
             if not isinstance(received, int):
-                raise SqliteError(f"the time of message {cell.rowid} is {printable(received)}, not whole nanoseconds")
+                raise SqliteError(f"the time of message {cell.rowid} is {printable(received)}, not an integer in nanoseconds")
             for key, number in zip(keys, (received, cell.rowid, cell.page, cell.at), strict=True):
                 key.append(number)
         received, rowid, page, at = (np.frombuffer(key, dtype=np.int64) for key in keys)
@@ -133,14 +133,14 @@ class _Mcap:
         return list(dict.fromkeys(c.topic for c in channels))
 
     def _topics_found(self, file: Any) -> list[str]:
-        """The topics of a file without a summary: all its messages are looked at."""
+        """Return the topics of a file without a summary, by scanning all messages."""
         file.seek(0)
         every = self.reader.NonSeekingReader(file, validate_crcs=True).iter_messages(log_time_order=False)
         return list(dict.fromkeys(c.topic for schema, c, _ in every if schema is not None and schema.name == KIND))
 
     def messages(self, topic: str) -> Iterator[Message]:
         with self._opened() as file:
-            # in the order of the file: sorting by time would keep all of them in memory
+            # in file order: sorting by time would hold all messages in memory
             reader = self.reader.NonSeekingReader(file, validate_crcs=True)
             for _, _, message in reader.iter_messages(topics=[topic], log_time_order=False):
                 yield message.log_time, message.data
@@ -152,5 +152,5 @@ class _Mcap:
                 yield file
         except DynamisError:
             raise
-        except Exception as error:  # the library meets damaged bytes with whatever breaks first
+        except Exception as error:  # the library raises arbitrary exceptions on corrupt data
             raise _damaged(self.path, error, self.CURE) from None

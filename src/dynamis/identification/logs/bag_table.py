@@ -1,4 +1,4 @@
-"""Joint states in ROS 2 bags as a table: one row for a message, columns "stamp", "received", "position.NAME", …"""
+"""Joint states in ROS 2 bags as a table: one row per message, columns "stamp", "received", "position.NAME", …"""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dynamis.identification.logs.bag_files import KIND, NEEDS, files_of, message
 from dynamis.identification.logs.table import Block, Table
 
 FIELDS = ("position", "velocity", "effort")
-LOOKED_AT = 200  # messages from which it is seen who speaks on the topic
+LOOKED_AT = 200  # messages inspected for the publishers of the topic
 
 
 class BagTable(Table):
-    """The joint states of one topic. Of several senders on it, the one that knows most of ``joints`` is listened to.
+    """The joint states of one topic. Of several publishers, the one with most of ``joints`` is used.
 
-    Joints are found by their names in every message, in whatever order. Times are integers in ns: those of the messages'
-    headers, or those of reception where the headers have none.
+    Joints are matched by name in every message, in any order. Times are integers in ns: header stamps, or times of reception if
+    the headers have none.
     """
 
     row_word = "message"
@@ -43,7 +43,7 @@ class BagTable(Table):
         ours = [state for _, _, state in first if tuple(state.name) == self._joints]
         if len(set(self._joints)) != len(self._joints):
             joints = ", ".join(map(printable, self._joints[:12]))
-            raise self.wrong(f"topic {printable(self._topic)} names a joint twice in one message: {joints}")
+            raise self.wrong(f"topic {printable(self._topic)} repeats a joint in one message: {joints}")
         self._fields = [field for field in FIELDS if any(len(getattr(state, field)) == len(self._joints) for state in ours)]
         self._time = "stamp" if any(map(_nanoseconds, ours)) else "received"
 
@@ -65,22 +65,22 @@ class BagTable(Table):
 
     @property
     def left_out(self) -> str:
-        return "" if "effort" in self._fields else "its messages hold no effort, which the robot's driver must publish"
+        return "" if "effort" in self._fields else "its messages have no effort, which the robot's driver must publish"
 
     @property
     def time_column(self) -> tuple[str, str]:
         return self._time, "ns"
 
     def _states(self) -> Iterator[tuple[int, int, Any]]:
-        """(number, when it was received, joint state) of every message of the topic."""
+        """Yield (number, time of reception, joint state) of every message of the topic."""
         number = 0
         for file in self._files:
             for received, data in messages_of(file, self._topic):
                 try:
                     state: Any = self._types.deserialize_cdr(data, KIND)
-                except Exception as error:  # the library meets damaged bytes with whatever breaks first
+                except Exception as error:  # the library raises arbitrary exceptions on corrupt data
                     raise InputError(
-                        f"{printable(str(file), 400)}: message {number} is damaged ({type(error).__name__})"
+                        f"{printable(str(file), 400)}: message {number} is corrupt ({type(error).__name__})"
                     ) from None
                 yield number, received, state
                 number += 1
@@ -92,7 +92,7 @@ class BagTable(Table):
             yield Block([np.array(column) for column in zip(*(self._row(x, names) for x in batch), strict=True)], rows)
 
     def _heard(self) -> Iterator[tuple[int, int, Any]]:
-        """The messages about our joints; others on the topic, such as a gripper's, are passed over."""
+        """Yield the messages with the required joints; others on the topic, such as a gripper's, are skipped."""
         ours = set(self._joints)
         for number, received, state in self._states():
             known = ours & set(state.name)
@@ -100,13 +100,11 @@ class BagTable(Table):
                 continue
             if known != ours:
                 missing = ", ".join(printable(x) for x in self._joints if x not in known)
-                raise self.wrong(
-                    f"message {number} lacks {missing}, which others have; record joint states that hold all joints"
-                )
+                raise self.wrong(f"message {number} lacks {missing}, unlike others; record joint states with all joints")
             for field in self._fields:
                 if len(getattr(state, field)) not in (0, len(state.name)):
-                    what = f"message {number} has {len(getattr(state, field))} numbers in {field} for {len(state.name)} joints"
-                    raise self.wrong(f"{what}; others have one for each")
+                    what = f"message {number} has {len(getattr(state, field))} values of {field} for {len(state.name)} joints"
+                    raise self.wrong(f"{what}; others have one per joint")
             yield number, received, state
 
     def _row(self, message: tuple[int, int, Any], names: Sequence[str]) -> list[Any]:
@@ -119,7 +117,7 @@ class BagTable(Table):
             else:
                 field, joint = name.split(".", 1)
                 values = getattr(state, field)
-                row.append(values[at[joint]] if len(values) else math.nan)  # drivers leave out what they do not know yet
+                row.append(values[at[joint]] if len(values) else math.nan)  # drivers omit values that are not yet known
         return row
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a log hold, by their names alone; only what can be read in one way is believed."""
+"""Signals of a log recognised by their column names, if unambiguous."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
 
 @dataclass(frozen=True)
 class Found:
-    """The columns of a signal in the order of the joints, and the unit each names itself."""
+    """The columns of a signal in the order of the joints, and the unit in each name."""
 
     columns: tuple[str, ...]
     units: tuple[str, ...] = ()
 
 
 def bare(column: str, signal: str) -> tuple[str, str]:
-    """A column's name without its unit, and the unit, as in "q1 [deg]"; no unit is "".
+    """Return a column name without its unit, and the unit, as in "q1 [deg]"; "" without a unit.
 
     >>> bare("q1 [deg]", "position"), bare("q[0]", "position")
     (('q1', 'deg'), ('q[0]', ''))
@@ -48,7 +48,7 @@ def bare(column: str, signal: str) -> tuple[str, str]:
 
 
 def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
-    """The one column of times and its unit, or None where there is none or more than one."""
+    """Return the time column and its unit, or None if there is none or more than one."""
     found = []
     for column in columns:
         name, unit = bare(column, "time")
@@ -62,7 +62,7 @@ def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
 
 
 def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | None:
-    """The columns of a signal, or None where there are none; several ways to read them are an error."""
+    """Return the columns of a signal, or None if there are none; ambiguous names are an error."""
     names = robot.coordinate_names
     if signal == "position" and robot.nq != robot.n:
         names = tuple(f"q[{k}]" for k in range(robot.nq))
@@ -72,26 +72,26 @@ def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | N
             ways[found.columns] = found
     if len(ways) > 1:
         listed = " or ".join(", ".join(map(printable, way[:3])) + (", …" if len(way) > 3 else "") for way in ways)
-        raise InputError(f"the {signal} could be {listed}")
+        raise InputError(f"the {signal} is ambiguous: {listed}")
     return next(iter(ways.values()), None)
 
 
 def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], count: int) -> str:
-    """Why columns that look like those of a signal are not: some joints lack one, or their number is another; "" without."""
+    """Return why similar columns do not match a signal: missing joints or a different number; "" if there are none."""
     for word in WORDS[signal]:
         for plain, wanted in _wanted(signal, word, columns, joints):
             missing = [joint for joint, x in zip(joints, wanted, strict=True) if x not in plain]
             if 2 * len(missing) < len(joints):
-                return f"there is none of {', '.join(map(printable, missing))}"
+                return f"there is no column for {', '.join(map(printable, missing))}"
         for numbered in _numbered(signal, word, columns).values():
             if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
                 first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
-                return f"{first} to {last} are {len(numbered)} columns, the robot takes {count}"
+                return f"{first} to {last} are {len(numbered)} columns, but the robot needs {count}"
     return ""
 
 
 def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:
-    """Columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position"; each folder is a way."""
+    """Return columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position", by folder."""
     for plain, wanted in _wanted(signal, word, columns, joints):
         if wanted and all(x in plain for x in wanted):
             found = [plain[x] for x in wanted]
@@ -101,7 +101,7 @@ def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[s
 def _wanted(
     signal: str, word: str, columns: Sequence[str], joints: Sequence[str]
 ) -> Iterator[tuple[dict[str, tuple[str, str]], list[str]]]:
-    """The columns of each folder by their names below it, with units, and the names those of the joints would have."""
+    """Return the columns of each folder by their names in it, with units, and the names expected for the joints."""
     folders: dict[str, dict[str, tuple[str, str]]] = {}
     for column in columns:
         name, unit = bare(column, signal)
@@ -115,7 +115,7 @@ def _wanted(
 
 
 def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Iterator[Found]:
-    """Columns such as "q1", "q_1", "q[0]", "run/q[0]", each folder a way; a robot of one joint may have just "q"."""
+    """Return columns such as "q1", "q_1", "q[0]", "run/q[0]", by folder; a robot with one joint may have just "q"."""
     groups = _numbered(signal, word, columns)
     if count == 1:
         for column in columns:
@@ -131,7 +131,7 @@ def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> It
 
 
 def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[int, tuple[str, str]]]:
-    """Of each folder, the columns called by the word and a number: their names and units."""
+    """Return, for each folder, the columns named by the word and a number, with their units."""
     groups: dict[str, dict[int, tuple[str, str]]] = {}
     for column in columns:
         name, unit = bare(column, signal)

@@ -1,7 +1,7 @@
-"""Tables in text: .csv and its relatives, with commas, semicolons, tabs or spaces between the columns.
+"""Text tables: .csv and similar files with commas, semicolons, tabs or spaces between the columns.
 
-Blocks of whole lines go through NumPy's own parser; only a block it refuses is looked at cell by cell, to read empty cells as
-missing numbers or to name the line and the column of what is wrong.
+Blocks of whole lines are parsed by NumPy; only a block that fails is parsed cell by cell, to read empty cells as missing
+values or to name the line and the column of an error.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.table import Block, Table
 
 Array = npt.NDArray[Any]
-LONGEST_LINE = 1 << 20  # bytes; longer is no table
+LONGEST_LINE = 1 << 20  # bytes; longer lines are rejected
 BLOCK = 1 << 22  # bytes read at a time
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}:\d{2}")
 COMMENT = b"#"
-MARK = b"\xef\xbb\xbf"  # that some editors put before UTF-8
+MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark
 
 
 class CsvTable(Table):
-    """A table in text. Lines that begin with # are comments; the last one before the numbers may hold the names."""
+    """A text table. Lines starting with # are comments; the last one before the numbers may contain the column names."""
 
     row_word = "line"
 
@@ -46,15 +46,15 @@ class CsvTable(Table):
     def _read_head(self, file: BinaryIO) -> None:
         comment, lines = b"", 0
         if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            raise self.wrong("it is UTF-16 text; save it as UTF-8")
+            raise self.wrong("the file is UTF-16 text; save it as UTF-8")
         file.seek(0)
         file.seek(len(MARK) if file.read(len(MARK)) == MARK else 0)
         while True:
             start, line = file.tell(), file.readline(LONGEST_LINE + 1)
             if not line:
-                raise self.wrong("it holds no line of numbers; write the columns' names, then one line for each instant")
+                raise self.wrong("the file has no line of numbers; write the column names, then one line per sample")
             if len(line) > LONGEST_LINE:
-                raise self.wrong(f"line {lines + 1} is longer than {LONGEST_LINE} bytes: this is no table of numbers")
+                raise self.wrong(f"line {lines + 1} is longer than {LONGEST_LINE} bytes: not a table of numbers")
             lines += 1
             text = line.strip()
             if text.startswith(COMMENT):
@@ -65,7 +65,7 @@ class CsvTable(Table):
         self.delimiter = delimiter_of(head)
         cells = cells_of(head, self.delimiter)
         if all(map(_is_number, cells)):
-            # no names above the numbers: a comment may hold them
+            # no header line: a comment may contain the names
             named = cells_of(self._decoded(comment, lines), self.delimiter)
             self._names = tuple(named if len(named) == len(cells) else (f"column_{k + 1}" for k in range(len(cells))))
             self._data_at, self._lines_before = start, lines - 1
@@ -77,12 +77,12 @@ class CsvTable(Table):
         twice = [name for name, times in Counter(self._names).items() if times > 1]
         if twice:
             which = ", ".join(map(printable, twice[:6]))
-            raise self.wrong(f"line {lines} names {which} more than once; each column needs a name of its own")
+            raise self.wrong(f"line {lines} repeats the column name {which}; column names must be unique")
 
     def _decoded(self, line: bytes, number: int) -> str:
         try:
             if b"\0" in line:
-                raise self.wrong(f"line {number} holds zero bytes: this is no text; name the file by its format")
+                raise self.wrong(f"line {number} contains zero bytes: not a text file; use the suffix of its format")
             return line.decode("utf-8")
         except UnicodeDecodeError:
             raise self.wrong(f"line {number} is not UTF-8 text; save the file as UTF-8") from None
@@ -99,7 +99,7 @@ class CsvTable(Table):
                 if read:
                     cut = text.rfind(b"\n") + 1
                     if not cut and len(text) > LONGEST_LINE:
-                        raise self.wrong(f"line {before + 1} is longer than {LONGEST_LINE} bytes: this is no table of numbers")
+                        raise self.wrong(f"line {before + 1} is longer than {LONGEST_LINE} bytes: not a table of numbers")
                 text, rest = text[:cut], text[cut:]
                 if text:
                     values, rows = self._parsed(text, before, chosen)
@@ -110,9 +110,9 @@ class CsvTable(Table):
                     return
 
     def _parsed(self, text: bytes, before: int, chosen: Sequence[int]) -> tuple[Array, Array]:
-        """The numbers of whole lines, and the line of each row; ``before`` lines come earlier in the file.
+        """Return the numbers of whole lines, and the line of each row; ``before`` lines precede them in the file.
 
-        Columns that are not ``chosen`` may hold anything.
+        Columns that are not ``chosen`` may have any content.
         """
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
         separator = None if self.delimiter == " " else self.delimiter
@@ -144,17 +144,17 @@ class CsvTable(Table):
     def _ragged(self, cells: list[str], number: int) -> InputError:
         why = f"line {number} has {len(cells)} cells for {len(self._names)} columns"
         if len(cells) == len(self._names) + 1 and not cells[-1]:
-            return self.wrong(f"{why}: a {printable(self.delimiter)} stands at its end; put one behind the names as well")
+            return self.wrong(f"{why}: it ends with {printable(self.delimiter)}; add one after the column names as well")
         if self.delimiter == "," and 1.5 * len(self._names) < len(cells) <= 2 * len(self._names):
-            why = f"line {number} has about twice as many numbers as there are columns, as decimal commas give"
+            why = f"line {number} has about twice as many numbers as there are columns, typical of decimal commas"
             return self.wrong(f"{why}; write 1.5 for 1,5")
-        return self.wrong(f"{why}: the file was cut or edited there; remove the line if it is the last one")
+        return self.wrong(f"{why}: the file is truncated or edited there; remove the line if it is the last one")
 
     def _wordy(self, cells: list[str], number: int) -> InputError:
         if any(DECIMAL_COMMA.fullmatch(x) for x in cells):
             return self.wrong(f"line {number} has {self._decimal_comma(cells)}")
         words = ", ".join(printable(cell) for cell in cells[:4])
-        return self.wrong(f"line {number} holds words, {words}, and no numbers; remove it, or put a # before it")
+        return self.wrong(f"line {number} has text ({words}) but no numbers; remove it, or comment it out with #")
 
     def _number(self, cell: str, line: int, column: int) -> float:
         try:
@@ -164,19 +164,19 @@ class CsvTable(Table):
                 raise self.wrong(
                     f"line {line}, column {printable(self._names[column])} has {self._decimal_comma([cell])}"
                 ) from None
-            what = f"line {line}, column {printable(self._names[column])} holds {printable(cell)}, which is no number"
+            what = f"line {line}, column {printable(self._names[column])} contains {printable(cell)}, which is not a number"
             if DATE.match(cell):
                 raise self.wrong(f"{what}; write times in seconds, and name the column t") from None
-            raise self.wrong(f"{what}; leave the cell empty where nothing was measured") from None
+            raise self.wrong(f"{what}; leave the cell empty for missing values") from None
 
     @staticmethod
     def _decimal_comma(cells: list[str]) -> str:
         found = next(x for x in cells if DECIMAL_COMMA.fullmatch(x))
-        return f"a decimal comma, {printable(found)}; write decimal points, {printable(found.replace(',', '.'))}"
+        return f"a decimal comma, {printable(found)}; use decimal points, {printable(found.replace(',', '.'))}"
 
 
 def delimiter_of(line: str) -> str:
-    """What stands between the cells of a line: the strongest of ; tab , and spaces that occurs outside quotes.
+    """Return the delimiter of a line: the first of ; tab , and space that occurs outside quotes.
 
     >>> delimiter_of('"a,b";c'), delimiter_of("t q1 q2")
     (';', ' ')
@@ -186,7 +186,7 @@ def delimiter_of(line: str) -> str:
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
-    """The cells of a line, without the quotes and spaces around them."""
+    """Return the cells of a line, without surrounding quotes and spaces."""
     try:
         cells = next(csv.reader([line.strip() if delimiter == " " else line], delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error:

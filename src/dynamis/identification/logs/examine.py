@@ -1,4 +1,4 @@
-"""A raw log examined before it is used: numbers that are none, clocks, positions, velocities, torques."""
+"""Checks of a raw log before use: non-finite numbers, clock, positions, velocities, torques."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FEWEST = 30  # samples: a joint has up to thirteen parameters, and each needs mo
 
 
 def examine(log: Log, robot: Robot) -> list[Finding]:
-    """What is wrong or doubtful about a log of a robot, the worst first; an empty list where nothing is.
+    """Return errors and warnings about a log of a robot, the worst first; an empty list if there are none.
 
-    Each `Finding` names its column and row, and what to do; `refuse` raises the errors among them. Limits are looked at only
-    where the log is of the joints, not of the motors.
+    Each `Finding` names its column and row, and a remedy; `refuse` raises the errors. Joint limits are checked only for
+    joint-side logs.
 
     >>> import dynamis as dy, numpy as np
     >>> from dynamis.identification.logs import Log, examine
@@ -34,14 +34,14 @@ def examine(log: Log, robot: Robot) -> list[Finding]:
     >>> tau = arm.gravity(q)
     >>> tau[17, 0] = np.nan
     >>> print(*examine(Log(t, q, tau, names=arm.coordinate_names), arm))
-    error: column 'tau.joint1' holds nan at row 17; remove these rows, or fill them in
+    error: column 'tau.joint1' is nan at row 17; remove these rows, or interpolate
     """
     if log.n != robot.n or log.q.shape[1] != robot.nq:
         what = f"the log has {log.q.shape[1]} positions and {log.n} torques, the robot {robot.nq} and {robot.n}"
         raise InputError(f"{what}: it is a log of another robot")
     if len(log) < FEWEST:
         end = f", which end at {log.where(len(log) - 1)}" if len(log) else ""
-        text = f"the log holds {len(log)} samples{end}; {FEWEST} are the least"
+        text = f"the log has {len(log)} samples{end}; at least {FEWEST} are needed"
         few = Finding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
         return [*_not_finite(log), few]
     findings = [*_not_finite(log)]
@@ -58,7 +58,7 @@ def examine(log: Log, robot: Robot) -> list[Finding]:
 
 
 def _not_finite(log: Log) -> Iterator[Finding]:
-    cure = "remove these rows, or fill them in"
+    cure = "remove these rows, or interpolate"
     for signal in ("t", *SIGNALS):
         values = getattr(log, signal)
         if values is None:
@@ -69,13 +69,13 @@ def _not_finite(log: Log) -> Iterator[Finding]:
             row, count = int(np.argmax(bad[:, joint])), int(bad[:, joint].sum())
             column = "t" if signal == "t" else log.column(signal, int(joint))
             found = table[row, joint]
-            more = f", and in {count} rows in all" if count > 1 else ""
+            more = f", and in {count} rows in total" if count > 1 else ""
             yield Finding(
                 "error",
                 "not a number",
                 column,
                 row,
-                f"column {printable(column)} holds {found} at {log.where(row)}{more}",
+                f"column {printable(column)} is {found} at {log.where(row)}{more}",
                 cure,
                 mends=count <= max(1.0, FEW * len(log)),
             )

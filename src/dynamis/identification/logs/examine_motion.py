@@ -1,4 +1,4 @@
-"""Positions and velocities of a log examined: joints that stand still, limits, degrees, wrapped angles, wrong velocities."""
+"""Checks of positions and velocities of a log: joints at rest, limits, degrees, wrapped angles, wrong velocities."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 DEGREE = np.pi / 180.0
-IN_DEGREES = 'name the columns "q1 [deg]" and so on, or say unit = "deg" in a mapping'
-LITTLE = 0.05  # rad, and a tenth of it in m: a joint that moves less tells nothing about its friction and inertia
-BEYOND = 0.05  # of the range between limits, and rad or m: how far past a limit a joint may be found
-MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits turns
-FAST = 3.0  # times the velocity limit
-FASTEST = 60.0  # rad/s: no arm is faster; what seems so is in degrees
+IN_DEGREES = 'name the columns "q1 [deg]" and so on, or set unit = "deg" in a mapping'
+LITTLE = 0.05  # rad, and a tenth of it in m: less motion does not identify friction and inertia
+BEYOND = 0.05  # fraction of the range, and rad or m: tolerance of position limits
+MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits can turn
+FAST = 3.0  # relative to the velocity limit
+FASTEST = 60.0  # rad/s: no arm is faster; larger values are in degrees
 
 
 def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
-    """What is wrong with positions and velocities, in the rows that are usable."""
+    """Yield findings on positions and velocities, in the usable rows."""
     rows = np.flatnonzero(usable)
     yield from _held(log, robot, rows)
     in_degrees: set[int] = set()
@@ -52,18 +52,18 @@ def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
         text = f"joint {printable(c.name)} does not move: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
         text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
         yield Finding(
-            severity, "constant", column, int(rows[0]), text, "move it, or expect nothing about what only its motion shows"
+            severity, "constant", column, int(rows[0]), text, "move it; parameters that need its motion cannot be identified"
         )
     for c in robot.model.coordinates:
         if c.q_index is not None and HELD <= ranges[c.q_index] < (LITTLE if c.revolute else 0.1 * LITTLE):
             column = log.column("q", c.q_index)
             text = f"joint {printable(c.name)} hardly moves: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
             text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
-            yield Finding("warning", "little motion", column, int(rows[0]), text, "do not believe its friction and inertia")
+            yield Finding("warning", "little motion", column, int(rows[0]), text, "do not rely on its friction and inertia")
 
 
 def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
-    """An angle that leaves one end of a turn and comes back at the other is no motion."""
+    """Yield wrapped angles: jumps of one turn between samples are not motion."""
     for joint, c in enumerate(robot.model.coordinates):
         q = log.q[rows, joint]
         steps = np.diff(q)
@@ -72,14 +72,14 @@ def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
             if c.revolute and jumps.any() and np.abs(steps[~jumps]).max(initial=0.0) < 0.2 * turn:
                 row = int(rows[int(np.argmax(jumps)) + 1])
                 column = log.column("q", joint)
-                text = f"column {printable(column)} jumps by a whole turn ({turn:.6g} {unit}) at {log.where(row)}"
-                more = f", {jumps.sum()} times in all" if jumps.sum() > 1 else ""
+                text = f"column {printable(column)} jumps by one turn ({turn:.6g} {unit}) at {log.where(row)}"
+                more = f", {jumps.sum()} times in total" if jumps.sum() > 1 else ""
                 yield Finding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
                 break
 
 
 def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding]]:
-    """Joints far beyond their limits, or faster than any, that would be within them if the numbers were degrees."""
+    """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
     limits = robot.limits
     q = log.q[rows]
     speed = _largest_speed(log, rows)
@@ -103,7 +103,7 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:
-    """The speed each joint reaches over a few samples; noise of single ones does not count."""
+    """Return the speed each joint reaches over a few samples, robust to noise of single ones."""
     few = max(1, min(10, len(rows) // 20))
     q, t = log.q[rows], log.t[rows]
     time = t[few:] - t[:-few]
@@ -126,5 +126,5 @@ def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
         text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
         text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
         severity = "error" if np.isfinite(width[joint]) and worst > max(width[joint], 1.0) else "warning"
-        cure = "check the order of the columns, the unit and the zero of the joint"
+        cure = "check the order of the columns, the unit and the zero position of the joint"
         yield Finding(severity, "beyond limits", column, row, text, cure)

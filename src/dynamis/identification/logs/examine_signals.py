@@ -1,4 +1,4 @@
-"""Torques of a log examined by themselves: limits, clipping, columns that say nothing."""
+"""Checks of the torques of a log: limits, clipping, constant columns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dynamis.identification.logs.log import Log
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-OVER = 1.5  # times the effort limit
-OTHER_UNIT = 50.0  # times the effort limit
-RUN = 6  # samples in a row at the same extreme value
-OFTEN = 0.004  # of all samples
+OVER = 1.5  # relative to the effort limit
+OTHER_UNIT = 50.0  # relative to the effort limit
+RUN = 6  # consecutive samples at the same extreme value
+OFTEN = 0.004  # fraction of all samples
 
 
 def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
-    """What the torques, and currents, show without any model."""
+    """Yield findings on torques and currents that need no model."""
     rows = np.flatnonzero(usable)
     moves = np.ptp(log.q[rows], axis=0).max() > 1e-3
     limits = robot.limits["effort"]
@@ -29,7 +29,7 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
         tau, column = log.tau[rows, joint], log.column("tau" if "tau" in log.columns or not log.columns else "current", joint)
         if np.ptp(tau) == 0.0:
             row = int(rows[0])
-            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: nothing measured"
+            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
             yield Finding(
                 "error" if moves else "warning", "flat torque", column, row, text, "check that the drive reports torques"
             )
@@ -40,9 +40,7 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
             severity = "error" if largest > OTHER_UNIT * limits[joint] else "warning"
             text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
             text += f"; the joint's limit is {limits[joint]:.5g}"
-            yield Finding(
-                severity, "beyond effort limit", column, row, text, "check its unit and sign, and the limits of the robot"
-            )
+            yield Finding(severity, "beyond effort limit", column, row, text, "check its unit and sign, and the robot's limits")
         at = _clipped(log, rows, joint)
         if at is not None:
             row = int(rows[at])
@@ -53,12 +51,12 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
                 column,
                 row,
                 text,
-                "leave these rows out: the torque was another one, or the drive saturated",
+                "leave these rows out: the recorded torque is wrong, or the drive saturated",
             )
 
 
 def _clipped(log: Log, rows: Array, joint: int) -> int | None:
-    """Where a torque first stays at its largest or smallest value while the robot moves; None where it never does."""
+    """Return where a torque first stays at its extreme value while the robot moves, or None."""
     tau = log.tau[rows, joint]
     for extreme in (tau.max(), tau.min()):
         at = tau == extreme
@@ -66,7 +64,7 @@ def _clipped(log: Log, rows: Array, joint: int) -> int | None:
             continue
         edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(np.int8), [0]])))
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
-            # standing still, a torque may well stay the same
+            # at rest, a torque may be constant
             if stop - start >= RUN and np.ptp(log.q[rows[start:stop]], axis=0).max() > 1e-4:
                 return int(start)
     return None

@@ -1,4 +1,4 @@
-"""Torques of a log examined against the robot as it is known: wrong signs, swapped columns, units, another robot."""
+"""Checks of the torques of a log against the robot model: wrong signs, swapped columns, units, another robot."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dynamis.identification.logs.mistakes import Trial, mistakes_made
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-MOST_ROWS = 4000  # more say no more about a handful of numbers
+MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 FEWEST = 30
-ANOTHER_ROBOT = 0.1  # of what could be explained: a model that explains less is not of this robot
-CLEAR_GAIN = 0.7  # of what friction leaves: a model that explains more has the right shape, and its scale can be judged
+ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
+CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
 UNITS = {1e3: "in mN·m, or a thousand times too large", 1e-3: "in kN·m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
-FAR = 5.0  # times too large or too small: a unit or a gear, not a model that is a bit off
+FAR = 5.0  # scale factor of a wrong unit or gear ratio, too large for model errors
 
 
 class Measured(Protocol):
-    """Anything with motion and torques at the same instants, such as `Samples`."""
+    """Any object with motion and torques at the same instants, such as `Samples`."""
 
     @property
     def t(self) -> Array: ...
@@ -42,11 +42,10 @@ class Measured(Protocol):
 
 
 def examine_torques(samples: Measured, robot: Robot) -> list[Finding]:
-    """What the known model of a robot shows to be wrong with torques or motion; an empty list where nothing is.
+    """Return findings on torques or motion that contradict the model of a robot; an empty list if there are none.
 
-    The model need not be good, and friction is free: a finding takes torques that the model cannot explain, and either a
-    mistake whose undoing explains them or a model that should explain much of them and explains next to nothing. Rows count
-    the samples.
+    The model may be inaccurate, and friction is free: a finding requires torques that the model cannot explain, and either a
+    mistake whose correction explains them or a model that explains almost nothing. Rows are sample indices.
 
     >>> import dynamis as dy, numpy as np
     >>> from types import SimpleNamespace
@@ -60,7 +59,7 @@ def examine_torques(samples: Measured, robot: Robot) -> list[Finding]:
     """
     count = len(samples.tau)
     if count < FEWEST:
-        text = f"there are {count} samples; {FEWEST} are the least"
+        text = f"there are {count} samples; at least {FEWEST} are needed"
         return [Finding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
     step = max(1, count // MOST_ROWS)
     motion = Motion(*(np.asarray(x, float)[::step] for x in (samples.q, samples.v, samples.a, samples.tau)))
@@ -73,7 +72,7 @@ def examine_torques(samples: Measured, robot: Robot) -> list[Finding]:
 
 
 class _Report:
-    """Findings in words, with an instant at which they are plain to see."""
+    """Findings in words, with an instant as evidence."""
 
     def __init__(self, samples: Measured, robot: Robot, step: int) -> None:
         self.samples, self.robot, self.step = samples, robot, step
@@ -81,33 +80,33 @@ class _Report:
         self.source = f"{printable(samples.source)}: " if samples.source else ""
 
     def _instant(self, joint: int, expected: Array) -> tuple[int, str]:
-        """The row at which the torque of a joint is furthest from what is expected (N,), and both in words."""
+        """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
         k = int(np.argmax(np.abs(expected - self.samples.tau[:: self.step, joint])))
         row = k * self.step
         measured = self.samples.tau[row, joint]
-        return row, f"at row {row} (t = {self.samples.t[row]:.6g} s) {measured:.4g} was measured for {expected[k]:.4g}"
+        return row, f"at row {row} (t = {self.samples.t[row]:.6g} s) {measured:.4g} was measured, {expected[k]:.4g} expected"
 
     def mistake(self, trial: Trial) -> Finding:
-        """A mistake that was made, in words."""
+        """Return the finding for a mistake."""
         mistake = trial.mistake
         i, j = mistake.joints[0], mistake.joints[-1]
         row, instant = self._instant(i, trial.then.fitted[:, i])
         letter, also = ("tau", "q") if mistake.where == "torque" else ("q", "tau")
         one, other = f"{letter}.{self.names[i]}", f"{letter}.{self.names[j]}"
         also = f", or {also}," if trial.elsewhere else f" and {also}" if mistake.where == "torque and motion" else ""
-        explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} is then explained"
+        explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
         if mistake.code == "degrees":
-            text = f"{self.source}positions, velocities and accelerations seem to be in degrees: taken as such, {explains}"
-            return Finding("error", "degrees", f"q.{self.names[i]}", row, text, 'say unit = "deg" in a mapping')
+            text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
+            return Finding("error", "degrees", f"q.{self.names[i]}", row, text, 'set unit = "deg" in a mapping')
         if mistake.code == "swapped":
             text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
-            text += f": exchanged, {explains}; {instant}"
-            return Finding("error", "swapped", one, row, text, "exchange them, or give their order in a mapping")
-        text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: turned, {explains}; {instant}"
-        return Finding("error", "wrong sign", one, row, text, "turn it: signs = […] in a mapping")
+            text += f": swapped back, {explains}; {instant}"
+            return Finding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
+        text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
+        return Finding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
 
     def units(self, last: Explained) -> Iterator[Finding]:
-        """Torques that have the shape the model foretells and another size."""
+        """Yield torques proportional to the model's with another scale."""
         clear = np.flatnonzero(
             (last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0)
         )
@@ -120,11 +119,11 @@ class _Report:
         row, instant = self._instant(joint, last.predicted[:, joint])
         column = f"tau.{self.names[joint]}"
         if known is not None:
-            text = f"{self.source}the torques are {common:.4g} times what the model says, as if they were {known}"
-            text += f"; of {printable(column)}, {instant}"
+            text = f"{self.source}the torques are {common:.4g} times those of the model, as if they were {known}"
+            text += f"; for {printable(column)}, {instant}"
             yield Finding("error", "wrong unit", column, row, text, "give their unit in a mapping")
         elif not 1.0 / FAR < common < FAR:
-            text = f"{self.source}the torques are {common:.3g} times what the model says; of {printable(column)}, {instant}"
+            text = f"{self.source}the torques are {common:.3g} times those of the model; for {printable(column)}, {instant}"
             yield Finding(
                 "warning",
                 "wrong scale",
@@ -135,18 +134,18 @@ class _Report:
             )
 
     def another_robot(self, last: Explained) -> Iterator[Finding]:
-        """Torques of which the model explains next to nothing, though it foretells some."""
+        """Yield torques of which the model explains almost nothing, although it predicts some."""
         left, share = float(last.left.sum()), max(last.model_share, 0.0)
         foretold = float(last.foretold.sum())
         strange = np.flatnonzero(last.speaks & (last.gain < 0.1) & (1.0 - last.alone > 0.1))
-        # of a model that foretells little, beside noise, no more than that can be explained
+        # a model that predicts little relative to the noise can explain no more than that
         agreement = share / min(1.0, foretold / left) if foretold > 0.0 and left > 0.0 else 1.0
         if agreement < ANOTHER_ROBOT and foretold > 0.3 * left:
             severity = "error"
         elif (agreement < 0.25 and foretold > 0.3 * left) or (agreement < 0.5 and foretold > 2.0 * left):
-            severity = "warning"  # the masses of a known robot may be this far off
+            severity = "warning"  # the masses of a known robot may be this inaccurate
         elif share < 0.1 and foretold > 3e-3 * left and left > 0.2 * last.variance.sum():
-            severity = "warning"  # the model is of a much lighter robot, or nothing of this one was measured
+            severity = "warning"  # the model is of a much lighter robot, or the torques were not measured
         elif len(strange) >= 2 and 3 * len(strange) >= np.count_nonzero(last.speaks):
             severity = "warning"
         else:
@@ -154,12 +153,10 @@ class _Report:
         joint = int(strange[0]) if len(strange) and share >= 0.5 else int(np.argmax(last.foretold))
         row, instant = self._instant(joint, last.predicted[:, joint])
         column = f"tau.{self.names[joint]}"
-        which = f", and none of that of {', '.join(printable(self.names[k]) for k in strange)}" if len(strange) else ""
+        which = f", and nothing for {', '.join(printable(self.names[k]) for k in strange)}" if len(strange) else ""
         text = (
-            f"{self.source}the model explains {100 * share:.0f} % of what friction leaves of the torques{which}: this "
-            f"seems to be a log of another robot than {printable(self.robot.name)}; of {printable(column)}, {instant}"
+            f"{self.source}the model explains {100 * share:.0f} % of the torques beyond friction{which}: this "
+            f"seems to be a log of another robot than {printable(self.robot.name)}; for {printable(column)}, {instant}"
         )
-        cure = (
-            "give the robot it is of; or check its mounting (gravity), zeros and units of its joints, the order of its columns"
-        )
+        cure = "pass the correct robot; or check its mounting (gravity), joint zeros and units, and the order of the columns"
         yield Finding(severity, "another robot", column, row, text, cure)

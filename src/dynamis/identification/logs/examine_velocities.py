@@ -1,7 +1,7 @@
-"""Velocities of a log against its positions: what is measured twice must agree.
+"""Checks of velocities of a log against its positions.
 
-The way a joint went over a stretch of samples is compared with the integral of its velocity over the same stretch. Both are
-known without differentiating, so noise and coarse encoders matter little.
+The displacement of a joint over a segment is compared with the integral of its velocity. Neither needs differentiation, so
+noise and coarse encoders matter little.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from dynamis.identification.logs.log import Log
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-STRETCH = 0.02  # s over which the way is compared
+STRETCH = 0.02  # s, duration of a segment
 LEAST_STRETCHES = 25
-CLEAR = 0.9  # correlation that is no chance
+CLEAR = 0.9  # significant correlation
 WEAK = 0.6
-NONE = 0.3  # correlation below which a velocity has nothing to do with its position
-MOVES = 5e-3  # rad/s or m/s: slower joints tell nothing about their velocities
+NONE = 0.3  # correlation below which a velocity is unrelated to its position
+MOVES = 5e-3  # rad/s or m/s: slower joints are not checked
 FACTORS = {
     180.0 / np.pi: "degrees/s",
     np.pi / 180.0: "rad/s while the positions are in degrees",
     1e3: "thousandths",
     60.0 / (2.0 * np.pi): "rpm",
 }
-AGREE = 0.25  # the velocity may be this much off in size
+AGREE = 0.25  # relative tolerance of the velocity's magnitude
 
 
 def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> Iterator[Finding]:
-    """Signs, units and swapped columns of velocities."""
+    """Yield findings on signs, units and swapped columns of velocities."""
     way, integral = _stretches(log, robot, rows)
     if len(way) < LEAST_STRETCHES:
         return
@@ -43,7 +43,7 @@ def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int])
     moving = [int(i) for i in np.flatnonzero(shown)]
     norms = np.linalg.norm(integral, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        alike = np.nan_to_num((way.T @ integral) / np.outer(size, norms))  # (i, j): way of i with velocity of j
+        alike = np.nan_to_num((way.T @ integral) / np.outer(size, norms))  # (i, j): displacement of i with velocity of j
     swapped: set[int] = set()
     for i in moving:
         if i in swapped or alike[i, i] > WEAK:
@@ -55,7 +55,7 @@ def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int])
             j = max(others, key=lambda j: abs(alike[i, j]))
             swapped |= {i, j}
             whose = printable(log.names[j] if log.names else str(j + 1))
-            text = f"is the velocity of joint {whose}, and {printable(log.column('v', j))} of this one: correlations "
+            text = f"is the velocity of joint {whose}, and {printable(log.column('v', j))} that of this one: correlations "
             text += f"{alike[i, j]:.2f} and {alike[j, i]:.2f}, with its own joint {alike[i, i]:.2f}"
             cure = "swap the two columns, of the velocities or of the positions"
             yield _finding("swapped velocities", log, i, rows, text, cure)
@@ -64,18 +64,18 @@ def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int])
             continue
         ratio = float(way[:, i] @ integral[:, i]) / float(size[i] ** 2)
         if alike[i, i] < -CLEAR:
-            text = f"has the wrong sign: where the position grows it is negative (correlation {alike[i, i]:.2f})"
+            text = f"has the wrong sign: it is negative while the position increases (correlation {alike[i, i]:.2f})"
             yield _finding(
                 "wrong sign",
                 log,
                 i,
                 rows,
                 text,
-                "turn the sign of the velocities or of the positions: signs = […] in a mapping",
+                "invert the sign of the velocities or of the positions: signs = […] in a mapping",
             )
         elif alike[i, i] < NONE:
             text = f"does not follow the position: correlation {alike[i, i]:.2f}"
-            yield _finding("velocity disagrees", log, i, rows, text, "check which joint and which signal it is", "warning")
+            yield _finding("velocity disagrees", log, i, rows, text, "check its joint and signal", "warning")
         elif alike[i, i] > CLEAR and not 1.0 / (1.0 + AGREE) < ratio < 1.0 + AGREE and i not in in_degrees:
             unit = next((f", as if it were in {name}" for x, name in FACTORS.items() if abs(ratio / x - 1.0) < 0.1), "")
             yield _finding(
@@ -83,13 +83,13 @@ def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int])
                 log,
                 i,
                 rows,
-                f"is {ratio:.4g} times as fast as its position changes{unit}",
+                f"is {ratio:.4g} times the rate of change of its position{unit}",
                 "give the units in a mapping",
             )
 
 
 def _stretches(log: Log, robot: Robot, rows: Array) -> tuple[Array, Array]:
-    """Mean velocities (stretches, n) by the positions, and by the velocities, over stretches without gaps."""
+    """Return mean velocities (segments, n) from positions and from velocities, over segments without gaps."""
     assert log.v is not None
     t = log.t[rows]
     steps = np.diff(t)

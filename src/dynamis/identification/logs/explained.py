@@ -1,8 +1,8 @@
-"""How much of measured torques a prior model explains, beyond what friction and inertia of the drives explain alone.
+"""Torque explained by a prior model, beyond that explained by friction and inertia of the drives alone.
 
-The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, where τ̂ is what the model says and s, F_v, F_c, I_a ≥ 0
-are free: friction only ever brakes and inertia only ever resists, so a wrong sign cannot hide in them, and neither a model
-without friction nor a joint that hardly feels anything else is held against the log.
+The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, where τ̂ is the torque of the model and s, F_v, F_c,
+I_a ≥ 0 are free: with these signs friction and inertia cannot absorb a wrong sign, and neither a model without friction nor a
+joint dominated by friction counts against the log.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """What was measured, in rows spread over a run."""
+    """Measurements, in rows spread over a run."""
 
     q: Array
     v: Array
@@ -30,10 +30,10 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """Of each joint (n,): the variance of its torque, the part explained with and without the model, and the scale s.
+    """For each joint (n,): the variance of its torque, the fractions explained with and without the model, and the scale s.
 
-    ``foretold`` is the variance of the part of τ̂ that friction and inertia of the drive cannot imitate; ``predicted`` (N, n)
-    is τ̂ itself, ``fitted`` (N, n) all that was fitted.
+    ``foretold`` is the variance of the part of τ̂ orthogonal to friction and inertia of the drive; ``predicted`` (N, n) is τ̂
+    itself, ``fitted`` (N, n) the complete fit.
     """
 
     variance: Array
@@ -46,27 +46,27 @@ class Explained:
 
     @property
     def left(self) -> Array:
-        """(n,) the variance friction leaves to the model."""
+        """(n,): the variance not explained by friction."""
         return self.variance * (1.0 - self.alone)
 
     @property
     def gain(self) -> Array:
-        """(n,) the part of that which the model explains."""
+        """(n,): the fraction of it explained by the model."""
         return np.asarray((self.fraction - self.alone) / np.maximum(1.0 - self.alone, 1e-12))
 
     @property
     def model_share(self) -> float:
-        """The part of what friction leaves that the model explains, over all joints."""
+        """The fraction of the variance beyond friction explained by the model, over all joints."""
         return float(self.left @ self.gain / max(self.left.sum(), 1e-300))
 
     @property
     def speaks(self) -> Array:
-        """(n,) whether the model foretells torques that are worth comparing with what friction leaves."""
+        """(n,): whether the model predicts torques comparable with those beyond friction."""
         return np.asarray(self.foretold > 0.3 * self.left)
 
 
 def explained(robot: Robot, motion: Motion) -> Explained:
-    """What the model and free friction explain of the torques of a run."""
+    """Fit the model and free friction to the torques of a run."""
     from scipy.optimize import nnls
 
     tau = motion.tau - motion.tau.mean(axis=0)
@@ -81,7 +81,7 @@ def explained(robot: Robot, motion: Motion) -> Explained:
         F = np.stack([v, np.tanh(v / slow), motion.a[:, j], predicted[:, j]], axis=1)
         F = F - F.mean(axis=0)
         size = np.linalg.norm(F, axis=0)
-        size[size <= 1e-9 * np.abs(F).max(initial=1.0)] = np.inf  # what never changes explains nothing
+        size[size <= 1e-9 * np.abs(F).max(initial=1.0)] = np.inf  # constant columns explain nothing
         Q, R = np.linalg.qr(F / size)
         b = Q.T @ tau[:, j]
         x, rest = nnls(R, b)

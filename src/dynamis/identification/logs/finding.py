@@ -1,4 +1,4 @@
-"""What was found wrong with a log: how bad, where, and what to do about it."""
+"""Findings of the checks of a log: severity, location and remedy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SEVERITIES = ("error", "warning")
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """One thing that is wrong or doubtful. An "error" makes the log useless as it is; a "warning" should be known.
+    """One problem. An "error" makes the log unusable as it is; a "warning" does not.
 
-    ``code`` names the kind in a word or two; ``column`` is what the file calls the column, None where all are meant; ``row``
-    counts the samples of the log from 0, None where the whole log is meant. ``mends`` says that `prepare` repairs it: an error
-    only for those who use the log as it is.
+    ``code`` is a short name of the kind; ``column`` is the column name in the file, None for all columns; ``row`` is a sample
+    index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
+    log.
     """
 
     severity: str
@@ -38,7 +38,7 @@ class Finding:
 
 
 def refuse(findings: Iterable[Finding]) -> None:
-    """Raise an `InputError` that lists the errors among findings; warnings pass.
+    """Raise an `InputError` that lists the errors among findings; warnings are ignored.
 
     >>> refuse([Finding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
     """

@@ -1,4 +1,4 @@
-"""Tables in HDF5 files: every dataset with one row for each instant, by its path, read in slices."""
+"""HDF5 tables: every dataset with one row per sample, by its path, read in slices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _h5py() -> Any:
 
 
 class Hdf5Table(ArrayTable):
-    """The datasets (N,) and (N, k) that have as many rows as the times, or as most of them; "run/q[0]" is a column."""
+    """The datasets (N,) and (N, k) with as many rows as the time, or as most of them; "run/q[0]" is a column."""
 
     def __init__(self, path: Path) -> None:
         h5py = _h5py()
@@ -31,21 +31,21 @@ class Hdf5Table(ArrayTable):
         shapes: dict[str, tuple[int, ...]] = {}
 
         def visit(name: str, item: Any) -> None:
-            # what lies in another file is not read, nor what has no readable name
+            # external links and unreadable names are skipped
             if not isinstance(name, str) or not isinstance(item, h5py.Dataset) or item.external or item.is_virtual:
                 return
             if item.dtype.kind in NUMBERS and item.ndim in (1, 2):
-                if item.chunks is not None:  # the library reads and unpacks whole chunks
+                if item.chunks is not None:  # the library decompresses whole chunks
                     bytes_of_chunk = math.prod(item.chunks) * item.dtype.itemsize
                     check_size(f"a chunk of {printable(name)} in {self.label}", bytes_of_chunk, path.stat().st_size)
                 shapes[name] = item.shape
 
-        path.open("rb").close()  # what cannot be opened is not damaged
-        with self.reading("it is damaged, or no HDF5 file"), h5py.File(path, "r") as file:
+        path.open("rb").close()  # an unreadable file is not a corrupt one
+        with self.reading("it is corrupt or not an HDF5 file"), h5py.File(path, "r") as file:
             file.visititems(visit)
         self._choose(shapes, "datasets")
         if not self._places:
-            raise self.wrong("it holds no datasets of numbers with one row for each instant")
+            raise self.wrong("the file has no numeric datasets with one row per sample")
 
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
         places = [self._places[x] for x in names]

@@ -1,4 +1,4 @@
-"""What was measured on a robot, as it was measured: times, positions, torques, and whatever else was written down."""
+"""Raw log of a robot: times, positions, torques, and other measured signals."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    """Raw signals of one run in SI units, one row for an instant; nothing has been filtered or repaired.
+    """Raw signals of one run in SI units, one row per sample; neither filtered nor repaired.
 
-    ``t`` (N,), ``q`` (N, nq), ``tau`` (N, n), and ``v``, ``a``, ``current`` (N, n) where they were measured. The columns are
-    in the order of the robot's coordinates, ``names``. ``side`` says whether positions and torques are those of the joints
-    or of the motors; ``transmission`` then holds the matrix ``R`` and ``zero`` of q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor.
-    ``epoch`` is what was taken off the times of a calendar clock, in s.
+    ``t`` (N,), ``q`` (N, nq), ``tau`` (N, n), and optionally ``v``, ``a``, ``current`` (N, n). The columns are in the order of
+    the robot's coordinates, ``names``. ``side`` is "joint" or "motor", the side of positions and torques; for motors,
+    ``transmission`` holds the matrix ``R`` and ``zero`` of q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset
+    subtracted from calendar times, in s.
 
-    ``source`` is the file, ``first_row`` the number of the first sample in it, counted in ``row_word`` ("line", "row",
-    "message"); ``rows`` holds all the numbers where some lines of the file are no samples.
+    ``source`` is the file, ``first_row`` the number of the first sample in it, in units of ``row_word`` ("line", "row",
+    "message"); ``rows`` holds all row numbers if some lines of the file are not samples.
 
     >>> import numpy as np
     >>> from dynamis.identification.logs import Log
@@ -56,33 +56,33 @@ class Log:
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
-            raise InputError(f"side={self.side!r} is not known; choose 'joint' or 'motor'")
+            raise InputError(f"side={self.side!r} is not supported; choose 'joint' or 'motor'")
         for name in ("t", *SIGNALS):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
         if self.t.ndim != 1:
-            raise InputError(f"t has shape {self.t.shape}; it takes one time for each sample")
+            raise InputError(f"t has shape {self.t.shape}; expected one time per sample")
         for name in ("tau", *SIGNALS):
             array = getattr(self, name)
             if array is None:
                 continue
             if array.ndim != 2 or len(array) != len(self.t):
-                raise InputError(f"{name} has shape {array.shape}; it takes one row for each of the {len(self.t)} times")
+                raise InputError(f"{name} has shape {array.shape}; expected one row for each of the {len(self.t)} times")
             if name != "q" and array.shape[1] != self.tau.shape[1]:
-                raise InputError(f"{name} has {array.shape[1]} columns, tau has {self.tau.shape[1]}: one for each joint")
+                raise InputError(f"{name} has {array.shape[1]} columns, but tau has {self.tau.shape[1]}; they must be equal")
 
     @property
     def n(self) -> int:
-        """How many joints have torques."""
+        """The number of joints with torques."""
         return int(self.tau.shape[1])
 
     def where(self, row: int) -> str:
-        """The place of a sample in its file, for messages."""
+        """Return the location of a sample in its file, for messages."""
         number = int(self.rows[row]) if self.rows is not None else self.first_row + row
         return f"{printable(self.source) + ' ' if self.source else ''}{self.row_word} {number}"
 
     def column(self, signal: str, joint: int) -> str:
-        """What the file calls a column: of signal "q", "v", "a", "tau" or "current"."""
+        """Return the column name in the file, for a signal "q", "v", "a", "tau" or "current"."""
         known = self.columns.get(signal, ())
         if joint < len(known):
             return known[joint]
@@ -93,9 +93,9 @@ class Log:
         return len(self.t)
 
     def __getitem__(self, part: slice) -> Log:
-        """A stretch of the run; its samples keep their places in the file."""
+        """Return a slice of the run; samples keep their row numbers in the file."""
         if not isinstance(part, slice):
-            raise InputError(f"a log is cut by slices, such as log[100:200], not by {type(part).__name__}")
+            raise InputError(f"a log is indexed by slices, such as log[100:200], not by {type(part).__name__}")
         kept = range(len(self))[part]
         cut = {name: getattr(self, name)[part] for name in ("t", *SIGNALS) if getattr(self, name) is not None}
         numbers = self.rows if self.rows is not None else self.first_row + np.arange(len(self))
@@ -116,7 +116,7 @@ class Log:
 
 
 def joined(parts: Sequence[Log]) -> Log:
-    """Stretches of one log that follow each other, put together again."""
+    """Concatenate consecutive slices of one log."""
     first = parts[0]
     if len(parts) == 1:
         return first

@@ -1,4 +1,4 @@
-"""Which columns of a log hold what: a small TOML file, for logs whose columns do not say so themselves."""
+"""Mapping from columns to signals: a small TOML file for logs with ambiguous column names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 SIGNALS = ("position", "velocity", "acceleration", "torque", "current")
-LARGEST_FILE = 1_000_000  # bytes of a mapping; a larger one is another file by mistake
+LARGEST_FILE = 1_000_000  # bytes; a larger file is not a mapping
 
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """Where the times are: a column, its unit, and its file where that is not the one given."""
+    """The time column, its unit, and its file if it is not the main one."""
 
     column: str
     unit: str = "s"
@@ -32,11 +32,11 @@ class TimeColumn:
 
 @dataclass(frozen=True)
 class Signal:
-    """Where a signal is: ``columns`` in turn, or a ``pattern`` in which {n} counts from 1, {i} from 0 and {name} is the joint.
+    """The columns of a signal: ``columns`` in order, or a ``pattern`` with {n} from 1, {i} from 0 or {name} of the joint.
 
-    Without both the columns are found by their names, in the order of the robot's coordinates.
+    By default the columns are recognised by their names, in the order of the robot's coordinates.
 
-    ``units`` is one unit or one for each column; ``signs`` ±1 for each; ``gains``, of currents, N·m/A.
+    ``units`` is one unit or one per column; ``signs`` ±1 per column; ``gains`` of currents in N·m/A.
     """
 
     columns: tuple[str, ...] = ()
@@ -50,10 +50,10 @@ class Signal:
 
 @dataclass(frozen=True, repr=False)
 class Mapping:
-    """Which columns of which files hold what; `Mapping.read` reads one, `Mapping.skeleton` writes one to fill in.
+    """Mapping from columns and files to signals; `Mapping.read` reads one, `Mapping.skeleton` returns a template.
 
     ``transmission`` has ``ratios`` (n,), ``R`` (n, n) and ``zero`` (n,): q = R⁻¹ q_motor + zero and τ = Rᵀ τ_motor, in the
-    order of ``order`` where it is given, else in that of the robot's coordinates.
+    order of ``order`` if given, else in that of the robot's coordinates.
     """
 
     rate: float | None = None
@@ -66,12 +66,12 @@ class Mapping:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Mapping:
-        """The mapping in a TOML file."""
+        """Read a mapping from a TOML file."""
         file = Path(path)
         try:
             if file.stat().st_size > LARGEST_FILE:
                 raise InputError(
-                    f"{printable(str(file), 400)} is too large for a mapping; give the .toml that names the columns"
+                    f"{printable(str(file), 400)} is too large for a mapping; pass the .toml file that names the columns"
                 )
             text = file.read_text(encoding="utf-8-sig")
         except OSError as error:
@@ -82,7 +82,7 @@ class Mapping:
 
     @classmethod
     def parse(cls, text: str, source: str = "mapping") -> Mapping:
-        """The mapping in a text.
+        """Parse a mapping from text.
 
         >>> m = Mapping.parse('rate = 100\\n[position]\\npattern = "q{n}"\\n[torque]\\ncolumns = ["e1", "e2"]')
         >>> m.rate, m.signals["torque"].columns
@@ -98,13 +98,13 @@ class Mapping:
 
     @staticmethod
     def skeleton(columns: Sequence[str], robot: Robot) -> str:
-        """A mapping to fill in, as text, with the columns a file has."""
+        """Return a template of a mapping as text, with the columns of a file."""
         from dynamis.identification.logs.skeleton import skeleton
 
         return skeleton(columns, robot)
 
     def joint_columns(self, robot: Robot) -> Array:
-        """(n,) which of the columns of a signal is that of each coordinate of the robot."""
+        """Return (n,): the column index of each coordinate of the robot."""
         names = robot.coordinate_names
         if not self.order:
             return np.arange(robot.n)
@@ -113,19 +113,19 @@ class Mapping:
                 raise InputError(f"{printable(self.source)}: [joints] order: {unknown_name('joint', name, names)}")
         if sorted(self.order) != sorted(names):
             missing = ", ".join(printable(x) for x in names if x not in self.order)
-            what = f"{missing} missing" if missing else "a joint is named twice"
+            what = f"{missing} missing" if missing else "a joint is repeated"
             raise InputError(f"{printable(self.source)}: [joints] order must name every joint once; {what}")
         return np.array([self.order.index(name) for name in names])
 
     def transmission_of(self, robot: Robot) -> dict[str, Array] | None:
-        """The transmission in the order of the robot's coordinates."""
+        """Return the transmission in the order of the robot's coordinates."""
         if self.transmission is None:
             return None
         at = self.joint_columns(robot)
         ratios, R, zero = (self.transmission[name] for name in ("ratios", "R", "zero"))
         if len(ratios) != robot.n:
-            what = f"[transmission] ratios has {len(ratios)} numbers, the robot {robot.n} joints"
-            raise InputError(f"{printable(self.source)}: {what}; give one each")
+            what = f"[transmission] ratios has {len(ratios)} numbers, but the robot has {robot.n} joints"
+            raise InputError(f"{printable(self.source)}: {what}; expected one per joint")
         return {"ratios": ratios[at], "R": R[np.ix_(at, at)], "zero": zero[at]}
 
     __repr__ = as_call

@@ -1,4 +1,4 @@
-"""The TOML of a mapping, checked key by key: every complaint names the file, the key and what is allowed."""
+"""Validation of the TOML of a mapping: every error names the file, the key and the allowed values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNAL_KEYS = ("file", "columns", "pattern", "unit", "units", "side", "signs")
 
 @dataclass(frozen=True)
 class MappingParser:
-    """What a TOML table says, checked; every complaint names the file and the key."""
+    """Parser of a TOML table; every error names the file and the key."""
 
     source: str
 
@@ -32,7 +32,7 @@ class MappingParser:
         signals = {name: self.signal(name, sections[name]) for name in SIGNALS if name in sections}
         sides = {s.side for s in signals.values() if s.side is not None}
         if len(sides) > 1:
-            raise self.wrong("side", "some signals are of the joints and some of the motors; bring them to one side first")
+            raise self.wrong("side", "some signals are on the joint side and some on the motor side; use one side for all")
         order = self.names(sections["joints"], "order", "[joints]") if "joints" in sections else ()
         if "joints" in sections:
             self.known(sections["joints"], ("order",), "[joints]")
@@ -62,7 +62,7 @@ class MappingParser:
             return None
         rate = _finite(table["rate"])
         if rate is None or rate <= 0.0:
-            raise self.wrong("rate", f"must be samples per second, above zero, got {literal(table['rate'])}")
+            raise self.wrong("rate", f"must be a sampling rate in Hz above zero, got {literal(table['rate'])}")
         return rate
 
     def time(self, table: dict[str, Any] | None) -> TimeColumn | None:
@@ -71,7 +71,7 @@ class MappingParser:
         self.known(table, ("column", "unit", "file"), "[time]")
         column, unit = self.text(table, "column", "[time]"), self.text(table, "unit", "[time]") or "s"
         if column is None:
-            raise self.wrong("[time]", "has no column; name one, or give rate in Hz and leave [time] out")
+            raise self.wrong("[time]", "has no column; name one, or set rate in Hz and omit [time]")
         self.checked_unit("time", unit)
         return TimeColumn(column, unit, self.text(table, "file", "[time]"))
 
@@ -84,7 +84,7 @@ class MappingParser:
             raise self.wrong(where, 'takes either columns = ["…", …] or pattern = "…{n}", not both; or only unit and signs')
         if pattern is not None and not any(mark in pattern for mark in ("{n}", "{i}", "{name}")):
             raise self.wrong(
-                f"{where} pattern", "{n} (from 1), {i} (from 0) or {name} must stand for what changes between columns"
+                f"{where} pattern", "must contain {n} (from 1), {i} (from 0) or {name} for the part that differs by column"
             )
         units = self.names(table, "units", where) or self.names(table, "unit", where)
         for unit in units:
@@ -111,22 +111,20 @@ class MappingParser:
         self.known(table, ("ratios", "coupling", "zero"), where)
         ratios = np.array(self.numbers(table, "ratios", where))
         if not len(ratios) or not ratios.all():
-            raise self.wrong(
-                f"{where} ratios", "must be one number for each motor, none of them zero: turns of it for a turn of the joint"
-            )
+            raise self.wrong(f"{where} ratios", "must be one non-zero number per motor: its turns per turn of the joint")
         zero = np.array(self.numbers(table, "zero", where) or [0.0] * len(ratios))
         if len(zero) != len(ratios):
-            raise self.wrong(f"{where} zero", f"has {len(zero)} numbers for {len(ratios)} ratios; give one each")
+            raise self.wrong(f"{where} zero", f"has {len(zero)} numbers for {len(ratios)} ratios; expected one per joint")
         R = np.diag(ratios)
         couplings = table.get("coupling", [])
         if not isinstance(couplings, list):
             raise self.wrong(f"{where} coupling", "must be a list of [motor, joint, value]")
         for entry in couplings:
             if not isinstance(entry, list) or len(entry) != 3:
-                raise self.wrong(f"{where} coupling", f"takes [motor, joint, value], got {literal(entry)}")
+                raise self.wrong(f"{where} coupling", f"must be [motor, joint, value], got {literal(entry)}")
             row, column = (self.joint(x, order, len(ratios)) for x in entry[:2])
             if row == column:
-                raise self.wrong(f"{where} coupling", f"{literal(entry)} is on the diagonal; that is what ratios are for")
+                raise self.wrong(f"{where} coupling", f"{literal(entry)} joins a motor to its own joint; set ratios instead")
             R[row, column] = self.number(entry[2], f"{where} coupling")
         return {"ratios": ratios, "R": R, "zero": zero}
 
@@ -136,7 +134,7 @@ class MappingParser:
         if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= count:
             return given - 1
         names = " or a name of [joints] order" if order else ""
-        raise self.wrong("[transmission] coupling", f"{literal(given)} is no joint: a number from 1 to {count}{names}")
+        raise self.wrong("[transmission] coupling", f"{literal(given)} is not a joint: use a number from 1 to {count}{names}")
 
     def topic(self, table: dict[str, Any] | None) -> str | None:
         if table is None:
@@ -147,31 +145,31 @@ class MappingParser:
     def text(self, table: dict[str, Any], key: str, where: str) -> str | None:
         value = table.get(key)
         if value is not None and not isinstance(value, str):
-            raise self.wrong(f"{where} {key}", f"must be a text in quotes, got {type(value).__name__}")
+            raise self.wrong(f"{where} {key}", f"must be a quoted string, got {type(value).__name__}")
         return value
 
     def names(self, table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
         value = table.get(key, [])
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-            raise self.wrong(f"{where} {key}", 'must be a list of texts, such as ["a", "b"]')
+            raise self.wrong(f"{where} {key}", 'must be a list of strings, such as ["a", "b"]')
         return tuple(value)
 
     def numbers(self, table: dict[str, Any], key: str, where: str) -> tuple[float, ...]:
         value = table.get(key, [])
         if not isinstance(value, list):
-            raise self.wrong(f"{where} {key}", "must be a list of numbers, one for each joint")
+            raise self.wrong(f"{where} {key}", "must be a list of numbers, one per joint")
         return tuple(self.number(x, f"{where} {key}") for x in value)
 
     def number(self, value: Any, where: str) -> float:
         number = _finite(value)
         if number is None:
-            raise self.wrong(where, f"must hold finite numbers, got {literal(value)}")
+            raise self.wrong(where, f"must be a finite number, got {literal(value)}")
         return number
 
 
 def _finite(value: Any) -> float | None:
-    """A number of TOML as a finite float, or None."""
+    """Return a TOML number as a finite float, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Mistakes people make in writing logs, each undone in a trial: the one whose undoing explains the torques is named."""
+"""Typical mistakes in logs, each corrected in a trial: the one whose correction explains the torques is reported."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 DEGREE = np.pi / 180.0
-BETTER = 0.4  # by which what is explained must grow
+BETTER = 0.4  # required increase of the explained fraction
 GOOD = 0.6  # fraction that counts as explained
-NO_WORSE = 0.15  # what any joint may lose
-SIMPLER = 0.05  # a mistake further down the list must explain this much more than one further up
-SHAPE = 0.8  # of what friction leaves: a model that explains more has the right shape
+NO_WORSE = 0.15  # tolerated decrease for any joint
+SIMPLER = 0.05  # required advantage over mistakes earlier in the list
+SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A kind of mistake, the joints whose columns it is in, and how it is undone. "motion" columns are those of q, v and a."""
+    """A kind of mistake, the joints of its columns, and its correction. "motion" columns are those of q, v and a."""
 
     code: str
     joints: tuple[int, ...]
@@ -34,7 +34,7 @@ class Mistake:
 
 
 def mistakes(n: int) -> Iterator[Mistake]:
-    """All that are tried for a robot of n joints, the most frequent first."""
+    """Yield all mistakes tried for a robot of n joints, the most frequent first."""
     for where in ("torque", "motion", "torque and motion"):
         for i in range(n):
             signs = np.where(np.arange(n) == i, -1.0, 1.0)
@@ -57,7 +57,7 @@ def _undone(where: str, change: Callable[..., Array]) -> Callable[[Motion], Moti
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A mistake undone: how much more is explained, and whether undoing it elsewhere would explain as much."""
+    """A corrected mistake: the increase of the explained torque, and whether another correction would explain as much."""
 
     mistake: Mistake
     motion: Motion
@@ -67,7 +67,7 @@ class Trial:
 
 
 def mistakes_made(robot: Robot, motion: Motion, now: Explained) -> tuple[list[Trial], Explained]:
-    """The mistakes whose undoing makes the model explain the torques, one after another, and what is explained without them."""
+    """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
     while len(made) < robot.n and _in_doubt(now):
         trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in mistakes(robot.n)) if t is not None]
@@ -83,7 +83,7 @@ def mistakes_made(robot: Robot, motion: Motion, now: Explained) -> tuple[list[Tr
 
 
 def _tried(robot: Robot, mistake: Mistake, motion: Motion, now: Explained) -> Trial | None:
-    """A mistake undone, where that explains clearly more, helps the joints it is about and harms no other."""
+    """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
     without = mistake.undo(motion)
     then = explained(robot, without)
     growth = float((then.fraction - now.fraction).sum())

@@ -1,4 +1,4 @@
-"""Tables in NumPy's .npz archives, streamed out of them: no array is ever whole in memory, and no object is unpickled."""
+"""Tables in NumPy .npz archives, streamed: arrays are never loaded whole, and objects never unpickled."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block, rows_a
 
 Array = npt.NDArray[Any]
 LARGEST_NOTE = 1 << 22  # bytes
-SUMMED = 1 << 26  # bytes: of larger arrays, the archive's checksum would take as long as all the rest
-LOCAL_HEADER = struct.Struct("<26xHH")  # of a member: how long its name and its extra field are
+SUMMED = 1 << 26  # bytes: for larger arrays, verifying the checksum would dominate the run time
+LOCAL_HEADER = struct.Struct("<26xHH")  # of a member: the lengths of its name and its extra field
 
 
 class NpzTable(ArrayTable):
-    """The arrays (N,) and (N, k) of an archive that have as many rows as its times, or as most of them."""
+    """The arrays (N,) and (N, k) of an archive with as many rows as its time, or as most of them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with path.open("rb") as file, self.reading("it is damaged, or no .npz archive"), zipfile.ZipFile(file) as archive:
+        with path.open("rb") as file, self.reading("it is corrupt or not an .npz archive"), zipfile.ZipFile(file) as archive:
             named = {info.filename.removesuffix(".npy"): self._member(archive, info) for info in archive.infolist()}
             true_names = self._names_in_note(archive, named)
         arrays = {true_names.get(name, name): m for name, m in named.items() if m is not None and len(m.shape) in (1, 2)}
         self._choose({name: m.shape for name, m in arrays.items()}, "arrays")
         self._columns = {column: (arrays[name], k) for column, (name, k) in self._places.items()}
         if not self._columns:
-            raise self.wrong("it holds no arrays with one row for each instant; save t, q and tau with numpy.savez")
+            raise self.wrong("the file has no arrays with one row per sample; save t, q and tau with numpy.savez")
 
     def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader | None:
-        """What an array is, from its header alone; None where it is not numbers."""
+        """Return the description of an array from its header; None if it is not numeric."""
         if not info.filename.endswith(".npy"):
             return None
         header = array_header(archive, info)
         if header.dtype.hasobject:
-            what = f"array {printable(header.name)} holds Python objects, which could run anything when read"
+            what = f"array {printable(header.name)} contains Python objects, which could execute code when read"
             raise self.wrong(f"{what}; save it as numbers: np.asarray(x, float)")
         if not header.fits:
-            what = f"array {printable(header.name)} claims the shape {header.shape}, which its {info.file_size} bytes are not"
-            raise self.wrong(f"{what}: the file is damaged; write it again")
+            what = f"array {printable(header.name)} has shape {header.shape}, which does not match its {info.file_size} bytes"
+            raise self.wrong(f"{what}: the file is corrupt; write it again")
         return header if header.dtype.kind in NUMBERS + "M" else None
 
     @staticmethod
     def _names_in_note(archive: zipfile.ZipFile, named: dict[str, ArrayHeader | None]) -> dict[str, str]:
-        """The names of the columns of a simulated motion, of which the archive can hold only those without slashes."""
+        """Return the column names of a simulated motion, since archive members cannot contain slashes."""
         from dynamis.simulation.files import npz_names
 
         if "note" not in named or archive.getinfo("note.npy").file_size > LARGEST_NOTE:
@@ -65,20 +65,20 @@ class NpzTable(ArrayTable):
 
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
         with contextlib.ExitStack() as stack:
-            with self.reading("it changed while it was read"):
+            with self.reading("it changed while being read"):
                 archive = stack.enter_context(zipfile.ZipFile(self.path))
                 streams = {m.file: _Streams(stack, archive, m) for m, _ in (self._columns[x] for x in names)}
             size = rows_at_once(size, max(stream.row_bytes for stream in streams.values()))
             for start in range(0, self._count, size):
                 count = min(size, self._count - start)
-                with self.reading(f"its rows from {start} on are damaged"):
+                with self.reading(f"its rows from {start} on are corrupt"):
                     read = {file: stream.rows(count) for file, stream in streams.items()}
                 columns = [read[m.file][:, k] for m, k in (self._columns[x] for x in names)]
                 yield Block(columns, start + np.arange(count))
 
 
 class _Streams:
-    """The rows of one array in turn. Columns stored one after another are read side by side, each by a stream of its own."""
+    """Sequential reader of one array. Fortran-ordered columns are read in parallel, each by its own stream."""
 
     def __init__(self, stack: contextlib.ExitStack, archive: zipfile.ZipFile, member: ArrayHeader) -> None:
         self.member = member
@@ -94,7 +94,7 @@ class _Streams:
             self.files.append(file)
 
     def rows(self, count: int) -> Array:
-        """The next rows (count, k)."""
+        """Return the next rows (count, k)."""
         each = count if self.apart else count * self.width
         parts = [self._numbers(file, each) for file in self.files]
         return np.stack(parts, axis=1) if self.apart else parts[0].reshape(count, self.width)
@@ -111,11 +111,11 @@ class _Streams:
 
 
 def _opened(stack: contextlib.ExitStack, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[IO[bytes], int]:
-    """A file to read a member from, and where in it the member begins: large ones that are stored as they are come straight
-    from the archive's file."""
+    """Return a file to read a member from, and the offset of the member: large uncompressed ones are read directly from the
+    archive's file."""
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size < SUMMED or archive.filename is None:
         return stack.enter_context(archive.open(info)), 0
-    archive.open(info).close()  # refuses what does not fit together
+    archive.open(info).close()  # raises if headers are inconsistent
     file = stack.enter_context(Path(archive.filename).open("rb", buffering=0))  # noqa: SIM115 - the stack closes it
     file.seek(info.header_offset)
     name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))

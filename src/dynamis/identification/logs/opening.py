@@ -1,4 +1,4 @@
-"""Files opened as tables: the suffix says how."""
+"""Opening of files as tables, by suffix."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ READERS: dict[str, type[CsvTable | NpzTable | ParquetTable | Hdf5Table]] = {
 }
 CURES = {
     ".npy": "save it with numpy.savez under names: t=…, q=…, tau=…",
-    ".bag": "it is a bag of ROS 1: rosbags-convert makes one of ROS 2",
-    ".mat": "save it from MATLAB with -v7.3, name it .h5 and give a mapping, or write a .csv",
-    ".zstd": "unpack it first, with zstd -d or ros2 bag convert",
-    ".gz": "unpack it first, with gunzip",
-    ".toml": "it is a mapping: give it as the mapping, or alone",
+    ".bag": "it is a ROS 1 bag: convert it to ROS 2 with rosbags-convert",
+    ".mat": "save it from MATLAB with -v7.3, rename it to .h5 and pass a mapping, or write a .csv",
+    ".zstd": "decompress it first, with zstd -d or ros2 bag convert",
+    ".gz": "decompress it first, with gunzip",
+    ".toml": "it is a mapping: pass it as the mapping, or alone",
 }
 
 
 def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ()) -> Table:
-    """A file as a table; of a bag, the joint states of a topic."""
+    """Open a file as a table; for a bag, the joint states of a topic."""
     try:
         if path.is_dir() or path.suffix in BAGS:
             path.stat()
@@ -39,7 +39,7 @@ def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ())
         suffix = path.suffix.lower()
         if suffix not in READERS:
             known = ", ".join((*READERS, *BAGS))
-            cure = CURES.get(suffix, f"logs are read from {known} and folders of ROS 2 bags")
+            cure = CURES.get(suffix, f"unsupported format; supported are {known} and folders of ROS 2 bags")
             raise InputError(f"{printable(str(path), 400)}: {cure}")
         return READERS[suffix](path)
     except OSError as error:
@@ -47,7 +47,7 @@ def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ())
 
 
 class Tables:
-    """The tables of one log, each opened once. ``main`` is the file given, None where a mapping names all of them."""
+    """The tables of one log, each opened once. ``main`` is the given file, None if a mapping names all files."""
 
     def __init__(self, given: Path, main: Path | None, topic: str | None, joints: Sequence[str]) -> None:
         self.main, self.topic, self.joints = main, topic, joints
@@ -56,11 +56,9 @@ class Tables:
         self._paths: list[Path] = []
 
     def of(self, file: str | None) -> int:
-        """The number of the table of a file the mapping names, or of the one given."""
+        """Return the index of the table of a file named in the mapping, or of the main one."""
         if file is None and self.main is None:
-            raise InputError(
-                'the mapping does not say which file its columns are in; add file = "…", or give the log as the path'
-            )
+            raise InputError('the mapping does not name the file of its columns; add file = "…", or pass the log as the path')
         path = self.folder / file if file is not None else self.main
         assert path is not None
         if path not in self._paths:

@@ -1,4 +1,4 @@
-"""Tables in Parquet files, read by row groups."""
+"""Parquet tables, read by row groups."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class ParquetTable(Table):
         except ImportError:
             raise MissingExtraError("Parquet logs need pyarrow: pip install 'dynamis[logs]'") from None
         self.path = path
-        path.open("rb").close()  # what cannot be opened is not damaged
-        with self.reading("it is damaged, or no Parquet file"), parquet.ParquetFile(path) as file:
+        path.open("rb").close()  # an unreadable file is not a corrupt one
+        with self.reading("it is corrupt or not a Parquet file"), parquet.ParquetFile(path) as file:
             schema, self._count = file.schema_arrow, file.metadata.num_rows
-            for k in range(file.num_row_groups):  # a page of a group is unpacked as a whole
+            for k in range(file.num_row_groups):  # pages of a group are decompressed as a whole
                 unpacked = file.metadata.row_group(k).total_byte_size
                 check_size(f"row group {k} of {self.label}", unpacked, path.stat().st_size)
         kinds = pyarrow.types
         tests = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_timestamp)
         self._names = tuple(f.name for f in schema if any(test(f.type) for test in tests))
         others = [f.name for f in schema if f.name not in self._names]
-        self._left_out = f"columns that are no numbers are left out: {', '.join(map(printable, others[:12]))}" if others else ""
+        self._left_out = f"non-numeric columns are ignored: {', '.join(map(printable, others[:12]))}" if others else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class ParquetTable(Table):
         from pyarrow import parquet
 
         start = 0
-        with self.reading("its rows are damaged"), parquet.ParquetFile(self.path) as file:
+        with self.reading("its rows are corrupt"), parquet.ParquetFile(self.path) as file:
             for batch in file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names)), use_threads=False):
                 arrays = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
                 arrays = {k: x if x.dtype.kind in NUMBERS + "M" else x.astype(float) for k, x in arrays.items()}

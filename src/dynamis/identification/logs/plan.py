@@ -1,4 +1,4 @@
-"""Which columns of which files become which signal: settled once, before any number is read."""
+"""Assignment of columns and files to signals, before any data is read."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ LETTERS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau
 
 @dataclass(frozen=True)
 class Plan:
-    """``signals`` says of each signal which table it is in, which of the columns read there are its, and what they are in SI.
+    """``signals`` holds the table, the columns and the SI factors of each signal.
 
-    ``columns`` are those to read of each of the ``tables``; ``time`` is (table, column, unit).
+    ``columns`` are those to read from each of the ``tables``; ``time`` is (table, column, unit).
     """
 
     tables: list[Table]
@@ -47,9 +47,9 @@ class Plan:
 
 
 def planned(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None) -> Plan:
-    """What is to be read for a robot, from a file or by a mapping."""
+    """Return the plan for a robot, from a file or a mapping."""
     if not isinstance(robot, Robot):
-        raise InputError(f"a log is read for a robot, got {type(robot).__name__}; dynamis.load gives one")
+        raise InputError(f"robot must be a Robot, got {type(robot).__name__}; load one with dynamis.load")
     main: Path | None = Path(path)
     if Path(path).suffix == ".toml" and mapping is None:
         main, mapping = None, path
@@ -65,7 +65,7 @@ class _Planner:
     def plan(self) -> Plan:
         found = {name: self._mapped(name, s) for name, s in self.mapping.signals.items()} or self._by_names()
         if any(not s.columns and s.pattern is None for s in self.mapping.signals.values()):
-            # a mapping that only says units or signs leaves the rest to the names
+            # a mapping with only units or signs leaves the columns to their names
             found = {**self._by_names(), **found}
         gains = self._gains(found)
         for name in ("position", "torque"):
@@ -77,7 +77,7 @@ class _Planner:
             wanted.setdefault(table, []).extend(columns)
         if time is not None:
             wanted.setdefault(time[0], []).append(time[1])
-        # the table of the positions first: places in the log are told by its rows
+        # the table of the positions first: its rows are used in messages
         order = [found["position"][0], *(k for k in wanted if k != found["position"][0])]
         read = [tuple(dict.fromkeys(wanted[k])) for k in order]
 
@@ -112,7 +112,7 @@ class _Planner:
         columns = [column for table in self.tables.opened for column in table.names]
         count = self.robot.nq if name == "position" else self.robot.n
         found = nearly_found(name, columns, self.robot.coordinate_names, count)
-        return f": {found}; it is a log of another robot, or not of all its joints" if found else ""
+        return f": {found}; it is a log of another robot, or lacks some joints" if found else ""
 
     def _mapped(self, name: str, signal: Signal) -> tuple[int, tuple[str, ...], Array]:
         k = self.tables.of(signal.file)
@@ -130,7 +130,7 @@ class _Planner:
         if len(columns) != count:
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
             raise InputError(
-                f"{self.whose}[{name}] has {len(columns)} columns, the robot takes {count} ({names}); name one for each"
+                f"{self.whose}[{name}] has {len(columns)} columns, but the robot needs {count} ({names}); name one for each"
             )
         units = [bare(c, name)[1] for c in columns] if not signal.units else list(signal.units)
         scale = np.array([factor(name, unit or SI[name]) for unit in units]) * np.ones(1)
@@ -144,9 +144,9 @@ class _Planner:
         return k, tuple(columns[i] for i in at), scale[at]
 
     def _named(self, name: str, table: Table) -> tuple[str, ...]:
-        """The columns of a section that names none, by their own names."""
+        """Return the columns of a section that lists none, by their names."""
         if self.mapping.order:
-            raise InputError(f"{self.whose}[{name}] names no columns that [joints] order could be of; give columns = […]")
+            raise InputError(f"{self.whose}[{name}] lists no columns for [joints] order to apply to; add columns = […]")
         found = self._recognised(name, table)
         if found is None:
             raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
@@ -159,30 +159,31 @@ class _Planner:
             raise self._unclear(str(error)) from None
 
     def _check_units(self, name: str, units: Array) -> None:
-        """Degrees are not for joints that slide, nor millimetres for those that turn."""
+        """Check that angular units are not used for prismatic joints, nor linear ones for revolute joints."""
         if name not in ("position", "velocity", "acceleration"):
             return
         at = self.mapping.joint_columns(self.robot)
         for c, unit in zip(self.robot.model.coordinates, units[at], strict=True):
             head = str(unit).split("/")[0]
-            # rad, the default, stands for SI
+            # the default, rad, stands for SI
             if head != "rad" and c.revolute == (head in LENGTHS):
-                what = f"{printable(c.name)} {'turns' if c.revolute else 'slides'}, and cannot be in {printable(str(unit))}"
-                raise InputError(f"{self.whose}[{name}] unit: joint {what}; give units = […], one for each column")
+                kind = "revolute" if c.revolute else "prismatic"
+                what = f"{printable(str(unit))} is not a unit of the {kind} joint {printable(c.name)}"
+                raise InputError(f"{self.whose}[{name}] unit: {what}; set units = […], one per column")
 
     def _each(self, values: Array, count: int, key: str) -> Array:
         if len(values) not in (1, count):
-            raise InputError(f"{self.whose}{key} has {len(values)} entries for {count} columns; give one, or one for each")
+            raise InputError(f"{self.whose}{key} has {len(values)} entries for {count} columns; expected 1, or one per column")
         return np.broadcast_to(values, count)
 
     def _gains(self, found: dict[str, tuple[int, tuple[str, ...], Array]]) -> Array | None:
-        """N·m/A of the robot's joints, where there are currents and no torques."""
+        """Return N·m/A of the robot's joints, if there are currents and no torques."""
         if "current" not in found or "torque" in found:
             return None
         signal = self.mapping.signals.get("current")
         if signal is None or not signal.gains:
-            cure = "give the gains of the drives in N·m/A in a mapping: gains = […] under [current]"
-            raise self._unclear(f"there are currents and no torques; {cure}")
+            cure = "set the drive gains in N·m/A in a mapping: gains = […] under [current]"
+            raise self._unclear(f"there are currents but no torques; {cure}")
         return self._each(np.array(signal.gains), self.robot.n, "[current] gains")[self.mapping.joint_columns(self.robot)]
 
     def _time(self, of_positions: int) -> tuple[int, str, str]:
@@ -197,13 +198,13 @@ class _Planner:
             found = table.time_column or time_found(table.names)
             if found is not None:
                 return k, *found
-        raise self._unclear("no column of times was recognised, and no rate is given")
+        raise self._unclear("no time column was recognised, and no rate is given")
 
     def _unclear(self, why: str) -> InputError:
         columns = [name for table in self.tables.opened for name in table.names]
         left_out = "".join(f"; {table.left_out}" for table in self.tables.opened if table.left_out)
         names = ", ".join(table.label for table in self.tables.opened)
-        text = f"{self.whose}{names}: {why}{left_out}. Say what the columns hold in a mapping, a .toml file such as:\n"
+        text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
         return InputError(text + Mapping.skeleton(columns, self.robot))
 
 

@@ -1,4 +1,4 @@
-"""Logs read from files, whole or in stretches: the same numbers either way."""
+"""Reading of logs from files, whole or in chunks, with identical results."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
 WHOLE = 65536  # rows read at a time …
-MOST = 262_144  # … and as many, where longer stretches are asked for
-CALENDAR = 1e6  # s: times beyond are those of a calendar clock, and too large to keep their digits
+MOST = 262_144  # … and at most, for larger chunks
+CALENDAR = 1e6  # s: larger times are calendar times, which would lose digits
 FIELDS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
 
 
 def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None) -> Log:
-    """What a file says was measured on a robot: .csv, .txt, .npz, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
+    """Read a log of a robot: .csv, .txt, .npz, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
 
-    Columns are found by their names where these can be read in one way only ("t", "q1"…, "effort.elbow", …); otherwise a
-    ``mapping`` (a TOML file or a `Mapping`) says what they hold, and may take the signals from several files beside ``path``.
-    A .toml given as ``path`` is such a mapping.
+    Columns are recognised by their names if these are unambiguous ("t", "q1"…, "effort.elbow", …); otherwise a ``mapping`` (a
+    TOML file or a `Mapping`) describes them, and may combine signals from several files. A .toml given as ``path`` is such a
+    mapping.
 
     >>> import dynamis as dy, pathlib, tempfile
     >>> from dynamis.identification.logs import read_log
@@ -48,25 +48,25 @@ def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = 
 
 
 def log_chunks(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, size: int = WHOLE) -> Iterator[Log]:
-    """The same log in stretches of ``size`` samples, the last one shorter; memory does not grow with the file."""
+    """Yield the same log in chunks of ``size`` samples, the last one shorter; memory use does not depend on the file size."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InputError(f"size={size!r} must be a whole number of samples, 1 or more")
+        raise InputError(f"size={size!r} must be an integer number of samples, 1 or more")
     return _chunks(planned(path, robot, mapping), size)
 
 
 def _check_size(plan: Plan) -> None:
-    """A log that cannot be in memory is refused before it is tried: a small file may claim or unpack to anything."""
+    """Reject a log larger than memory before allocating: a small file may declare or decompress to any size."""
     counts = [table.count for table in plan.tables if table.count is not None]
     wanted = 8 * max(counts, default=0) * sum(len(table_columns) for table_columns in plan.columns)
     present = sum(table.path.stat().st_size for table in plan.tables if table.count is not None)
-    check_size(f"{printable(plan.source)} claims {max(counts, default=0)} rows and", wanted, present)
+    check_size(f"{printable(plan.source)} declares {max(counts, default=0)} rows and", wanted, present)
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return
     if wanted > memory // 2:
-        what = f"{printable(plan.source)} claims {max(counts)} rows, {wanted / 1e9:.3g} GB of numbers"
-        raise InputError(f"{what}; read it in stretches with log_chunks, or write it again if that is wrong")
+        what = f"{printable(plan.source)} declares {max(counts)} rows, {wanted / 1e9:.3g} GB of numbers"
+        raise InputError(f"{what}; read it in chunks with log_chunks, or write it again if this is wrong")
 
 
 def _chunks(plan: Plan, size: int) -> Iterator[Log]:
@@ -79,20 +79,20 @@ def _chunks(plan: Plan, size: int) -> Iterator[Log]:
         lengths = [0 if block is None else len(block) for block in blocks]
         if len(set(lengths)) > 1:
             ends = ", ".join(
-                f"{t.label} {'goes on' if n == max(lengths) else 'ends'}" for t, n in zip(plan.tables, lengths, strict=True)
+                f"{t.label} {'continues' if n == max(lengths) else 'ends'}" for t, n in zip(plan.tables, lengths, strict=True)
             )
-            raise InputError(f"the files have different lengths: at row {start + min(lengths)} {ends}; give files of one run")
+            raise InputError(f"the files have different lengths: at row {start + min(lengths)} {ends}; use files of one run")
         present = [block for block in blocks if block is not None]
         if not present:
             break
         yield _log(plan, present, clock.times(present, start), clock.epoch)
         start += lengths[0]
     if not start:
-        raise InputError(f"{printable(plan.source)} holds no samples: only the names of its columns")
+        raise InputError(f"{printable(plan.source)} has no samples, only column names")
 
 
 class _Clock:
-    """Times in s, from a column or from the rate. What a calendar clock had shown at the start is taken off, in integers."""
+    """Times in s, from a column or from the rate. The start of a calendar clock is subtracted, in integers."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.epoch = plan, 0.0
@@ -113,7 +113,7 @@ class _Clock:
             first = raw[0] * seconds
             self.epoch = float(np.floor(first)) if np.isfinite(first) and abs(first) > CALENDAR else 0.0
             self.off = raw.dtype.type(round(self.epoch / seconds))
-        # 8000000 ns are 0.008 s exactly as written only if divided
+        # division gives 0.008 s for 8000000 ns exactly
         return np.asarray((raw - self.off) / round(1.0 / seconds), float)
 
 
@@ -123,8 +123,8 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
         columns = [blocks[table].columns[k] for k in at]
         for k, column in zip(at, columns, strict=True):
             if column.dtype.kind not in NUMBERS:
-                what = f"column {printable(plan.columns[table][k])} of {plan.tables[table].label} holds dates"
-                raise InputError(f"{what}, where the {name} should be; write numbers, or name the columns in a mapping")
+                what = f"column {printable(plan.columns[table][k])} of {plan.tables[table].label} contains dates"
+                raise InputError(f"{what} instead of the {name}; write numbers, or name the columns in a mapping")
         values = _side_by_side(columns)
         signals[FIELDS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
     if "tau" not in signals:
@@ -141,7 +141,7 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
 
 
 def _side_by_side(columns: list[Array]) -> Array:
-    """Columns as one array; those that lie side by side in one piece of memory are not copied."""
+    """Return columns as one array; adjacent ones in memory are not copied."""
     first = columns[0]
     at = [column.__array_interface__["data"][0] for column in columns]
     one_piece = first.base is not None and all(

@@ -1,4 +1,4 @@
-"""A mapping to fill in: what a file has, as the TOML text that would say what it means."""
+"""Template of a mapping for the columns of a file, as TOML text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from dynamis.robot import Robot
 
-SHOWN = 40  # columns of a file that are listed
+SHOWN = 40  # columns listed
 
 
 def skeleton(columns: Sequence[str], robot: Robot) -> str:
-    """The text of a mapping with every section, to be completed and saved as a .toml file."""
+    """Return a mapping with every section, to be completed and saved as a .toml file."""
 
     def quoted(names: Sequence[str]) -> str:
         return "[" + ", ".join(json.dumps(name, ensure_ascii=False) for name in names) + "]"
@@ -21,7 +21,7 @@ def skeleton(columns: Sequence[str], robot: Robot) -> str:
     place = blank if robot.nq == robot.n else "[" + ", ".join(['"…"'] * robot.nq) + "]"
     lines = [
         f"# columns of the file: {listed}",
-        "# rate = 1000            # Hz, instead of [time] where there is no time column",
+        "# rate = 1000            # Hz, instead of [time] if there is no time column",
         "[time]",
         'column = "…"',
         'unit = "s"               # s, ms, us, ns',
@@ -32,7 +32,7 @@ def skeleton(columns: Sequence[str], robot: Robot) -> str:
         "[torque]",
         f"columns = {blank}",
         'unit = "N·m"',
-        "# [velocity], [acceleration], [current]: likewise, where measured",
+        "# [velocity], [acceleration], [current]: likewise, if measured",
         "[joints]",
         f"order = {quoted(robot.coordinate_names)}",
     ]

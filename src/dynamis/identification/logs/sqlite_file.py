@@ -1,8 +1,8 @@
-"""Tables of SQLite files read without the SQLite library: the file format itself, and of it plain tables only.
+"""Reader of plain tables in SQLite files, without the SQLite library.
 
-A damaged database can end a process inside the library, and a view or a virtual table in it can compute for ever. This reader
-follows the documented format [SQLite, "Database File Format"]: a tree of pages, each checked when it is read. Everything that
-does not fit raises `SqliteError`. Nothing in the file is executed; indices, views and triggers are not looked at.
+A corrupt database can crash a process inside the library, and a view or a virtual table can run for ever. This reader follows
+the documented format [SQLite, "Database File Format"]: a tree of pages, each checked when read. Any inconsistency raises
+`SqliteError`. Nothing in the file is executed; indices, views and triggers are ignored.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import IO, Any, NamedTuple, Self
 MAGIC = b"SQLite format 3\x00"
 ENCODINGS = {0: "utf-8", 1: "utf-8", 2: "utf-16-le", 3: "utf-16-be"}
 INTERIOR, LEAF = 5, 13  # kinds of pages of a table
-DEEPEST = 32  # levels of a tree: more than the largest database has
+DEEPEST = 32  # levels of a tree: more than in the largest database
 KEPT = 64  # pages in memory
-LARGEST_VALUE = 1 << 30  # bytes: what SQLite allows by default
+LARGEST_VALUE = 1 << 30  # bytes: SQLite's default limit
 INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of each serial type
 NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([^\s"(,`\[]+))')
 CONSTRAINTS = ("constraint", "primary", "unique", "check", "foreign")
 
 
 class SqliteError(Exception):
-    """The file is not a SQLite database, damaged, or holds something other than plain tables."""
+    """The file is not a SQLite database, is corrupt, or contains something other than plain tables."""
 
 
 class Cell(NamedTuple):
-    """A row: its number, its page, and where in that it begins."""
+    """A row: its rowid, its page, and its offset in the page."""
 
     rowid: int
     page: int
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 
 class SqliteFile:
-    """A SQLite database, read page by page; use it in a ``with`` statement."""
+    """A SQLite database, read page by page; a context manager."""
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] = path.open("rb")
@@ -57,7 +57,7 @@ class SqliteFile:
         self.page_size = 65536 if size == 1 else size
         self.usable = self.page_size - head[20]
         if self.page_size < 512 or self.page_size & (self.page_size - 1) or self.usable < 480:
-            raise SqliteError(f"pages of {self.page_size} bytes, of which {self.usable} are used")
+            raise SqliteError(f"invalid page size: {self.page_size} bytes, {self.usable} usable")
         encoding = int.from_bytes(head[56:60], "big")
         if encoding not in ENCODINGS:
             raise SqliteError(f"unknown text encoding {encoding}")
@@ -73,7 +73,7 @@ class SqliteFile:
         self._file.close()
 
     def table(self, name: str) -> SqliteTable:
-        """The plain table of this name."""
+        """Return the plain table with this name."""
         schema = SqliteTable(self, "sqlite_schema", 1, ("type", "name", "tbl_name", "rootpage", "sql"), None)
         for row in schema.rows(("type", "name", "rootpage", "sql")):
             kind, found, root, sql = row
@@ -85,12 +85,12 @@ class SqliteFile:
         raise SqliteError(f"no such table: {name}")
 
     def page(self, number: int) -> bytes:
-        """The bytes of a page, counted from 1."""
+        """Return the bytes of a page, numbered from 1."""
         if number in self._kept:
             self._kept.move_to_end(number)
             return self._kept[number]
         if not 1 <= number <= self.pages:
-            raise SqliteError(f"page {number} of {self.pages}")
+            raise SqliteError(f"page {number} does not exist; the file has {self.pages}")
         self._file.seek((number - 1) * self.page_size)
         data = self._file.read(self.page_size)
         if len(data) != self.page_size:
@@ -101,7 +101,7 @@ class SqliteFile:
         return data
 
     def overflow_page(self, number: int) -> bytes:
-        """A page that a row goes on in. Each belongs to one row, so more of them than pages are a cycle."""
+        """Return an overflow page of a row. Each belongs to one row, so more of them than pages mean a cycle."""
         self._followed += 1
         if self._followed > self.pages:
             raise SqliteError("overflow pages form a cycle")
@@ -110,7 +110,7 @@ class SqliteFile:
 
 @dataclass(frozen=True)
 class SqliteTable:
-    """A table: the ``root`` of its tree of pages, its columns, and which of them is the row's number."""
+    """A table: the ``root`` of its tree of pages, its columns, and which of them is the rowid."""
 
     file: SqliteFile
     name: str
@@ -119,20 +119,20 @@ class SqliteTable:
     rowid: str | None
 
     def rows(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The values of these columns, row by row in the order of the rows' numbers."""
+        """Yield the values of these columns, row by row in the order of the rowids."""
         places = self.places(names)
         return (self.values(cell, places) for cell in self.cells())
 
     def places(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Where in a row these columns are; -1 is the row's number."""
+        """Return the positions of these columns in a row; -1 is the rowid."""
         for name in names:
             if name not in self.columns:
                 raise SqliteError(f"table {self.name} has no column {name}")
         return tuple(-1 if name == self.rowid else self.columns.index(name) for name in names)
 
     def cells(self) -> Iterator[Cell]:
-        """All rows, without their values."""
-        left = [self.file.pages]  # no page belongs to a tree twice
+        """Yield all rows, without their values."""
+        left = [self.file.pages]  # each page occurs at most once in a tree
         return self._cells(self.root, DEEPEST, left)
 
     def _cells(self, number: int, levels: int, left: list[int]) -> Iterator[Cell]:
@@ -142,10 +142,10 @@ class SqliteTable:
         page, start = self.file.page(number), 100 if number == 1 else 0
         kind, count = page[start], int.from_bytes(page[start + 3 : start + 5], "big")
         if kind not in (INTERIOR, LEAF):
-            raise SqliteError(f"page {number} belongs to no table")
+            raise SqliteError(f"page {number} is not a table page")
         first = start + (12 if kind == INTERIOR else 8)
         if first + 2 * count > self.file.page_size:
-            raise SqliteError(f"page {number} claims {count} cells")
+            raise SqliteError(f"page {number} declares {count} cells")
         for at in struct.unpack_from(f">{count}H", page, first):
             if kind == LEAF:
                 _, place = _varint(page, at)
@@ -157,7 +157,7 @@ class SqliteTable:
             yield from self._cells(_unsigned(page, start + 8), levels - 1, left)
 
     def values(self, cell: Cell, places: Sequence[int]) -> tuple[Any, ...]:
-        """The values of a row at these places: int, float, str, bytes or None."""
+        """Return the values of a row at these positions: int, float, str, bytes or None."""
         page = self.file.page(cell.page)
         length, at = _varint(page, cell.at)
         _, at = _varint(page, at)
@@ -171,7 +171,7 @@ class SqliteTable:
         )
 
     def _inside(self, page: bytes, at: int, length: int) -> tuple[bytes, int]:
-        """The part of a record that is in its own page, and the overflow page where it goes on, or 0."""
+        """Return the part of a record in its own page, and the overflow page where it continues, or 0."""
         usable = self.file.usable
         if length > min(LARGEST_VALUE, self.file.pages * usable):
             raise SqliteError(f"a row of {length} bytes in a file of {self.file.pages} pages")
@@ -181,11 +181,11 @@ class SqliteTable:
             inside = least + (length - least) % (usable - 4)
             inside = inside if inside <= usable - 35 else least
         if at + inside + (4 if inside < length else 0) > usable:
-            raise SqliteError("a row goes beyond its page")
+            raise SqliteError("a row exceeds its page")
         return page[at : at + inside], _unsigned(page, at + inside) if inside < length else 0
 
     def _overflow(self, number: int, length: int) -> bytes:
-        """The rest of a record, from a chain of overflow pages."""
+        """Return the rest of a record, from a chain of overflow pages."""
         parts = []
         while length > 0:
             page = self.file.overflow_page(number)
@@ -196,7 +196,7 @@ class SqliteTable:
 
     def _value(self, kind: int, data: bytes) -> Any:
         if len(data) != _size(kind):
-            raise SqliteError("a value goes beyond its row")
+            raise SqliteError("a value exceeds its row")
         if kind == 0:
             return None
         if kind in INTEGERS:
@@ -214,10 +214,10 @@ class SqliteTable:
 
 
 def _layout(record: bytes, last: int) -> tuple[list[int], list[int]]:
-    """The types of the values of a record, the last one or earlier, and where each begins and ends."""
+    """Return the types of the values of a record, up to the last one needed, with their start and end."""
     end, at = _varint(record, 0)
     if end > len(record):
-        raise SqliteError("a row's header goes beyond the row")
+        raise SqliteError("a row's header exceeds the row")
     types: list[int] = []
     ends = [end]
     while at < end and len(types) <= last:
@@ -230,14 +230,14 @@ def _layout(record: bytes, last: int) -> tuple[list[int], list[int]]:
 
 
 def _size(kind: int) -> int:
-    """The bytes of a value of a serial type."""
+    """Return the number of bytes of a value of a serial type."""
     if kind >= 12:
         return (kind - 12) // 2
     return INTEGERS.get(kind, 8 if kind == 7 else 0)
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of 1 to 9 bytes, and what follows it."""
+    """Return a variable-length integer of 1 to 9 bytes, and the offset after it."""
     value = 0
     try:
         for k in range(at, at + 8):
@@ -247,12 +247,12 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
             value = value << 7 | byte & 0x7F
         return value << 8 | data[at + 8], at + 9
     except IndexError:
-        raise SqliteError("a number goes beyond its page") from None
+        raise SqliteError("a number exceeds its page") from None
 
 
 def _unsigned(data: bytes, at: int) -> int:
     if at + 4 > len(data):
-        raise SqliteError("a page number goes beyond its page")
+        raise SqliteError("a page number exceeds its page")
     return int.from_bytes(data[at : at + 4], "big")
 
 
@@ -261,13 +261,13 @@ def _signed(value: int) -> int:
 
 
 def _columns(sql: str) -> tuple[tuple[str, ...], str | None]:
-    """The columns in CREATE TABLE name (…), and the one declared INTEGER PRIMARY KEY, which stands for the row's number.
+    """Return the columns in CREATE TABLE name (…), and the one declared INTEGER PRIMARY KEY, an alias of the rowid.
 
     >>> _columns('CREATE TABLE messages(id INTEGER PRIMARY KEY, "data" BLOB DEFAULT (1, 2), UNIQUE (id))')
     (('id', 'data'), 'id')
     """
     if re.match(r"\s*create\s+virtual", sql, re.IGNORECASE) or re.search(r"without\s+rowid[\s;]*$", sql, re.IGNORECASE):
-        raise SqliteError("virtual tables and tables without row numbers are not read")
+        raise SqliteError("virtual tables and tables without rowid are not supported")
     names, rowid = [], None
     for definition in _definitions(sql):
         match = NAME.match(definition)
@@ -281,7 +281,7 @@ def _columns(sql: str) -> tuple[tuple[str, ...], str | None]:
 
 
 def _definitions(sql: str) -> list[str]:
-    """What stands between the commas of the outer brackets."""
+    """Return the parts between the commas of the outer parentheses."""
     parts, depth, quote, start = [], 0, "", -1
     for k, c in enumerate(sql):
         if quote:

@@ -1,4 +1,4 @@
-"""A file of a log as a table: named columns of numbers, read in blocks of rows, whatever the format."""
+"""A log file as a table: named numeric columns, read in blocks of rows, for any format."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dynamis.errors import DynamisError, InputError, printable, reason_of, unkno
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
 TIMES = ("t", "time", "timestamp")
-MOST_COLUMNS = 10_000  # of one array: what has more is no table of signals
-BLOCK_BYTES = 1 << 27  # of one array, read at a time
+MOST_COLUMNS = 10_000  # per array; larger ones are not tables of signals
+BLOCK_BYTES = 1 << 27  # per array, read at a time
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that follow each other: one array for each column asked for, and the number of each row in the file."""
+    """Consecutive rows: one array per requested column, and the number of each row in the file."""
 
     columns: list[Array]
     rows: Array
@@ -37,7 +37,7 @@ class Block:
 
 
 class Table(ABC):
-    """Named columns of numbers in a file. A column of a matrix ``q`` is called "q[0]", "q[1]", …"""
+    """Named numeric columns in a file. The columns of a matrix ``q`` are "q[0]", "q[1]", …"""
 
     path: Path
     row_word = "row"
@@ -45,29 +45,29 @@ class Table(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What the columns are called."""
+        """The column names."""
 
     @abstractmethod
     def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
-        """The rows in order, in blocks of about ``size`` rows, with the columns asked for; never the whole file at once."""
+        """Yield the rows in order, in blocks of about ``size`` rows, with the requested columns; never the whole file."""
 
     @property
     def count(self) -> int | None:
-        """How many rows there are, where the file says so beforehand."""
+        """The number of rows, if known in advance."""
         return None
 
     @property
     def left_out(self) -> str:
-        """What the file holds besides columns, in words, for messages."""
+        """Other contents of the file, in words, for messages."""
         return ""
 
     @property
     def time_column(self) -> tuple[str, str] | None:
-        """The column of times and its unit, where the format fixes it."""
+        """The time column and its unit, if fixed by the format."""
         return None
 
     def expanded(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Columns by name, a matrix by its name alone standing for all its columns; unknown names are refused."""
+        """Return columns by name, with a matrix expanded to all its columns; unknown names are an error."""
         known, found = self.names, []
         for name in names:
             if name in known:
@@ -89,20 +89,20 @@ class Table(ABC):
 
     @contextmanager
     def reading(self, why: str) -> Iterator[None]:
-        """Whatever a library raises on damaged bytes, as an `InputError` that says ``why``; errors of Dynamis pass."""
+        """Convert any exception of a library on corrupt data to an `InputError` with ``why``; Dynamis errors pass."""
         try:
             yield
         except DynamisError:
             raise
-        except Exception as error:  # libraries meet damaged bytes with whatever breaks first
+        except Exception as error:  # libraries raise arbitrary exceptions on corrupt data
             raise self.wrong(f"{why} ({reason_of(error)}); write it again") from None
 
 
 class ArrayTable(Table):
-    """Arrays (N,) and (N, k) of a file; those are columns that have as many rows as the times, or as most of them."""
+    """Arrays (N,) and (N, k) of a file; columns are those with as many rows as the time, or as most of them."""
 
     def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str) -> None:
-        """Of arrays of these shapes, called ``word`` in messages; `_places` then says which column of which array is which."""
+        """Choose among arrays of these shapes, called ``word`` in messages; `_places` then maps columns to arrays."""
         wide = [f"{printable(name)} {s}" for name, s in shapes.items() if len(s) == 2 and s[1] > MOST_COLUMNS]
         shapes = {name: s for name, s in shapes.items() if len(s) == 1 or s[1] <= MOST_COLUMNS}
         times = [s[0] for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and len(s) == 1]
@@ -115,8 +115,8 @@ class ArrayTable(Table):
             for k, column in enumerate(matrix_names(name, s))
         }
         others = [f"{printable(name)} {s}" for name, s in shapes.items() if s[0] != self._count]
-        reasons = [f"{word} of other lengths than {self._count} rows are left out: {', '.join(others[:12])}"] if others else []
-        reasons += [f"{word} with more than {MOST_COLUMNS} columns are left out: {', '.join(wide[:12])}"] if wide else []
+        reasons = [f"{word} whose length is not {self._count} are ignored: {', '.join(others[:12])}"] if others else []
+        reasons += [f"{word} with more than {MOST_COLUMNS} columns are ignored: {', '.join(wide[:12])}"] if wide else []
         self._left_out = "; ".join(reasons)
 
     @property
@@ -133,12 +133,12 @@ class ArrayTable(Table):
 
 
 def rows_at_once(size: int, row_bytes: int) -> int:
-    """How many rows are read at a time: ``size``, or fewer where rows are long."""
+    """Return the number of rows read at a time: ``size``, or fewer if rows are long."""
     return max(1, min(size, BLOCK_BYTES // max(1, row_bytes)))
 
 
 def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:
-    """The same rows in blocks of exactly ``size``, the last one shorter."""
+    """Yield the same rows in blocks of exactly ``size``, the last one shorter."""
     waiting: list[Block] = []
     have = 0
     for block in blocks:
@@ -157,7 +157,7 @@ def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:
 
 
 def together(blocks: Sequence[Block]) -> Block:
-    """Blocks that follow each other as one."""
+    """Concatenate consecutive blocks."""
     if len(blocks) == 1:
         return blocks[0]
     columns = [np.concatenate(parts) for parts in zip(*(b.columns for b in blocks), strict=True)]
@@ -165,5 +165,5 @@ def together(blocks: Sequence[Block]) -> Block:
 
 
 def matrix_names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The columns of an array (N,) or (N, k)."""
+    """Return the column names of an array (N,) or (N, k)."""
     return [name] if len(shape) == 1 else [f"{name}[{k}]" for k in range(shape[1])]

@@ -1,4 +1,4 @@
-"""The units logs are written in, and what each is in SI."""
+"""Units of logs and their SI factors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/
 
 
 def factor(signal: str, unit: str) -> float:
-    """What one of the unit is in SI.
+    """Return the SI value of a unit.
 
     >>> round(factor("position", "deg"), 6)
     0.017453
@@ -38,5 +38,5 @@ def factor(signal: str, unit: str) -> float:
     known = UNITS[signal]
     if unit not in known:
         why = str(unknown_name(f"unit of {signal}", unit, known))
-        raise InputError(f"{why}; known are {', '.join(map(printable, known))}")
+        raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
     return known[unit]

@@ -1,14 +1,14 @@
-"""Signals: what a log holds, repaired and differentiated, until it can be put into equations.
+"""Signal processing: repair, filtering and differentiation of logs.
 
-prepare         the whole way from a log to samples
-measured        the log's arrays, checked; motors and currents turned into joints and torques
-clock           time stamps put in order: the period, uninterrupted runs, missing and repeated samples
-stamps          the kinds of mistakes stamps have, and their repair
+prepare         from a log to samples
+measured        validated arrays of a log; motor side to joint side, currents to torques
+clock           time stamps: the period, uninterrupted runs, missing and repeated samples
+stamps          errors of time stamps, and their repair
 outliers        spikes
-cutoff          where motion ends and noise begins
-filters         zero-phase low-pass, whole or streamed
-derivatives     velocities and accelerations by name of method; kalman and spectral are files of their own
-ends            what is done at the ends of a run
+cutoff          cut-off frequency between motion and noise
+filters         zero-phase low-pass filter, for whole signals or streams
+derivatives     velocities and accelerations by method; see also kalman and spectral
+ends            treatment of the ends of a run
 stages          the steps of `prepare` for one run
 """
 

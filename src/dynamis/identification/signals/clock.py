@@ -1,6 +1,6 @@
-"""Time stamps put in order: the sampling period, and which row of a log belongs to which tick of an even clock.
+"""Repair of time stamps: the sampling period, and the tick of an even clock for each row of a log.
 
-Nothing is repaired in silence: every kind of repair adds a sentence to the notes, with how many rows and which.
+Every repair adds a note with the number of rows and their indices.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dynamis.identification.signals.stamps import (
 
 Array = npt.NDArray[Any]
 
-GAP = 5.0  # periods: what is missing for longer is not filled in
-COARSE = 0.01  # of the rows: if more have the stamp of the one before but other values, stamps are coarser than the sampling
+GAP = 5.0  # periods: longer gaps are not interpolated
+COARSE = 0.01  # fraction of rows with a repeated stamp but other values above which stamps are coarser than the sampling
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An uninterrupted part of a log: its ``rows`` in the order of time, and the tick of an even clock each belongs to.
+    """An uninterrupted part of a log: its ``rows`` in order of time, and the tick of an even clock for each.
 
-    ``start`` is the time of tick 0, ``times`` are those at which the rows' values were taken.
+    ``start`` is the time of tick 0, ``times`` are the sampling times of the rows.
     """
 
     start: float
@@ -53,21 +53,21 @@ class Run:
 
     @property
     def missing(self) -> Array:
-        """Which ticks have no row of their own."""
+        """Mask of the ticks without a row."""
         empty = np.ones(len(self), dtype=bool)
         empty[self.ticks] = False
         return empty
 
     @property
     def even(self) -> bool:
-        """Whether the values were taken at the ticks themselves."""
+        """Whether the values were sampled at the ticks."""
         return bool(np.abs(self.times - (self.start + self.period * self.ticks)).max() <= SAME * self.period)
 
     def resample(self, values: Any) -> Array:
-        """Values (rows, …) of this run's rows at the even times: as they are where taken at a tick, else by spline."""
+        """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else by spline."""
         x = np.asarray(values, dtype=float)
         if len(x) != len(self.rows):
-            raise InputError(f"this run has {len(self.rows)} rows, {len(x)} values were given for them")
+            raise InputError(f"this run has {len(self.rows)} rows, but {len(x)} values are given")
         if not self.even:
             return _spline(self.times, x, self.t)
         result = np.empty((len(self), *x.shape[1:]))
@@ -80,7 +80,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The even clock of a log: its period [s], its runs, how many samples are missing inside them, how many came twice."""
+    """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates."""
 
     period: float
     runs: tuple[Run, ...]
@@ -90,13 +90,13 @@ class Clock:
 
 
 def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str = "stamps", repeats: Any = None) -> Clock:
-    """The even clock behind time stamps (N,) in s.
+    """Return the even clock for time stamps (N,) in s.
 
-    Rows with the same stamp are one sample logged twice, and the later is left out, unless ``repeats`` (N,) says that its
-    values are not those of the row before: then the stamps are too coarse. Rows out of order are put in order; a clock
-    that was set back, or a gap of more than ``gap`` periods, begins a new run; fewer missing samples are filled in.
-    ``jitter`` says what uneven stamps mean: "stamps", the samples were even and the stamps are not, so a line is
-    fitted to them; or "samples", the values were taken at those very times, and are interpolated at even ones.
+    Rows with the same stamp are duplicates, and the later one is dropped, unless ``repeats`` (N,) is false there because its
+    values differ: then the stamps are too coarse. Rows out of order are sorted; a clock that was set back, or a gap of more
+    than ``gap`` periods, starts a new run; smaller gaps are interpolated. ``jitter`` is the meaning of uneven stamps: "stamps"
+    if the samples were even and the stamps are not, so that a line is fitted to them; or "samples" if the values were taken at
+    these times, and are interpolated at even ones.
 
     >>> clock = repair([0.0, 0.01, 0.021, 0.03, 0.05, 0.05, 0.06])
     >>> round(clock.period, 3), clock.dropped, clock.duplicated
@@ -108,20 +108,20 @@ def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str
     if stamps.ndim != 1 or len(stamps) < 3:
         raise InputError(f"time stamps must be a list of at least three numbers, got shape {stamps.shape}")
     if jitter not in ("stamps", "samples"):
-        raise InputError(f"jitter={jitter!r} is not known; choose 'stamps' or 'samples'")
+        raise InputError(f"jitter={jitter!r} is not supported; choose 'stamps' or 'samples'")
     if not gap >= 1.0:
         raise InputError(f"gap={gap!r} must be at least one period")
     notes: list[str] = []
     rows = np.flatnonzero(np.isfinite(stamps))
     if len(rows) < len(stamps):
-        notes.append(f"rows without a time left out: {which(np.flatnonzero(~np.isfinite(stamps)))}")
+        notes.append(f"rows without a time dropped: {which(np.flatnonzero(~np.isfinite(stamps)))}")
     again = np.ones(len(stamps), dtype=bool) if repeats is None else np.asarray(repeats, dtype=bool)
     if again.shape != stamps.shape:
-        raise InputError(f"repeats has shape {again.shape}; it takes one truth value for each of the {len(stamps)} stamps")
+        raise InputError(f"repeats has shape {again.shape}; expected one boolean for each of the {len(stamps)} stamps")
     coarse = float(np.mean((np.diff(stamps[rows]) == 0.0) & ~again[rows][1:])) > COARSE
     h, in_a_row = first_period(stamps[rows], coarse, notes) if period is None else (float(period), False)
     if not (np.isfinite(h) and h > 0.0):
-        raise InputError(f"the time stamps do not advance (period {h!r} s); is this column the time, in seconds?")
+        raise InputError(f"the time stamps do not increase (period {h!r} s); check that this column is the time in seconds")
     stamps = strays_restamped(stamps, rows, h, gap, notes)
     parts = in_parts(stamps, rows, h, gap, notes)
     parts, duplicated = without_duplicates(stamps, parts, h, again, notes)
@@ -137,7 +137,7 @@ def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool) -> Run:
     start = float(np.median(s - h * ticks))
     if jitter == "stamps":
         return Run(start, h, part, ticks, start + h * ticks)
-    # even times must lie within the stamps
+    # even times must be within the stamps
     first = int(np.ceil((s[0] - start) / h - SAME))
     last = int(np.floor((s[-1] - start) / h + SAME))
     return Run(start + first * h, h, part, np.clip(ticks - first, 0, max(last - first, 0)), s)
@@ -149,12 +149,12 @@ def _told(
     before = [run.rows[np.flatnonzero(np.diff(run.ticks) > 1) + 1] for run in runs]
     dropped = sum(int(run.missing.sum()) for run in runs)
     if dropped:
-        notes.append(f"{dropped} missing samples filled in by splines and not used, before {which(np.concatenate(before))}")
+        notes.append(f"{dropped} missing samples interpolated and not used, before {which(np.concatenate(before))}")
     off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
     if np.abs(off).max() > 0.01 * h:
-        done = "fitted by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
+        done = "replaced by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
         notes.append(
-            f"uneven stamps (rms {off.std() / h:.1%} of a period, at most {np.abs(off).max() / h:.1%}) {done}, period {h:.6g} s"
+            f"uneven stamps (RMS {off.std() / h:.1%} of a period, at most {np.abs(off).max() / h:.1%}) {done}, period {h:.6g} s"
         )
     return dropped, duplicated, tuple(notes)
 

@@ -1,4 +1,4 @@
-"""The cut-off at which a measured motion is best differentiated, read off its own spectrum."""
+"""Optimal cut-off frequency for the differentiation of a measured motion, from its spectrum."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dynamis.display import as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
-SEGMENTS = 8  # at least, over which the spectrum is averaged, where the run is long enough
+SEGMENTS = 8  # minimal number of averaged segments, if the run is long enough
 SHORTEST = 64  # samples
-SMEAR = 4  # lines of the spectrum to either side that the Blackman-Harris window mixes
-LEAK = 1e-9  # of everything, that it lets through from anywhere
-CLEAR = 4.0  # times the noise: what stands out this much is motion
+SMEAR = 4  # spectral lines on either side mixed by the Blackman–Harris window
+LEAK = 1e-9  # leakage of the window, relative to the total power
+CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
 
 
 class Cutoff(NamedTuple):
-    """``value`` [Hz] for all joints, the ``joints``' own (n,) [Hz], the ``noise`` of their positions (n,), and a sentence."""
+    """``value`` [Hz] for all joints, those of the ``joints`` (n,) [Hz], the ``noise`` of their positions (n,), and a note."""
 
     value: float
     joints: Array
@@ -35,12 +35,12 @@ class Cutoff(NamedTuple):
 
 
 def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = ()) -> Cutoff:
-    """The cut-off of `low_pass` that leaves the smallest error in the accelerations, for positions (N,) or (N, n).
+    """Suggest the cut-off of `low_pass` with the smallest error of the accelerations, for positions (N,) or (N, n).
 
-    The spectrum of the positions is that of the motion up to where it first sinks into a flat floor, the noise; what may
-    stand out again above that, such as vibrations and the ripple of an encoder, is not counted. With a gain G(f), the
-    acceleration loses ∫ ω⁴ (1 − G)² of the motion's spectrum and keeps ∫ ω⁴ G² of the noise's; the cut-off makes the sum
-    least. The joint that needs the highest one decides; ``names`` of the joints are for the note.
+    The motion occupies the spectrum of the positions up to where it first reaches a flat noise floor; peaks above, such as
+    vibrations and encoder ripple, are ignored. With a gain G(f), the acceleration loses ∫ ω⁴ (1 − G)² of the motion's spectrum
+    and keeps ∫ ω⁴ G² of the noise's; the cut-off minimizes the sum. The joint with the highest cut-off determines it; ``names``
+    of the joints are used in the note.
 
     >>> t = np.arange(8000) * 1e-3
     >>> q = np.sin(2 * np.pi * t) + 1e-4 * np.random.default_rng(0).normal(size=t.size)
@@ -53,14 +53,14 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     x = np.asarray(q, dtype=float)
     x = x.reshape(len(x), -1)
     if len(x) < SHORTEST:
-        raise InputError(f"{len(x)} samples are too few to see where the noise begins ({SHORTEST}): give the cut-off yourself")
-    # of second differences, since the spectrum of the slow motion itself would leak over all of theirs
+        raise InputError(f"{len(x)} samples are too few to find the noise floor (at least {SHORTEST}): pass the cut-off")
+    # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
     size = min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS))
     f, P = welch(bends, 1.0 / period, window="blackmanharris", nperseg=size, detrend=False, axis=0)
-    shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # of what white noise becomes
+    shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
     floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
-    seen = maximum_filter1d(shape, 2 * SMEAR + 1) + LEAK * shape.sum()  # through the window
+    seen = maximum_filter1d(shape, 2 * SMEAR + 1) + LEAK * shape.sum()  # with the window
     motion = np.where(_before_the_floor(P, seen[:, None] * floor), P, 0.0)
     candidates = np.geomspace(max(4.0 / (size * period), f[1]), 0.8 * f[-1], 60)
     G = 1.0 / (1.0 + (f / candidates[:, None]) ** (2 * order))
@@ -69,19 +69,19 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     noise = np.sqrt(floor * 0.5 / period)
     still = motion.sum(axis=0) == 0.0
     if still.all():
-        raise InputError("no joint moves more than its noise, so there is no cut-off to be found: give one, or another log")
+        raise InputError("no joint moves more than its noise, so no cut-off can be found: pass one, or use another log")
     value = float(joints[~still].max())
     which = int(np.flatnonzero(~still)[np.argmax(joints[~still])])
     who = names[which] if which < len(names) else f"column {which}"
     note = (
-        f"cut-off {value:.3g} Hz chosen from the spectra: there {who} sinks into its noise of {noise[which]:.2g} rad or m "
-        f"(each by itself: {', '.join(f'{c:.3g}' for c in joints)} Hz)"
+        f"cut-off {value:.3g} Hz chosen from the spectra: there {who} reaches its noise floor of {noise[which]:.2g} rad or m "
+        f"(by joint: {', '.join(f'{c:.3g}' for c in joints)} Hz)"
     )
     return Cutoff(value, joints, noise, note)
 
 
 def _before_the_floor(P: Array, noise: Array) -> Array:
-    """Which frequencies lie below the first stretch that does not stand out; a stretch is a sixth of an octave."""
+    """Return a mask of the frequencies below the first band of a sixth of an octave that is noise."""
     standing = P / noise > CLEAR
     standing[0] = True
     motion = np.zeros_like(standing)

@@ -1,7 +1,7 @@
-"""Velocities and accelerations from sampled positions: one signature, the method chosen by name.
+"""Velocities and accelerations from sampled positions, by several methods with one signature.
 
-Noise of size σ in the positions becomes noise of about σ ω_c in the velocities and σ ω_c² in the accelerations, whatever the
-method: what each does is to choose ω_c = 2π·cutoff and what happens near it and at the ends.
+Position noise σ becomes noise of about σ ω_c in the velocities and σ ω_c² in the accelerations with any method: they differ in
+the choice of ω_c = 2π·cutoff, the roll-off near it and the treatment of the ends.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Derivatives = tuple[Array, Array, Array]
 def derivatives(
     q: Any, period: float, method: str = "central", cutoff: float | None = None, *, velocity: Any = None, **options: Any
 ) -> Derivatives:
-    """Smoothed positions with their first and second derivative, (q, v, a), of samples (N,) or (N, n) a period [s] apart.
+    """Return smoothed positions and their first and second derivatives, (q, v, a), of samples (N,) or (N, n) at a period [s].
 
     ``method``:
-      "central"   zero-phase Butterworth at ``cutoff`` (none: no filter; ``order=4``), then central differences whose error is
-                  O(h^accuracy), ``accuracy=4``, with stencils of as many points at the ends
-      "savgol"    local polynomials of degree ``degree=5`` [Savitzky & Golay 1964] over ``window`` samples; without it the
-                  window whose gain falls to 1/√2 at the cut-off [Schafer 2011, eq. 12]
-      "kalman"    smoother of a model driven by white jerk; the cut-off is where its gain is a half; without one the most
-                  likely is found for each joint
-      "spectral"  derivatives of the sine series, up to the cut-off; ``periodic=True`` when the samples are whole periods
-      "spline"    least-squares quintic spline with knots half a period of the cut-off apart
-    ``velocity`` are logged velocities: they are smoothed likewise, and differentiated once for the accelerations.
+      "central"   zero-phase Butterworth at ``cutoff`` (None: no filter; ``order=4``), then central differences with an error of
+                  O(h^accuracy), ``accuracy=4``, and one-sided stencils of as many points at the ends
+      "savgol"    local polynomials of degree ``degree=5`` [Savitzky & Golay 1964] over ``window`` samples; by default the
+                  window whose gain is 1/√2 at the cut-off [Schafer 2011, eq. 12]
+      "kalman"    smoother of a model driven by white jerk; its gain at the cut-off is a half; by default the maximum-likelihood
+                  cut-off of each joint
+      "spectral"  derivatives of the sine series up to the cut-off; ``periodic=True`` if the samples are whole periods
+      "spline"    least-squares quintic spline with a knot spacing of half a period of the cut-off
+    ``velocity`` are logged velocities: they are smoothed likewise, and differentiated for the accelerations.
 
     >>> t = np.arange(400) * 0.005
     >>> _, v, a = derivatives(np.sin(3 * t), 0.005)
@@ -52,19 +52,19 @@ def derivatives(
     except TypeError as error:
         if "argument" not in str(error):
             raise
-        raise InputError(f"the method {method!r} does not take these options ({', '.join(options)}): {error}") from None
+        raise InputError(f"method {method!r} does not accept these options ({', '.join(options)}): {error}") from None
     if velocity is None:
         return smooth, v, a
     rate = _positions(velocity, "velocity")
     if rate.shape != x.shape:
-        raise InputError(f"velocity has shape {rate.shape}, q has {x.shape}; every position needs its velocity")
+        raise InputError(f"velocity has shape {rate.shape}, but q has {x.shape}; they must be equal")
     return (smooth, *compute(rate, float(period), cutoff, **options)[:2])
 
 
 def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, accuracy: int = 4) -> Derivatives:
-    """Low-pass, then central differences."""
+    """Low-pass filter, then central differences."""
     if accuracy not in (2, 4, 6, 8):
-        raise InputError(f"accuracy is 2, 4, 6 or 8, the order of the error of a central difference, got {accuracy!r}")
+        raise InputError(f"accuracy, the error order of the central differences, must be 2, 4, 6 or 8, got {accuracy!r}")
     _enough(x, max(accuracy + 1, 8), f"central differences of accuracy {accuracy}")
     if cutoff is None:
         smooth = x
@@ -75,12 +75,12 @@ def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, ac
 
 
 def savitzky_golay(x: Array, period: float, cutoff: float | None, *, window: int | None = None, degree: int = 5) -> Derivatives:
-    """Polynomials fitted to windows."""
+    """Fit polynomials to moving windows."""
     from scipy.signal import savgol_filter
 
     if window is None:
         if cutoff is None:
-            raise InputError("the method 'savgol' needs cutoff= in Hz, or window= in samples")
+            raise InputError("method 'savgol' needs cutoff= in Hz, or window= in samples")
         half = ((degree + 1) / (2.0 * cutoff * period) + 4.6) / 3.2
         window = max(2 * round(half) + 1, degree + 2 - degree % 2)
     if window % 2 == 0 or window <= degree or degree < 2:
@@ -91,12 +91,12 @@ def savitzky_golay(x: Array, period: float, cutoff: float | None, *, window: int
 
 
 def spline(x: Array, period: float, cutoff: float | None, *, spacing: float | None = None) -> Derivatives:
-    """A quintic spline with evenly spaced knots, fitted by least squares; ``spacing`` of the knots in s."""
+    """Fit a quintic spline with evenly spaced knots by least squares; ``spacing`` of the knots in s."""
     from scipy.interpolate import make_lsq_spline
 
     if spacing is None:
         if cutoff is None:
-            raise InputError("the method 'spline' needs cutoff= in Hz, or spacing= of its knots in s")
+            raise InputError("method 'spline' needs cutoff= in Hz, or spacing= of its knots in s")
         spacing = 0.5 / cutoff
     _enough(x, 12, "a quintic spline")
     end = float(len(x) - 1)
@@ -130,7 +130,7 @@ METHODS: dict[str, Callable[..., Derivatives]] = {
 
 
 def _difference(x: Array, derivative: int, accuracy: int) -> Array:
-    """Differences of samples at unit distance: central inside, by the nearest stencil of as many points at the ends."""
+    """Return differences of samples at unit distance: central inside, one-sided at the ends."""
     size = accuracy + 1
     half = accuracy // 2
     result = np.zeros_like(x)
@@ -145,7 +145,7 @@ def _difference(x: Array, derivative: int, accuracy: int) -> Array:
 
 
 def stencil(places: Array, derivative: int) -> Array:
-    """Weights of samples at these places that give the derivative at 0 of every polynomial through them.
+    """Return weights of samples at these positions for the derivative at 0 of the interpolating polynomial.
 
     >>> stencil(np.array([-1, 0, 1]), 2).round(12).tolist()
     [1.0, -2.0, 1.0]
@@ -159,16 +159,14 @@ def stencil(places: Array, derivative: int) -> Array:
 def _positions(x: Any, name: str) -> Array:
     array = np.asarray(x, dtype=float)
     if array.ndim not in (1, 2):
-        raise InputError(f"{name} has shape {array.shape}; it takes one row a sample, and one column a joint")
+        raise InputError(f"{name} has shape {array.shape}; expected one row per sample and one column per joint")
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argwhere(bad)[0][0])
-        raise InputError(
-            f"{name} holds {int(bad.sum())} numbers that are not finite, the first in row {row}: repair them first"
-        )
+        raise InputError(f"{name} has {int(bad.sum())} non-finite numbers, the first in row {row}: repair them first")
     return array
 
 
 def _enough(x: Array, count: int, what: str) -> None:
     if len(x) < count:
-        raise InputError(f"{len(x)} samples are too few for {what}: it takes {count}; give a longer run")
+        raise InputError(f"{len(x)} samples are too few for {what}, which needs {count}; use a longer run")

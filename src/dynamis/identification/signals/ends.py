@@ -1,7 +1,7 @@
-"""What happens at the ends of a run: a cubic with the run's own values and accelerations there, taken off before smoothing.
+"""Treatment of the ends of a run: a cubic with the positions and accelerations there is subtracted before smoothing.
 
-A signal continued beyond its ends by point reflection has no acceleration at them. What is left after the cubic has none
-either, so reflecting it does no harm; the cubic itself is differentiated exactly.
+Point reflection of a signal at its ends implies zero acceleration there. The remainder after subtraction of the cubic
+satisfies this; the cubic itself is differentiated exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-WINDOW = 1.5  # periods of the cut-off: the samples from which the acceleration at an end is guessed
+WINDOW = 1.5  # periods of the cut-off used to estimate the acceleration at an end
 
 
 class Cubic(NamedTuple):
@@ -24,7 +24,7 @@ class Cubic(NamedTuple):
 
 
 def end_cubic(x: Array, period: float, cutoff: float | None) -> Cubic:
-    """The cubic through both ends of (N,) or (N, n), with their accelerations."""
+    """Return the cubic through both ends of (N,) or (N, n), with their accelerations."""
     N = len(x)
     count = int(np.clip(12 if cutoff is None else round(WINDOW / (cutoff * period)), 8, N))
     length = (N - 1) * period
@@ -40,6 +40,6 @@ def end_cubic(x: Array, period: float, cutoff: float | None) -> Cubic:
 
 
 def _end(x: Array, period: float) -> tuple[Array, Array]:
-    """Position and acceleration at the first sample, from a polynomial of degree four fitted to these."""
+    """Return position and acceleration at the first sample, from a polynomial of degree four fitted to the samples."""
     c = np.polynomial.polynomial.polyfit(np.linspace(0.0, 1.0, len(x)), x, 4)
     return c[0], 2.0 * c[2] / ((len(x) - 1) * period) ** 2

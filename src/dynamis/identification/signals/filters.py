@@ -1,7 +1,7 @@
-"""Zero-phase low-pass filters: Butterworth, once forwards and once backwards, on whole signals or on streams of them.
+"""Zero-phase low-pass filters: Butterworth, forward and backward, on whole signals or streams.
 
-What is filtered here keeps its place in time. Every operation is linear along the first axis, the treatment of the ends
-included, so that filtering both sides of τ = Y π alike leaves the equation true: F(τ) = F(Y) π.
+Filtered signals are not delayed. Every operation is linear along the first axis, including the treatment of the ends, so
+filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 
-NEGLIGIBLE = 1e-12  # of the signal: what lies further away than `margin` changes a filtered value by less
-EXTENSION = 6.0  # periods of the cut-off by which a signal is continued beyond its ends
-BLOCK = 1 << 21  # numbers filtered at a time, for the sake of memory
+NEGLIGIBLE = 1e-12  # relative effect of samples farther away than `margin`
+EXTENSION = 6.0  # periods of the cut-off by which a signal is extended beyond its ends
+BLOCK = 1 << 21  # numbers filtered at a time, to limit memory
 
 
 def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int = 1) -> Array:
-    """A signal (N, …) without what is faster than ``cutoff`` [Hz], in phase; of the result every how many rows are kept.
+    """Low-pass filter a signal (N, …) at ``cutoff`` [Hz] with zero phase, and keep every ``every``-th row.
 
-    A Butterworth filter of the given order runs forwards and backwards: gain 1/(1 + (f/cutoff)^(2 order)), so a half at the
-    cut-off. Beyond its ends the signal is continued by its own point reflection, so straight lines pass unchanged.
+    A Butterworth filter of the given order runs forward and backward: gain 1/(1 + (f/cutoff)^(2 order)), a half at the cut-off.
+    The signal is extended beyond its ends by point reflection, so straight lines pass unchanged.
 
     >>> t = np.arange(2000) * 1e-3
     >>> slow, fast = np.sin(2 * np.pi * 2 * t), np.sin(2 * np.pi * 200 * t)
@@ -37,7 +37,7 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
     every = _count(every, "every")
     sos = _sections(period, cutoff, order)
     if len(signal) < 2:
-        raise InputError(f"a signal of {len(signal)} samples cannot be filtered; it takes at least two")
+        raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
     pad = min(_extension(period, cutoff), len(signal) - 1)
     flat = signal.reshape(len(signal), -1)
     kept = np.empty((-(-len(signal) // every), flat.shape[1]))
@@ -51,9 +51,9 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
 def low_pass_streaming(
     chunks: Iterable[Any], period: float, cutoff: float, order: int = 4, *, every: int = 1
 ) -> Iterator[Array]:
-    """The rows of `low_pass` of a signal that comes in chunks (N_i, …), in chunks; within 1e-12 of its largest value.
+    """Yield the rows of `low_pass` for a signal given in chunks (N_i, …); equal within 1e-12 of its largest value.
 
-    A row is yielded as soon as a `margin` of samples beyond it is known; never more than a chunk and three margins are held.
+    A row is yielded as soon as a `margin` of samples beyond it is known; at most a chunk and three margins are in memory.
 
     >>> x = np.cumsum(np.random.default_rng(0).normal(size=20000)).reshape(-1, 2)
     >>> parts = list(low_pass_streaming((x[k : k + 700] for k in range(0, len(x), 700)), 1e-3, 40.0, every=3))
@@ -65,36 +65,36 @@ def low_pass_streaming(
     every = _count(every, "every")
     reach, pad = margin(period, cutoff, order), _extension(period, cutoff)
     held: Array | None = None
-    done = start = 0  # rows of the signal that were yielded, and that are no longer held
+    done = start = 0  # first rows not yet yielded, and still in memory
     for chunk in chunks:
         new = _signal(chunk)
         held = new if held is None else np.concatenate([held, new])
         ready = start + len(held) - reach
-        # the first rows take as much signal as their reflection is made of
+        # the first rows need as much signal as is reflected
         if ready > done and len(held) > pad + reach:
             yield _stretch(sos, held, start, (done, ready), every, pad, ends=(start == 0, False))
             done = ready
             drop = max(0, done - reach - start)
             held, start = held[drop:], start + drop
     if held is None or start + len(held) < 2:
-        raise InputError("the stream holds fewer than two samples, which cannot be filtered")
+        raise InputError("the stream has fewer than two samples and cannot be filtered")
     yield _stretch(sos, held, start, (done, start + len(held)), every, pad, ends=(start == 0, True))
 
 
 def _stretch(
     sos: Array, held: Array, start: int, rows: tuple[int, int], every: int, pad: int, ends: tuple[bool, bool]
 ) -> Array:
-    """Rows of the whole signal, filtered with what is held of it; only a true end is continued by reflection."""
+    """Filter rows of the whole signal using the part in memory; only true ends are extended by reflection."""
     pad = min(pad, len(held) - 1)
     flat = held.reshape(len(held), -1)
     filtered = _zero_phase(sos, flat, pad if ends[0] else 0, pad if ends[1] else 0)
-    first = -(-rows[0] // every) * every  # the rows kept are those whose number in the whole signal is a multiple
+    first = -(-rows[0] // every) * every  # rows kept have an index divisible by `every` in the whole signal
     kept = np.ascontiguousarray(filtered[:, first - start : rows[1] - start : every].T)
     return kept.reshape(len(kept), *held.shape[1:])
 
 
 def margin(period: float, cutoff: float, order: int = 4) -> int:
-    """How many samples away a sample must be to change a filtered value by less than 1e-12 of itself.
+    """Return the distance in samples beyond which a sample changes a filtered value by less than 1e-12 of itself.
 
     >>> margin(1e-3, 20.0) > margin(1e-3, 40.0) > 100
     True
@@ -125,7 +125,7 @@ def _margin(period: float, cutoff: float, order: int) -> int:
 
 
 def check_cutoff(period: float, cutoff: float, what: str = "the cut-off") -> None:
-    """An error unless a cut-off lies between zero and half the sampling rate."""
+    """Raise an error unless a cut-off is between zero and half the sampling rate."""
     if not _positive(period):
         raise InputError(f"the sampling period must be a positive number of seconds, got {period!r}")
     nyquist = 0.5 / period
@@ -134,7 +134,7 @@ def check_cutoff(period: float, cutoff: float, what: str = "the cut-off") -> Non
     if cutoff >= nyquist:
         raise InputError(
             f"{what} of {cutoff:.6g} Hz is not below {nyquist:.6g} Hz, half the sampling rate of {1.0 / period:.6g} Hz: "
-            "there is nothing to filter; choose a lower one, or none"
+            "choose a lower one, or none"
         )
 
 
@@ -155,7 +155,7 @@ def _extension(period: float, cutoff: float) -> int:
 
 
 def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
-    """Forwards and backwards over the columns of x (N, c), reflected in its ends by so many samples: (c, N)."""
+    """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends: (c, N)."""
     from scipy.signal import sosfilt, sosfilt_zi
 
     N = len(x)
@@ -165,7 +165,7 @@ def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
     y[:, before + N :] = (2.0 * x[-1] - x[-2 : -after - 2 : -1]).T if after else y[:, :0]
     rest = sosfilt_zi(sos)[:, None, :]
     for _ in range(2):
-        # as if the signal had always been what it is at its first sample
+        # initial state of a constant signal equal to the first sample
         y = sosfilt(sos, y, axis=-1, zi=rest * y[None, :, :1])[0][:, ::-1]
     return y[:, before : before + N]
 
@@ -173,11 +173,11 @@ def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
 def _signal(x: Any) -> Array:
     signal = np.asarray(x, dtype=float)
     if signal.ndim == 0:
-        raise InputError("a signal to filter must have its samples along its first axis, got a single number")
+        raise InputError("a signal to filter must have its samples along the first axis, got a scalar")
     return signal
 
 
 def _count(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number from 1, got {value!r}")
+        raise InputError(f"{name} must be an integer ≥ 1, got {value!r}")
     return int(value)

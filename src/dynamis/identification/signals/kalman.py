@@ -1,9 +1,9 @@
 """A stationary Kalman smoother for positions, velocities and accelerations [Rauch, Tung & Striebel 1965].
 
 The model: position, velocity and acceleration, driven by white jerk; positions are measured with white noise. Its only free
-number is the ratio of the two noises, and that is a bandwidth: seen in frequency, the smoothed position is the measured
-one times 1/(1 + (f/cutoff)⁶). Far from the ends the gains are constant, and are taken so everywhere: the recursions are then
-linear with constant coefficients, and run as compiled filters.
+parameter is the ratio of the two noises, equivalent to a bandwidth: the transfer function from measured to smoothed position
+is 1/(1 + (f/cutoff)⁶). Away from the ends the gains are constant, and are used everywhere: the recursions are then linear with
+constant coefficients, and run as compiled filters.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from dynamis.errors import InputError
 from dynamis.identification.signals.ends import end_cubic
 
 Array = npt.NDArray[Any]
-EXTENSION = 20.0  # times 1/ω_c by which a run is continued beyond its ends, where the gains are not constant
-FIT = 40  # steps of the search for the most likely cut-off
+EXTENSION = 20.0  # extension of a run beyond its ends, where the gains are not constant, in units of 1/ω_c
+FIT = 40  # iterations of the search for the maximum-likelihood cut-off
 
 
 class Gains(NamedTuple):
-    """Constant gains, for states (q, v T, a T²) in units of T = 1/ω_c, and measurement noise of variance 1."""
+    """Constant gains, for states (q, v T, a T²) in units of T = 1/ω_c, and unit variance of the measurement noise."""
 
     unit: float
     F: Array  # one step of the model
-    K: Array  # of the filter: what it takes from a measurement
-    C: Array  # of the smoother: what it takes from the step after
+    K: Array  # of the filter: weight of the innovation
+    C: Array  # of the smoother: weight of the next step
     S: float  # variance of an innovation
 
 
 def smoother(x: Array, period: float, cutoff: float | None) -> tuple[Array, Array, Array]:
-    """Smoothed positions, velocities and accelerations of (N,) or (N, n); without a cut-off, the most likely of each joint."""
+    """Return smoothed positions, velocities and accelerations of (N,) or (N, n); by default with the most likely cut-offs."""
     if len(x) < 12:
-        raise InputError(f"{len(x)} samples are too few for a smoother: it takes 12; give a longer run")
+        raise InputError(f"{len(x)} samples are too few for a smoother, which needs 12; use a longer run")
     columns = x.reshape(len(x), -1)
     states = np.empty((3, *columns.shape))
     for j, y in enumerate(columns.T):
@@ -49,7 +49,7 @@ def smoother(x: Array, period: float, cutoff: float | None) -> tuple[Array, Arra
 
 
 def likely_cutoff(y: Any, period: float) -> float:
-    """The cut-off [Hz] under which the innovations of the filter are most likely, given one joint's positions (N,)."""
+    """Return the maximum-likelihood cut-off [Hz] of one joint's positions (N,)."""
     from scipy.optimize import minimize_scalar
 
     y = np.asarray(y, dtype=float)
@@ -59,10 +59,10 @@ def likely_cutoff(y: Any, period: float) -> float:
         g = gains(period, float(np.exp(log_cutoff)))
         before = _filtered(y, g)[:, :-1]
         innovations = y[1:] - (g.F[0] @ before)
-        settled = innovations[min(int(3.0 * g.unit / period), len(y) // 4) :]  # the start has no constant gain yet
+        settled = innovations[min(int(3.0 * g.unit / period), len(y) // 4) :]  # gains are not constant at the start
         return float(np.log(max(np.mean(settled**2) / g.S, 1e-300)) + np.log(g.S))
 
-    # the likelihood has one hollow for a signal with noise; a grid first, since a noiseless one has none
+    # the likelihood has one minimum for a signal with noise; a grid first, since a noiseless one has none
     grid = np.linspace(low, high, FIT // 2)
     best = int(np.argmin([misfit(x) for x in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -71,7 +71,7 @@ def likely_cutoff(y: Any, period: float) -> float:
 
 @functools.lru_cache(maxsize=256)
 def gains(period: float, cutoff: float) -> Gains:
-    """The gains that belong to a cut-off: jerk of density R h ω_c⁶ against measurements of variance R."""
+    """Return the gains for a cut-off: jerk of density R h ω_c⁶ and measurements of variance R."""
     from scipy.linalg import solve_discrete_are
 
     unit = 1.0 / (2.0 * np.pi * cutoff)
@@ -79,7 +79,7 @@ def gains(period: float, cutoff: float) -> Gains:
     F = np.array([[1.0, e, e * e / 2.0], [0.0, 1.0, e], [0.0, 0.0, 1.0]])
     Q = e * np.array([[e**5 / 20, e**4 / 8, e**3 / 6], [e**4 / 8, e**3 / 3, e**2 / 2], [e**3 / 6, e**2 / 2, e]])
     H = np.array([[1.0, 0.0, 0.0]])
-    P = solve_discrete_are(F.T, H.T, Q, np.eye(1))  # of what is predicted
+    P = solve_discrete_are(F.T, H.T, Q, np.eye(1))  # covariance of the prediction
     S = float(P[0, 0]) + 1.0
     K = P[:, 0] / S
     updated = P - np.outer(K, K) * S
@@ -87,13 +87,13 @@ def gains(period: float, cutoff: float) -> Gains:
 
 
 def _filtered(y: Array, g: Gains) -> Array:
-    """Forwards: x_k = (1 − K H) F x_(k−1) + K y_k; (3, N)."""
+    """Forward pass: x_k = (1 − K H) F x_(k−1) + K y_k; (3, N)."""
     A = g.F - np.outer(g.K, g.F[0])
     return _recursion(A, g.K[:, None] * y, _start(y, g))
 
 
 def _smoothed(y: Array, g: Gains) -> Array:
-    """Backwards: s_k = x_k + C (s_(k+1) − F x_k)."""
+    """Backward pass: s_k = x_k + C (s_(k+1) − F x_k)."""
     x = _filtered(y, g)
     inputs = (np.eye(3) - g.C @ g.F) @ x[:, -2::-1]
     return np.concatenate([_recursion(g.C, inputs, x[:, -1])[:, ::-1], x[:, -1:]], axis=1)
@@ -104,7 +104,7 @@ def _reflected(y: Array, pad: int) -> Array:
 
 
 def _start(y: Array, g: Gains) -> Array:
-    """The state one step before the first sample, from a polynomial through the first of them."""
+    """Return the state one step before the first sample, from a polynomial through the first samples."""
     e = g.F[0, 1]
     count = int(np.clip(round(4.0 / e), 6, len(y)))
     c = np.polynomial.polynomial.polyfit(np.arange(1, count + 1) * e, y[:count], 3)
@@ -112,7 +112,7 @@ def _start(y: Array, g: Gains) -> Array:
 
 
 def _recursion(A: Array, u: Array, x: Array) -> Array:
-    """x_k = A x_(k−1) + u_k for u (3, N), from the state before the first: each mode of A is a filter of its own."""
+    """Solve x_k = A x_(k−1) + u_k for u (3, N), from the state before the first: each mode of A is a scalar filter."""
     from scipy.signal import lfilter
 
     values, V = np.linalg.eig(A)

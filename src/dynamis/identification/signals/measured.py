@@ -1,4 +1,4 @@
-"""A log's arrays as the robot needs them: of the right sizes, in torques, and at the joints."""
+"""Arrays of a log for a robot: validated sizes, torques, and joint side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What was logged, as it was logged, and what lies between it and the joints."""
+    """Logged arrays, and the transmission and gains between them and the joints."""
 
     t: Array
     q: Array
@@ -33,7 +33,7 @@ class Measured:
         whose = f" of {printable(source)}" if source else ""
         t = np.asarray(log.t, dtype=float)
         if t.ndim != 1:
-            raise InputError(f"t{whose} has shape {t.shape}; it takes one time for each sample")
+            raise InputError(f"t{whose} has shape {t.shape}; expected one time per sample")
         arrays: dict[str, Any] = {name: getattr(log, name, None) for name in ("q", "tau", "v", "a", "current")}
         if drive_gains is not None:
             arrays["tau"] = _torques(arrays.pop("current"), drive_gains, robot, whose)
@@ -45,7 +45,7 @@ class Measured:
             arrays[name] = np.asarray(arrays[name], dtype=float)
             if arrays[name].shape != (len(t), size):
                 raise InputError(
-                    f"{name}{whose} has shape {arrays[name].shape}; robot {printable(robot.name)} takes {size} columns, and "
+                    f"{name}{whose} has shape {arrays[name].shape}; robot {printable(robot.name)} needs {size} columns, and "
                     f"there are {len(t)} times"
                 )
         between = _transmission(log, robot, transmission, whose)
@@ -53,26 +53,26 @@ class Measured:
 
     @property
     def repeats(self) -> Array:
-        """Which rows have all the values of the row before."""
+        """Return a mask of the rows with the same values as the previous row."""
         both = np.column_stack([self.q, self.tau])
         return np.concatenate([[False], (both[1:] == both[:-1]).all(axis=1)])
 
     def at_joints(self, name: str, x: Array) -> Array:
-        """One of the signals at the joints."""
+        """Return one of the signals at the joints."""
         if self.transmission is None:
             return x
         turn = {"q": self.transmission.position, "tau": self.transmission.torque}.get(name, self.transmission.velocity)
         return turn(x)
 
     def spoilt(self, bad: Array) -> Array:
-        """The joints' torques (N, n) that a bad torque (N, n) of a motor enters."""
+        """Return the mask (N, n) of joint torques affected by a mask (N, n) of bad motor torques."""
         return bad if self.transmission is None else (bad.astype(float) @ (self.transmission.R != 0.0)) > 0.0
 
 
 def _torques(current: Any, drive_gains: Any, robot: Robot, whose: str) -> Array:
     gains = np.asarray(getattr(drive_gains, "gains", drive_gains), dtype=float)
     if current is None:
-        raise InputError(f"drive_gains= turn currents into torques, but the log{whose} has no currents")
+        raise InputError(f"drive_gains= convert currents to torques, but the log{whose} has no currents")
     if gains.shape not in ((), (robot.n,)) or not np.isfinite(gains).all():
         raise InputError(f"drive_gains= takes one number for each of the {robot.n} joints, got shape {gains.shape}")
     return np.asarray(current, dtype=float) * gains
@@ -86,7 +86,7 @@ def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmissio
     if given is None:
         if side == "motor":
             raise InputError(
-                f"the log{whose} is of the motors, and nothing says how these move the joints: give "
+                f"the log{whose} has motor-side signals, but there is no transmission to the joints: pass "
                 "transmission=Transmission.of(ratios)"
             )
         return None
@@ -94,11 +94,11 @@ def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmissio
         if own is not None:
             return None
         raise InputError(
-            f"the log{whose} says that it is of the joints (side='joint'), which takes no transmission; is it side='motor'?"
+            f"the log{whose} has joint-side signals (side='joint') and takes no transmission; should it be side='motor'?"
         )
     between = given if isinstance(given, Transmission) else Transmission(given)
     if between.n != robot.n:
-        raise InputError(f"the transmission has {between.n} joints, robot {printable(robot.name)} has {robot.n}")
+        raise InputError(f"the transmission has {between.n} joints, but robot {printable(robot.name)} has {robot.n}")
     if robot.nq != robot.n:
-        raise InputError(f"robot {printable(robot.name)} has quaternions; a transmission is for joints of one number each")
+        raise InputError(f"robot {printable(robot.name)} has quaternions; a transmission needs joints with one variable")
     return between

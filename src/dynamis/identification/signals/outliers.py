@@ -1,4 +1,4 @@
-"""Spikes: single samples, or a few in a row, that lie where neither a motion nor a torque can have been."""
+"""Detection and replacement of spikes: single samples, or a few in a row, far from their neighbours."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
 
-FACTOR = 8.0  # times the usual deviation from a neighbourhood
-WINDOW = 7  # samples; bursts of up to three are found
-USUAL = 201  # samples, over which "usual" is judged
-PASSES = 4  # a large spike may hide its neighbour
-GAUSS = 1.4826  # standard deviation of normal noise over its median deviation
+FACTOR = 8.0  # threshold relative to the usual deviation
+WINDOW = 7  # samples; bursts of up to three are detected
+USUAL = 201  # samples over which the usual deviation is estimated
+PASSES = 4  # a large spike may mask its neighbour
+GAUSS = 1.4826  # standard deviation over median absolute deviation of normal noise
 SHOWN = 6
 
 
 class Repaired(NamedTuple):
-    """The signals (N, n) without spikes, where these were (N, n), and sentences that say so."""
+    """The signals (N, n) without spikes, the mask (N, n) of these, and notes."""
 
     values: Array
     spikes: Array
@@ -31,12 +31,12 @@ class Repaired(NamedTuple):
 def remove_spikes(
     x: Any, *, factor: float = FACTOR, window: int = WINDOW, names: Sequence[str] = (), rows: Any = None
 ) -> Repaired:
-    """Spikes of each column of (N, n) found, and replaced by a spline through the other samples.
+    """Detect the spikes of each column of (N, n), and replace them by a spline through the other samples.
 
-    A sample is a spike if it is far from the cubic through its four neighbours, as its noise goes, and as far from the median
-    of ``window`` samples around it [Hampel 1974]. The first alone would take steps for spikes, such as the torque's where
-    friction changes sign; the second alone the turning points of a fast motion. Numbers that are not finite are spikes.
-    ``names`` of the columns and the numbers of the ``rows`` are for the notes.
+    A sample is a spike if it is far from the cubic through its four neighbours, relative to the noise, and from the median of
+    ``window`` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
+    at friction reversals; the second alone the turning points of a fast motion. Non-finite numbers are spikes. ``names`` of the
+    columns and row numbers ``rows`` are used in the notes.
 
     >>> x = np.sin(np.arange(300) * 0.05)[:, None]
     >>> x[100] += 0.3
@@ -46,9 +46,9 @@ def remove_spikes(
     """
     signals = np.array(x, dtype=float)
     if signals.ndim != 2:
-        raise InputError(f"signals have shape {signals.shape}; they take one row a sample and one column a joint")
+        raise InputError(f"signals have shape {signals.shape}; expected one row per sample and one column per joint")
     if isinstance(window, bool) or window < 5 or window % 2 == 0:
-        raise InputError(f"window={window!r} must be an odd number of samples from 5")
+        raise InputError(f"window={window!r} must be an odd number of samples, at least 5")
     spikes = ~np.isfinite(signals)
     numbers = np.arange(len(signals)) if rows is None else np.asarray(rows)
     notes = []
@@ -69,7 +69,7 @@ def remove_spikes(
 
 
 def _repair(x: Array, spikes: Array, factor: float, window: int) -> None:
-    """Find the spikes of one signal, the largest of each neighbourhood first, and replace them, in place."""
+    """Detect the spikes of one signal, the largest of each neighbourhood first, and replace them in place."""
     from scipy.ndimage import maximum_filter1d, median_filter
 
     _interpolate(x, spikes)
@@ -89,14 +89,14 @@ def _repair(x: Array, spikes: Array, factor: float, window: int) -> None:
 
 
 def _from_neighbours(x: Array) -> Array:
-    """x minus the cubic through two samples before and two after; at the ends, where there are not as many, nothing."""
+    """Return x minus the cubic through two samples before and two after; zero at the ends."""
     result = np.zeros_like(x)
     result[2:-2] = x[2:-2] - (4.0 * (x[1:-3] + x[3:-1]) - x[:-4] - x[4:]) / 6.0
     return result
 
 
 def _resolution(x: Array) -> float:
-    """Differences that an encoder or the digits of a file may leave."""
+    """Return differences within the resolution of an encoder or of the digits of a file."""
     steps = np.abs(np.diff(x))
     steps = steps[steps > 0.0]
     return 3.0 * float(steps.min()) + 1e-12 * float(np.ptp(x)) if len(steps) else 0.0

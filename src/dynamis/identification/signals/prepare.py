@@ -1,4 +1,4 @@
-"""From a log to samples: the clock, spikes, the joints' side, derivatives, and which rows are worth using, in this order."""
+"""From a log to samples: clock, spikes, transmission, derivatives, and selection of rows, in this order."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-ROWS = 5.0  # kept for each period of the parallel low-pass
+ROWS = 5.0  # kept per period of the parallel low-pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared(Sequence[Samples]):
-    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` that say what was done to them."""
+    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` on the processing."""
 
     samples: list[Samples]
     notes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Prepared(Sequence[Samples]):
         return "\n".join([*map(repr, self.samples), *self.notes])
 
     def __repr__(self) -> str:
-        return f"<Prepared: {len(self)} run{'s' if len(self) != 1 else ''}, {sum(map(len, self.samples))} instants>"
+        return f"<Prepared: {len(self)} run{'s' if len(self) != 1 else ''}, {sum(map(len, self.samples))} samples>"
 
     _repr_html_ = as_text
 
@@ -79,19 +79,17 @@ def prepare(
     held: float = HELD,
     options: dict[str, Any] | None = None,
 ) -> Prepared:
-    """The samples of a log, one `Samples` for each uninterrupted run.
+    """Prepare a log for identification, with one `Samples` for each uninterrupted run.
 
-    ``cutoff`` [Hz] and ``derivative`` (with its ``options``) say how velocities and accelerations come from positions, see
-    `derivatives`; without a cut-off, `suggest_cutoff` finds one. ``logged`` names what of ("v", "a") is taken from the log
-    instead. ``parallel`` [Hz] is the low-pass that regressor and torque go through alike when the equations are made; of its
-    rows one in ``every`` is kept, by default about five for each period of it; ``smooth_torque`` says that the torque was
-    low-passed before it was logged. ``slow`` [rad/s], one or one a joint: rows of a joint slower than that, after the
-    parallel low-pass, do not count.
-    ``outliers``: whether spikes are looked for. ``transmission`` leads from motors to joints, ``drive_gains`` from currents to
-    torques. ``period``, ``gap`` and ``jitter`` are those of `repair`. ``trim`` [s] is cut off at the ends of each run, by
-    default one period of the cut-off, where filters have not settled. ``rest="drop"`` leaves out the time before a robot
-    begins to move and after it has stopped. A joint that moves less than ``held`` [rad or m] in a run stands still: noise of
-    its sensor is no velocity, whose sign friction would follow.
+    ``cutoff`` [Hz] and ``derivative`` (with its ``options``) select the differentiation of positions, see `derivatives`; the
+    default cut-off is that of `suggest_cutoff`. ``logged`` lists those of ("v", "a") taken from the log instead. ``parallel``
+    [Hz] is the cut-off of a low-pass filter applied to both regressor and torque in the equations; one in ``every`` of its rows
+    is kept, by default about five per period; ``smooth_torque`` means that the logged torque was already filtered. Rows of a
+    joint slower than ``slow`` [rad/s], one value or one per joint, after the parallel filter are not used. ``outliers`` enables
+    spike removal. ``transmission`` maps motors to joints, ``drive_gains`` currents to torques. ``period``, ``gap`` and
+    ``jitter`` are those of `repair`. ``trim`` [s] is removed at the ends of each run, by default one period of the cut-off,
+    where filters have not settled. ``rest="drop"`` removes the time at rest before and after the motion. A joint that moves
+    less than ``held`` [rad or m] in a run is taken to be at rest: the sign of its velocity noise would affect friction.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -103,11 +101,11 @@ def prepare(
     (1, True)
     """
     if rest not in ("keep", "drop"):
-        raise InputError(f"rest={rest!r} is not known; choose 'keep' or 'drop'")
+        raise InputError(f"rest={rest!r} is not supported; choose 'keep' or 'drop'")
     if trim is not None and not trim >= 0.0:
         raise InputError(f"trim={trim!r} must be a time in s, zero or more")
     if every is not None and not every >= 1:
-        raise InputError(f"every={every!r} must be a whole number of rows, 1 or more")
+        raise InputError(f"every={every!r} must be an integer number of rows, 1 or more")
     raw = Measured.of(log, robot, transmission, drive_gains)
     logged = _taken_from_the_log(raw, robot, logged)
     notes: list[str] = []
@@ -131,7 +129,7 @@ def prepare(
             v, a = at_rest(run.q, v, a, held, robot, notes)
         rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), rest == "drop", notes)
         if rows is not None:
-            # what is left of a short turn after the parallel low-pass is as slow as its neighbourhood
+            # after the parallel filter, a short fast segment is as slow as its neighbourhood
             speed = v if parallel is None or slow is None else low_pass(v, clock.period, parallel)
             use = run.use & (np.abs(speed) >= slowest)
             cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
@@ -139,37 +137,37 @@ def prepare(
             samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
     left_out = len(clock.runs) - len(samples)
     if left_out:
-        notes.append(f"{left_out} of {len(clock.runs)} runs left out: too short for the filters, or without motion")
+        notes.append(f"{left_out} of {len(clock.runs)} runs dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     return Prepared(samples, tuple(notes))
 
 
 def rows_kept(period: float, parallel: float) -> int:
-    """Of the rows of the parallel low-pass one in so many is kept: about five for each period of its cut-off."""
+    """Return the decimation of the parallel low-pass: about five rows per period of its cut-off."""
     return max(1, int(1.0 / (period * ROWS * parallel)))
 
 
 def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> tuple[str, ...]:
-    """Which of v and a are not derived from q."""
+    """Return which of v and a are not derived from q."""
     names = (logged,) if isinstance(logged, str) else tuple(logged)
     if robot.nq > robot.n:
         if raw.v is None or raw.a is None:
             raise InputError(
                 f"robot {printable(robot.name)} has joints with quaternions, whose velocities are not derivatives of "
-                "columns of q: the log must hold v and a"
+                "columns of q: the log must contain v and a"
             )
         return "v", "a"
     for name in names:
         if name not in ("v", "a"):
             raise InputError(f"logged= takes 'v' and 'a', got {name!r}")
         if getattr(raw, name) is None:
-            raise InputError(f"logged= names {name!r}, which the log does not hold")
+            raise InputError(f"logged= contains {name!r}, which is not in the log")
     return names
 
 
 def _speeds(slow: Any, robot: Robot) -> Array:
     speeds = np.asarray(slow, dtype=float)
     if speeds.shape not in ((), (robot.n,)) or not (speeds >= 0.0).all():
-        raise InputError(f"slow= takes one speed, or one for each of the {robot.n} joints, none below zero; got {slow!r}")
+        raise InputError(f"slow= takes one speed ≥ 0, or one for each of the {robot.n} joints; got {slow!r}")
     return speeds

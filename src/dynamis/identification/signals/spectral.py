@@ -1,4 +1,4 @@
-"""Derivatives from the spectrum: every frequency up to the cut-off is differentiated exactly, what lies above is left out."""
+"""Spectral derivatives: exact differentiation of all frequencies up to the cut-off; higher ones are removed."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dynamis.errors import InputError
 from dynamis.identification.signals.ends import end_cubic
 
 Array = npt.NDArray[Any]
-TAPER = 0.2  # of the cut-off, to either side: where the gain falls from 1 to 0
+TAPER = 0.2  # half width of the roll-off, relative to the cut-off
 
 
 def spectral(x: Array, period: float, cutoff: float | None, *, periodic: bool = False) -> tuple[Array, Array, Array]:
-    """Smoothed positions, velocities and accelerations of (N,) or (N, n).
+    """Return smoothed positions, velocities and accelerations of (N,) or (N, n).
 
-    ``periodic``: the N samples are whole periods, the next one would equal the first; then nothing is lost at the ends, and
-    frequencies up to the cut-off are exact. Otherwise what remains beside the cubic of the ends, continued by point
-    reflection, is a sine series whose coefficients fall with the fifth power.
+    ``periodic``: the N samples are whole periods, and the next one would equal the first; then the ends are exact, and so are
+    frequencies up to the cut-off. Otherwise the remainder after subtraction of the cubic of the ends, extended by point
+    reflection, is a sine series whose coefficients decay with the fifth power.
     """
     if len(x) < 12:
-        raise InputError(f"{len(x)} samples are too few for a spectrum: it takes 12; give a longer run")
+        raise InputError(f"{len(x)} samples are too few for a spectrum, which needs 12; use a longer run")
     return _whole_periods(x, period, cutoff) if periodic else _stretch(x, period, cutoff)
 
 
@@ -30,12 +30,12 @@ def _whole_periods(x: Array, period: float, cutoff: float | None) -> tuple[Array
     N = len(x)
     f = np.fft.rfftfreq(N, period)
     c = np.fft.rfft(x, axis=0)
-    # a line of the spectrum at the cut-off belongs to the signal
+    # a spectral line at the cut-off belongs to the signal
     c[f > (np.inf if cutoff is None else cutoff * (1.0 + 1e-9))] = 0.0
     jw = _column(2j * np.pi * f, x)
     first = jw * c
     if N % 2 == 0:
-        first[-1] = 0.0  # at half the sampling rate only the cosine is seen, and its derivative is zero at the samples
+        first[-1] = 0.0  # at the Nyquist frequency only the cosine is sampled, whose derivative is zero at the samples
     q, v, a = (np.fft.irfft(s, N, axis=0) for s in (c, first, jw * jw * c))
     return q, v, a
 
@@ -56,7 +56,7 @@ def _stretch(x: Array, period: float, cutoff: float | None) -> tuple[Array, Arra
 
 
 def _cosines(b: Array, N: int) -> Array:
-    """Σ_k b_k cos(π k i / (N − 1)) for i = 0 … N − 1."""
+    """Return Σ_k b_k cos(π k i / (N − 1)) for i = 0 … N − 1."""
     from scipy.fft import dct
 
     padded = np.zeros((N, *b.shape[1:]))

@@ -1,4 +1,4 @@
-"""The stages between a log and its samples, for one uninterrupted run."""
+"""The stages of `prepare` for one uninterrupted run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-SHORTEST = 12  # samples that the methods of differentiation need
-HELD = 2e-3  # rad or m: a joint that moves less in a whole run is held
-STILL = 0.005  # of a joint's largest speed: less is rest
+SHORTEST = 12  # samples needed by the differentiation methods
+HELD = 2e-3  # rad or m: a joint that moves less in a whole run is at rest
+STILL = 0.005  # relative to a joint's largest speed: rest
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
 
 
 @dataclass(frozen=True, eq=False)
 class Even:
-    """Signals of one run at even times, at the joints; ``v`` and ``a`` only where they are taken from the log."""
+    """Signals of one run at even times, at the joints; ``v`` and ``a`` only if taken from the log."""
 
     t: Array
     q: Array
@@ -40,7 +40,7 @@ class Even:
 
 
 def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, notes: list[str]) -> Even:
-    """A run without spikes, at even times, at the joints; what was filled in does not count."""
+    """Return a run without spikes, at even times, at the joints; interpolated samples are not used."""
     joints = robot.coordinate_names
     values: dict[str, Array] = {}
     bad = np.zeros((len(run.rows), robot.n), dtype=bool)
@@ -52,11 +52,11 @@ def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], o
             columns = [f"{name}.{joint}" for joint in joints]
             x, spikes, said = remove_spikes(x, names=columns, rows=run.rows)
             notes += said
-            # a position enters the equations of all joints, a torque only its own
+            # a position affects the equations of all joints, a torque only its own
             bad |= raw.spoilt(spikes) if name == "tau" else spikes.any(axis=1, keepdims=True)
         elif not np.isfinite(x).all():
             row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
-            raise InputError(f"{name} holds a number that is not finite in row {row}: repair it, or allow outliers=True")
+            raise InputError(f"{name} is not finite in row {row}: repair it, or set outliers=True")
         values[name] = raw.at_joints(name, run.resample(x))
     if robot.nq > robot.n:
         values["q"] = _unit_quaternions(robot, values["q"])
@@ -68,7 +68,7 @@ def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], o
 
 
 def without_lost_stretches(t: Array, q: Array, gap: float, notes: list[str]) -> Array:
-    """Time stamps, not a number where positions are missing for longer than a gap may last: no spline should lead through."""
+    """Return time stamps, NaN where positions are missing for longer than a gap: these are not interpolated."""
     lost = np.concatenate([[False], ~np.isfinite(q).all(axis=1), [False]])
     begin, end = np.flatnonzero(lost[1:] & ~lost[:-1]), np.flatnonzero(lost[:-1] & ~lost[1:])
     long = end - begin > gap
@@ -77,24 +77,24 @@ def without_lost_stretches(t: Array, q: Array, gap: float, notes: list[str]) -> 
     t = t.copy()
     for first, last in zip(begin[long], end[long], strict=True):
         t[first:last] = np.nan
-        notes.append(f"q is not finite from row {first} to {last - 1}: these rows are left out")
+        notes.append(f"q is not finite from row {first} to {last - 1}: these rows are dropped")
     return t
 
 
 def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
-    """Angles without the jumps of a turn that a single-turn encoder makes."""
+    """Return angles without the wrap-around jumps of a single-turn encoder."""
     steps = np.diff(q, axis=0)
     turns = np.round(np.where(np.isfinite(steps), steps, 0.0) / TURN)
     turns[:, ~revolute] = 0.0
     with np.errstate(invalid="ignore"):
         turns[np.abs(steps - TURN * turns) > NEAR_A_TURN] = 0.0
     jumps = np.abs(turns).sum(axis=0).astype(int)
-    notes += [f"{joints[j]}: {jumps[j]} jumps of a whole turn taken out of q" for j in range(len(jumps)) if jumps[j]]
+    notes += [f"{joints[j]}: {jumps[j]} jumps of one turn removed from q" for j in range(len(jumps)) if jumps[j]]
     return q - TURN * np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(turns, axis=0)])
 
 
 def found_cutoff(runs: Sequence[Even], period: float, joints: Sequence[str], notes: list[str]) -> float:
-    """The cut-off that the longest run suggests."""
+    """Return the cut-off suggested by the longest run."""
     longest = max(runs, key=lambda run: len(run.t))
     found = suggest_cutoff(longest.q, period, names=joints)
     notes.append(found.note)
@@ -102,7 +102,7 @@ def found_cutoff(runs: Sequence[Even], period: float, joints: Sequence[str], not
 
 
 def motion(run: Even, period: float, method: str, cutoff: float | None, options: dict[str, Any]) -> tuple[Array, Array, Array]:
-    """Smoothed positions, velocities and accelerations; what was logged is smoothed likewise."""
+    """Return smoothed positions, velocities and accelerations; logged ones are smoothed likewise."""
     if run.q.shape[1] > run.tau.shape[1]:
         assert run.v is not None
         assert run.a is not None
@@ -112,7 +112,7 @@ def motion(run: Even, period: float, method: str, cutoff: float | None, options:
 
 
 def at_rest(q: Array, v: Array, a: Array, held: float, robot: Robot, notes: list[str]) -> tuple[Array, Array]:
-    """Velocities and accelerations, zero for joints that are held: their sensors' noise has a sign, and they have none."""
+    """Return velocities and accelerations, zero for joints at rest, whose velocity noise would have a sign."""
     still = np.flatnonzero(np.ptp(q, axis=0) < held)
     if not len(still):
         return v, a
@@ -123,7 +123,7 @@ def at_rest(q: Array, v: Array, a: Array, held: float, robot: Robot, notes: list
 
 
 def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice | None:
-    """The rows between unsettled ends and, if asked for, between rest and rest; None where too few are left."""
+    """Return the rows between unsettled ends and, if requested, without rest at both ends; None if too few remain."""
     first, last = edge, len(v) - edge
     if drop_rest:
         speed = np.abs(v)
@@ -132,7 +132,7 @@ def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice |
             return None
         before, after = int(moving[0]), len(v) - 1 - int(moving[-1])
         if max(before, after) > edge:
-            notes.append(f"at rest and left out: {before} samples at the beginning, {after} at the end of a run of {len(v)}")
+            notes.append(f"at rest and dropped: {before} samples at the beginning, {after} at the end of a run of {len(v)}")
         first, last = max(first, before), min(last, len(v) - after)
     return slice(first, last) if last - first >= SHORTEST else None
 
@@ -142,7 +142,7 @@ def _smooth(x: Array, period: float, cutoff: float | None) -> Array:
 
 
 def _unit_quaternions(robot: Robot, q: Array) -> Array:
-    """Interpolation leaves quaternions a little off unit length."""
+    """Normalize quaternions after interpolation."""
     result = q.copy()
     for _, body in robot.model.moving:
         if body.motion.nq > body.motion.nv:
