@@ -122,8 +122,8 @@ def test_functions_cannot_reach_the_state():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ([sine], "events= takes a mapping"),
-        ({"x": 3.0}, "a watch needs a function"),
+        ([sine], "events= must map names"),
+        ({"x": 3.0}, "a Watch requires a function"),
         ({3: sine}, "the name of an event"),
         ({"": sine}, "the name of an event"),
     ],
