@@ -210,7 +210,7 @@ class _Run:
     def _ended_by_watch(self) -> bool:
         if self.watcher is None or self.watcher.stopped is None:
             return False
-        self._stopped(f"{self.watcher.stopped}, as asked")
+        self._stopped(f"{self.watcher.stopped} (stopping event)")
         self.result.at_end = True
         return True
 

@@ -81,7 +81,7 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        return self.status == "reached the end" or self.status.endswith(", as asked")
+        return self.status == "reached the end" or self.status.endswith(" (stopping event)")
 
     @cached_property
     def acceleration(self) -> Array:
