@@ -93,10 +93,10 @@ def test_inputs_are_never_changed(ur5e):
         (lambda r: r.gravity(None), "number or a symbol"),
         (lambda r: r.jacobian(np.zeros(6), axes="body"), "choose 'world' or 'local'"),
         (lambda r: r.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6), {"tool0": np.zeros(3)}), "wrench on tool0"),
-        (lambda r: r.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6), [1.0]), "takes a mapping"),
+        (lambda r: r.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6), [1.0]), "must be a mapping"),
         (lambda r: r.analytic_jacobian(np.ones(6), orientation="yaw"), "choose zyz"),
         (lambda r: dy.load("ur5e", base="flying"), "'fixed' or 'floating'"),
-        (lambda r: r.replace(friction=3), "takes 0 for none"),
+        (lambda r: r.replace(friction=3), "must be 0 for none"),
     ],
 )
 def test_a_wrong_argument_is_an_input_error_that_says_what_to_do(ur5e, call, message):

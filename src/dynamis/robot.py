@@ -95,7 +95,7 @@ def load(
     6
     """
     if base not in ("fixed", "floating"):
-        raise InputError(f"base={base!r} is not known; choose 'fixed' or 'floating'")
+        raise InputError(f"base={base!r} is unknown; choose 'fixed' or 'floating'")
     description = load_description(source, strict=strict, parameters=parameters, base=base)
     return Robot(description, _checked=True)
 
@@ -228,7 +228,7 @@ class Robot:
         if payload is not None:
             if not isinstance(payload, Inertia):
                 raise InputError(
-                    f"payload= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
+                    f"payload= must be an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
                 )
             plain = Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor))
             d.attach_payload(plain, self.model.frame(payload_frame).name)
@@ -239,7 +239,7 @@ class Robot:
                 for name, changes in friction.items():
                     drive = d.joint(name).drive
                     if not isinstance(changes, Mapping):
-                        raise InputError("friction= takes a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
+                        raise InputError("friction= must be a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
                     for key, value in changes.items():
                         if key not in vars(Drive()):
                             raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
@@ -248,11 +248,11 @@ class Robot:
                 for joint in d.joints:
                     joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
             else:
-                raise InputError("friction= takes 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
+                raise InputError("friction= must be 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
         if rotors is not None:
             ways = {"riding": rotors_riding, "reflected": rotors_reflected}
             if rotors not in ways:
-                raise InputError(f"rotors={rotors!r} is not known; choose 'riding' or 'reflected'")
+                raise InputError(f"rotors={rotors!r} is unknown; choose 'riding' or 'reflected'")
             d = ways[rotors](d)
         if actuators is not None:
             self._replace_actuators(d, actuators)
@@ -260,7 +260,7 @@ class Robot:
 
     def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
         if not isinstance(actuators, Mapping):
-            raise InputError("actuators= takes a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
+            raise InputError("actuators= must be a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
         for name, actuator in actuators.items():
             if name not in self.coordinate_names:
                 raise unknown_name("coordinate", name, self.coordinate_names)
@@ -307,7 +307,7 @@ class Robot:
             shape = tuple(map(operator.index, sizes))
             q = np.empty((int(np.prod(shape)), self.nq))
         except (TypeError, ValueError) as error:
-            raise InputError(f"random takes a generator or a seed, and a size of integers: {error}") from None
+            raise InputError(f"random requires a generator or a seed, and a size of integers: {error}") from None
         limits = self.limits
         for row in q:
             for _, body in self._own_bodies():
@@ -625,7 +625,7 @@ class Robot:
             names = tuple(inspect.signature(function).parameters)[1:]
         for parameter in parameters:
             if not isinstance(parameter, Node) or parameter.op != "symbol":
-                raise InputError(f"parameters= takes symbols, such as [dynamis.symbol('m')], got {parameter!r}")
+                raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {parameter!r}")
         known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
         for name in names:
             if name not in known:
@@ -697,7 +697,7 @@ class Robot:
     ) -> list[Path]:  # fmt: skip
         """Write a function such as "inverse_dynamics" as dependency-free C99: header and source with a self-test.
 
-        The C function and both files are called ``name``, or dynamis_FUNCTION unless given. Its arguments are named as here:
+        The C function and both files are named ``name``, by default dynamis_FUNCTION. Its arguments are named as here:
         q, v, a, tau, then the result. Existing files are replaced atomically.
         """
         kernel = self.kernel(function)
@@ -714,13 +714,13 @@ class Robot:
     @staticmethod
     def _is_local(axes: str) -> bool:
         if axes not in ("world", "local"):
-            raise InputError(f"axes={axes!r} is not known; choose 'world' or 'local'")
+            raise InputError(f"axes={axes!r} is unknown; choose 'world' or 'local'")
         return axes == "local"
 
     def _wrench_inputs(self, wrenches: Wrenches | None, axes: str) -> tuple[list[Frame], dict[str, tuple[Any, int]]]:
         self._is_local(axes)
         if wrenches is not None and not isinstance(wrenches, Mapping):
-            raise InputError("wrenches= takes a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
+            raise InputError("wrenches= must be a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
         frames = [self.model.frame(name) for name in wrenches or {}]
         return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
 

@@ -203,5 +203,5 @@ def test_rollouts_name_the_joints_of_a_singular_state_in_the_batch():
     robot = wrist()
     made = dy.rollouts(robot, 0.01, np.array([[0.1, 0.7, 0.2], [0.1, 0.0, 0.2]]))
     assert made.finite.tolist() == [True, False]
-    assert made.status.startswith("1 of 2 ended at a singular mass matrix (number 1")
+    assert made.status.startswith("1 of 2 ended at a singular mass matrix (motion 1")
     assert "'first', 'third'" in made.status

@@ -325,7 +325,7 @@ def test_a_prismatic_joint_without_limits_is_refused_only_if_it_matters():
 
 @pytest.mark.parametrize("wrong", ["ur5e", None, 3])
 def test_what_is_no_robot_is_refused(wrong):
-    with pytest.raises(dy.InputError, match="takes a Robot"):
+    with pytest.raises(dy.InputError, match="must be a Robot"):
         dy.structural_bounds(wrong)
 
 

@@ -135,7 +135,7 @@ def test_bad_input_says_so(arm):
         dy.compare(arm, arm, states=0)
     with pytest.raises(dy.InputError, match="without values"):
         dy.compare(arm, dy.load("planar_2r"))
-    with pytest.raises(dy.InputError, match="takes a Robot"):
+    with pytest.raises(dy.InputError, match="must be a Robot"):
         dy.compare(arm, "ur5e")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dy.ModelWarning)

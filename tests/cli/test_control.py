@@ -70,8 +70,8 @@ def test_bad_input_says_what_to_do():
         ((ARM, "--goal", "1,2,3"), "--goal takes 2 numbers"),
         ((ARM, "--goal", "up"), "--goal takes numbers"),
         ((ARM, "--error", "120"), "--error takes per cent"),
-        ((ARM, "--bandwidth", "-3"), "bandwidth must be above zero"),
-        ((ARM, "--law", "impedance", "--goal", "1,1"), "starts at a singularity"),
+        ((ARM, "--bandwidth", "-3"), "bandwidth must be positive"),
+        ((ARM, "--law", "impedance", "--goal", "1,1"), "the start is singular"),
         (("planar_2r",), "--set I_1=1"),
     ):
         result = run(*arguments)

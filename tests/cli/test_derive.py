@@ -27,7 +27,7 @@ actuator = { kind = "elastic", stiffness = 100, backlash = 0.25 }
     lines = run("derive", str(tmp_path / "wheel.toml")).output.splitlines()
     assert lines[0] == "2*q'' = tau"
     assert lines[2:4] == ["1/2*theta_m'' + 100*(theta_m - q) = u", "tau = 100*(theta_m - q)"]
-    assert "a play of 1/4 rad" in lines[4]
+    assert "Backlash 1/4 rad" in lines[4]
 
 
 def test_letters_are_chosen():
@@ -55,7 +55,7 @@ def test_derivation_is_printed(form, sign):
 def test_a_robot_that_is_too_large_says_so():
     result = run("derive", "panda", "--seconds", "0")
     assert result.exit_code == 0
-    assert "factored: the expanded form is not ready after 0 s" in result.output
+    assert "factored: the expanded form was not completed in 0 s" in result.output
 
 
 def test_a_right_answer_ends_well(tmp_path):
@@ -120,7 +120,9 @@ def test_an_unreadable_answer_names_file_line_and_cure(tmp_path):
 def test_a_quantity_of_one_link_takes_its_number():
     text = "T_1 = 1/2 m_1 d_1'^2"
     assert run("check-answer", "cartesian_2p", "--kinetic-energy-of-link", "-", "--link", "1", text=text).exit_code == 0
-    assert "say which, from 1 to 2" in run("check-answer", "cartesian_2p", "--kinetic-energy-of-link", "-", text=text).output
+    assert (
+        "give its number, from 1 to 2" in run("check-answer", "cartesian_2p", "--kinetic-energy-of-link", "-", text=text).output
+    )
 
 
 def test_help_shows_examples():

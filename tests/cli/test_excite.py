@@ -89,7 +89,7 @@ def test_an_interruption_writes_the_best_so_far(monkeypatch, tmp_path):
         (("--box", "5,6,5,6,5,6"), "no configuration at rest satisfies all limits"),
         (("--start", "1,2,3"), "--q0 takes 2 numbers"),
         (("--margin", "120"), "--margin takes per cent"),
-        (("--velocity", "-3"), "velocity must be above zero"),
+        (("--velocity", "-3"), "velocity must be positive"),
         (("--friction", "sticky"), "friction"),
         (("--harmonics", "1"), "harmonics must be"),
         (("--out", "motion.xls"), "name the file"),

@@ -49,7 +49,7 @@ def test_bad_input_says_what_to_do(here):
     assert "did you mean 'viscous'" in result.output
     (here / "full").mkdir()
     (here / "full" / "letter.txt").write_text("dear")
-    assert "give a folder of its own with -o" in run("study.toml", "-o", "full").output
+    assert "give an empty or new folder with -o" in run("study.toml", "-o", "full").output
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 

@@ -82,7 +82,7 @@ def test_a_symbol_without_a_value_is_named():
     robot = dy.load("ur5e").replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("load")))
     with pytest.raises(dy.InputError, match="load has no value"):
         robot.compile("gravity")(np.zeros(6))
-    with pytest.raises(dy.InputError, match=r"parameters= takes symbols, .* got 3"):
+    with pytest.raises(dy.InputError, match=r"parameters= must be symbols, .* got 3"):
         robot.compile("gravity", parameters=[3])
     with pytest.raises(dy.NameLookupError, match="gravity"):
         robot.compile("gravitas")

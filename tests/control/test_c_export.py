@@ -84,9 +84,9 @@ def test_single_precision_passes_its_own_test(tmp_path):
 
 
 def test_only_controllers_are_exported(tmp_path):
-    with pytest.raises(dy.InputError, match=r"takes a controller of dynamis\.control"):
+    with pytest.raises(dy.InputError, match=r"must be a controller of dynamis\.control"):
         control.write_c(ARM, lambda robot, t, q, v: q, tmp_path)
-    with pytest.raises(dy.InputError, match="whole number from 1"):
+    with pytest.raises(dy.InputError, match="integer of at least 1"):
         control.write_c(ARM, LAWS["slotine_li"][1], tmp_path, states=0)
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -60,7 +60,7 @@ def test_what_is_measured_can_be_told_instead():
     told = law()
     assert told.measures == {"wrench": 6}
     assert np.allclose(told.rates(ARM, 0.0, Q, np.zeros(2), np.zeros(1), [0.0, 12.0, 0.0, 0.0, 0.0, 0.0]), 18.0)
-    with pytest.raises(dy.InputError, match="needs the wrench at the tip"):
+    with pytest.raises(dy.InputError, match="requires the wrench at the tip"):
         told.torque(ARM, 0.0, Q, np.zeros(2), np.zeros(1))
 
 
@@ -71,7 +71,7 @@ def test_normals_must_be_directions(normals):
 
 
 def test_a_force_for_each_normal():
-    with pytest.raises(dy.InputError, match="one for each normal"):
+    with pytest.raises(dy.InputError, match="one per normal"):
         control.HybridForcePosition.designed(X, [1.0, 2.0], [0.0, 1.0], TASK, bandwidth=10.0)
     rpy = dy.task_space.Orientation(coordinates="rpy")
     bad = control.HybridForcePosition.designed(np.zeros(3), 1.0, [0.0, 0.0, 1.0], rpy, bandwidth=10.0)

@@ -93,11 +93,11 @@ def test_without_a_push_there_is_none(bumped):
 
 def test_bad_input_says_what_to_do(bumped):
     model, motion = bumped
-    with pytest.raises(dy.InputError, match="say what is no collision"):
+    with pytest.raises(dy.InputError, match="give threshold="):
         control.detect(motion, model)
     with pytest.raises(dy.InputError, match="too coarse"):
         control.residuals(model, motion.t[::300], motion.q[::300], motion.v[::300], motion.tau[::300])
-    with pytest.raises(dy.InputError, match="watches a controller"):
+    with pytest.raises(dy.InputError, match="must be a controller"):
         control.MomentumObserver(lambda t, q, v: q, 7)
     with pytest.raises(dy.InputError, match=r"robot\.n"):
         control.MomentumObserver(INNER, 0)

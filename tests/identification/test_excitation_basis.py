@@ -88,7 +88,7 @@ def test_a_motion_can_be_traced_at_a_symbolic_time(name):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Fourier(0.0), "duration must be above zero"),
+        (lambda: Fourier(0.0), "duration must be positive"),
         (lambda: Fourier(5.0, 1), "harmonics must be an integer from 2"),
         (lambda: Fourier(5.0, 2.5), "harmonics must be an integer"),
         (lambda: Fourier(5.0, 3, periods=0), "periods must be"),

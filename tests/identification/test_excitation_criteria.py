@@ -130,7 +130,7 @@ def test_regions_say_what_is_wrong_with_them():
         (lambda: Box((0, 0), (1, 1, 1, 1)), "two corners of 3 numbers"),
         (lambda: HalfSpace((0, 0, 0), 1.0), "must not be zero"),
         (lambda: HalfSpace((1, 0), 1.0), "a normal must have 3 numbers"),
-        (lambda: Sphere((0, 0, 0), -1.0), "above zero"),
+        (lambda: Sphere((0, 0, 0), -1.0), "positive"),
         (lambda: Sphere((0, 0), 1.0), "3 numbers"),
     ):
         with pytest.raises(InputError, match=sentence):

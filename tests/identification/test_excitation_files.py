@@ -74,7 +74,7 @@ def test_motions_that_do_not_return_cannot_be_repeated(found):
         gone.sample(100.0, repeats=2)
     with pytest.raises(InputError, match="repeats must be"):
         found.sample(100.0, repeats=0)
-    with pytest.raises(InputError, match="rate must be above zero"):
+    with pytest.raises(InputError, match="rate must be positive"):
         found.sample(0.0)
 
 

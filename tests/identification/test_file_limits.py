@@ -77,7 +77,7 @@ def test_an_array_of_a_motion_that_claims_a_larger_shape_is_refused_before_it_is
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    with pytest.raises(errors.InputError, match="not as many bytes as its shape needs"):
+    with pytest.raises(errors.InputError, match="not have the number of bytes of its shape"):
         dy.Trajectory.load(path, ARM)
 
 

@@ -126,7 +126,7 @@ def test_replace_gives_and_takes_actuators_and_keeps_the_others():
     ({"elbow": dy.Saturated()}, "no coordinate named 'elbow'"),
     ({"axle": 3.0}, "must be a Saturated, DCMotor or Elastic, got float"),
     ({"axle": dy.Elastic(100.0)}, "needs an inertia"),
-    ([dy.Saturated()], "takes a mapping"),
+    ([dy.Saturated()], "must be a mapping"),
 ])  # fmt: skip
 def test_what_cannot_be_an_actuator_of_the_robot_is_refused(actuators, message):
     with pytest.raises(dy.DynamisError, match=message):

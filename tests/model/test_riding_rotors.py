@@ -187,7 +187,7 @@ def test_the_closed_form_of_rotors_is_linear_in_its_parameters(tmp_path):
     assert any(str(x) == "I_m2" for x in form.base_parameters)
     assert (form.N + form.N.T).is_zero
     assert not any("rotor" in str(rule) for rule in form.base.rules)
-    assert "the rotors of motors that ride on links" in form.derivation().markdown()
+    assert "motor rotors mounted on links" in form.derivation().markdown()
 
 
 def spatial_arm(**motor):
@@ -368,7 +368,7 @@ def test_c_export_and_gathered_numbers_of_a_riding_robot(tmp_path):
     robot = dy.Robot(spatial_arm(motor_link="pan", motor_axis=(0.0, 0.0, 1.0)))
     paths = robot.write_c("inverse_dynamics", tmp_path)
     assert all(path.exists() for path in paths)
-    with pytest.raises(dy.InputError, match="rotors that ride on links"):
+    with pytest.raises(dy.InputError, match="rotors mounted on links"):
         robot.articulated_inertias([0.0, 0.0])
     motion = dy.simulate(robot, 0.5, v0=[1.0, 2.0])
     np.testing.assert_allclose(motion.energy, motion.energy[0], rtol=1e-6)

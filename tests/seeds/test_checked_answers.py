@@ -90,7 +90,7 @@ def test_projected_inertia_of_the_disc_keeps_the_entry_along_its_axis(rod):
     printed = diagonal("m_D", "m_D", "m_D", "I_x", "I_y", "I_z")
     slip = the_only_slip(check_answer(rod, "projected-inertia", printed, body=2))
     assert slip.entry == "M_55"
-    assert slip.cause == "too much: I_y"
+    assert slip.cause == "superfluous: I_y"
 
 
 def at_rest(form, body):

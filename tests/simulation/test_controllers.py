@@ -81,7 +81,7 @@ def test_a_sampled_controller_that_cannot_be_compiled_is_called_once_for_each_sa
 
 
 def test_a_period_that_is_no_whole_number_of_steps_is_refused():
-    with pytest.raises(dy.InputError, match=r"period of the sampled controller, 0.003.* whole number of steps of 0.002 s"):
+    with pytest.raises(dy.InputError, match=r"period of the sampled controller, 0.003.* multiple of the step of 0.002 s"):
         dy.rollouts(ARM, 0.1, START, controller=dy.Sampled(with_robot, rate=1 / 0.003), step=2e-3)
 
 
@@ -91,7 +91,7 @@ def test_arguments_behind_the_state_have_their_values_in_parameters():
 
     made = dy.rollouts(ARM, 0.05, START, controller=law, parameters={"goal": np.array([GOAL, 2 * GOAL])}, every=50)
     np.testing.assert_allclose(made.q[:, 0], dy.rollouts(ARM, 0.05, START, controller=without_robot, every=50).q, rtol=1e-13)
-    with pytest.raises(dy.InputError, match="takes 'goal', which simulate does not provide"):
+    with pytest.raises(dy.InputError, match="requires 'goal', which simulate does not provide"):
         dy.simulate(ARM, 0.05, START, controller=law)
 
 

@@ -27,12 +27,12 @@ def test_the_time_limit_is_honoured_between_two_reports(monkeypatch):
     monkeypatch.setattr("dynamis.simulation.stepping.time.monotonic", lambda: float(next(now)))
     for controller in (None, hopeless):
         motion = dy.simulate(ARM, 1.0, [0.1, 0.1], controller=controller, method="euler", step=1e-7, points=2, seconds=5.0)
-        assert motion.status == "stopped: took more than 5 s: take longer steps, or give it more seconds"
+        assert motion.status == "stopped: took more than 5 s: use a longer step, or increase seconds="
         assert len(motion) == 1
 
 
 @pytest.mark.parametrize(("t", "step", "says"), [
-    ((0.0, 1.0), 1e-300, "lost in rounding"), ((0.0, 1.0), 1e-13, "means 1e.13 steps"), ((1e9, 1e9 + 1), 1e-8, "lost in rounding"),
+    ((0.0, 1.0), 1e-300, "below the rounding error"), ((0.0, 1.0), 1e-13, "means 1e.13 steps"), ((1e9, 1e9 + 1), 1e-8, "below the rounding error"),
 ])  # fmt: skip
 def test_steps_that_cannot_be_taken_are_refused(t, step, says):
     with pytest.raises(dy.InputError, match=says):

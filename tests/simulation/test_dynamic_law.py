@@ -96,5 +96,5 @@ def test_a_law_that_fails_says_when_and_keeps_what_came_before():
         def rates(self, _robot, _t, q, _v, _x):
             return q[:1]
 
-    with pytest.raises(dy.DynamisError, match=r"rates of the controller returned shape \(1,\) in place of \(2,\)"):
+    with pytest.raises(dy.DynamisError, match=r"rates of the controller returned shape \(1,\) instead of \(2,\)"):
         dy.simulate(ARM, 1.0, [0.2, 0.1], controller=Short())

@@ -269,7 +269,7 @@ def test_impossible_stops_are_refused(wrong):
 def test_robots_without_limits_or_without_a_range_are_refused_and_fixed_steps_name_what_to_use():
     with pytest.raises(dy.InputError, match="no joint with limits"):
         simulate(dy.load("planar_2r_melchiorri"), 1.0, stops=dy.HardStops())
-    with pytest.raises(dy.InputError, match="'fall' has no range"):
+    with pytest.raises(dy.InputError, match="'fall' has an empty range"):
         simulate(falling(lower=0.2, upper=0.2), 1.0, [0.2], stops=dy.HardStops())
     with pytest.raises(dy.InputError, match=r"use method='DOP853', or compliant stops \(joint_stops\)"):
         simulate(falling(), 1.0, [0.5], stops=dy.HardStops(), method="rk4", step=1e-3)

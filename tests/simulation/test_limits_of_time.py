@@ -32,7 +32,7 @@ def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(tickin
     motion = simulate(turning(1.0), 1.0, [0.5], controller=stiff, seconds=2.0)
     assert motion.status.startswith("stopped at t = 0.000")
     assert "took more than 2 s (" in motion.status
-    assert motion.status.endswith(" s: the motion is stiff; try method='Radau' or 'LSODA')")
+    assert motion.status.endswith(" s: the equations are stiff; try method='Radau' or 'LSODA')")
     assert not motion.complete
     # the state that was reached is kept, though no time to report came
     assert 0.0 < motion.t[-1] < 0.01
@@ -42,7 +42,7 @@ def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(tickin
 
 def test_a_slow_motion_that_is_not_stiff_is_given_other_advice(ticking):
     motion = simulate(pendulum(), 100.0, [1.0], seconds=0.5)
-    assert "more seconds, a larger rtol or a shorter motion" in motion.status
+    assert "increase seconds= or rtol=, or simulate a shorter motion" in motion.status
     assert motion.t[-1] > 0.1
     sampled = simulate(turning(), 100.0, controller=dy.Sampled(lambda t, q, v: -q, 50.0), q0=[1.0], seconds=0.5)
     assert "took more than 0.5 s" in sampled.status
@@ -66,7 +66,7 @@ def test_a_motion_that_is_out_of_time_can_be_gone_on_with(ticking):
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf, "10", True])
 def test_times_that_are_none_are_refused(seconds):
-    with pytest.raises(dy.InputError, match="seconds must be a positive number"):
+    with pytest.raises(dy.InputError, match="seconds must be positive"):
         simulate(pendulum(), 1.0, seconds=seconds)
 
 

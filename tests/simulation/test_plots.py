@@ -28,7 +28,7 @@ def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
     assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "work"]
     assert len(energy.lines) == 4 + len(motion.events)
     assert motion.events
-    assert [t.get_text() for t in power.get_legend().get_texts()] == ["friction", "stored: their sum"]
+    assert [t.get_text() for t in power.get_legend().get_texts()] == ["friction", "stored (sum)"]
     assert np.array_equal(power.lines[1].get_ydata(), motion.power.stored)
     assert np.array_equal(error.lines[0].get_ydata(), motion.energy_error)
 

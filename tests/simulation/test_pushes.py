@@ -93,7 +93,7 @@ def test_fixed_steps_compile_a_push_and_agree(method):
         ({"wrench": [np.nan] * 6}, "6 finite numbers"),
         ({"wrench": WRENCH, "axes": "body"}, "choose 'world' or 'local'"),
         ({"wrench": WRENCH, "point": (1, 2)}, "the point of a push.* must be 3 finite numbers"),
-        ({"wrench": lambda a, b: a}, "a function of t, or of t, q and v"),
+        ({"wrench": lambda a, b: a}, r"a function of t, or of \(t, q, v\)"),
     ],
 )
 def test_what_is_no_push_is_refused(wrong, says):

@@ -229,7 +229,7 @@ def test_motions_that_grow_beyond_all_bounds_are_counted_and_named():
 
     made = rollouts(ARM, 1.0, np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), controller=pushing, every=100)
     assert made.finite.tolist() == [False, False, False] or made.finite.sum() < 3
-    assert "of 3 diverged (number" in made.status
+    assert "of 3 diverged (motion" in made.status
     assert rollouts(ARM, 0.01, np.zeros((3, 2))).status == "all 3 reached the end"
 
 
@@ -244,8 +244,8 @@ def test_progress_goes_up_to_the_end():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"every": 0}, "every= takes a whole number"),
-        ({"every": 1.5}, "every= takes a whole number"),
+        ({"every": 0}, "every= must be a number of steps"),
+        ({"every": 1.5}, "every= must be a number of steps"),
         ({"step": 0.0}, "time and step must be positive"),
         ({"step": np.nan}, "time and step must be positive"),
         ({"t": np.inf}, "time and step must be positive"),
@@ -254,14 +254,14 @@ def test_progress_goes_up_to_the_end():
         ({"q0": np.zeros(3)}, r"q0 has shape \(3,\)"),
         ({"v0": np.zeros((4, 2)), "q0": np.zeros((3, 2))}, "do not broadcast"),
         ({"controller": 3}, r"a function of t, of \(t, q, v\) or of \(robot, t, q, v\)"),
-        ({"controller": lambda _r, _t, _q, _v: [0.0]}, r"returned shape \(1,\) in place of \(2,\)"),
-        ({"controller": lambda _r, _t, q, _v, goal: q - goal}, r"the controller takes 'goal': give it with parameters="),
+        ({"controller": lambda _r, _t, _q, _v: [0.0]}, r"returned shape \(1,\) instead of \(2,\)"),
+        ({"controller": lambda _r, _t, q, _v, goal: q - goal}, r"the controller requires 'goal': give it with parameters="),
         ({"parameters": {"m": 1.0}}, "no parameter of robot or controller named 'm'"),
-        ({"parameters": [1.0]}, "parameters= takes a mapping"),
+        ({"parameters": [1.0]}, "parameters= must be a mapping"),
         ({"controller": lambda _r, _t, q, _v, goal: q - goal, "parameters": {"goal": [np.nan, 0]}}, "goal must hold finite"),
         ({"wrenches": {"link2": [1.0, 2.0]}}, "must be 6 numbers"),
-        ({"disturbance": 3.0}, "takes a Noise"),
-        ({"disturbance": dy.Noise(1.0, hold=0.0015)}, "no whole number of steps"),
+        ({"disturbance": 3.0}, "must be a Noise"),
+        ({"disturbance": dy.Noise(1.0, hold=0.0015)}, "not a multiple of the step"),
         ({"actuators": {"joint1": dy.Elastic(1e4, inertia=1.0)}, "method": "euler"}, "use method='rk4'"),
         ({"friction": {"joint1": dy.Coulomb(1, 1)}, "method": "rk4"}, "method='time_stepping', friction='smooth' or 'none'"),
         ({"method": "DOP853"}, "no fixed-step method named 'DOP853'"),
@@ -278,5 +278,5 @@ def test_what_is_no_robot_or_has_no_numbers_is_refused():
     with pytest.raises(dy.InputError, match=r"has no value.*parameters=\{name: values\}"):
         rollouts(dy.load("planar_2r"), 0.1, np.zeros(2))
     loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
-    with pytest.raises(dy.InputError, match="'k' is no symbol of robot"):
+    with pytest.raises(dy.InputError, match="'k' is not a symbol in the equations of motion"):
         rollouts(loaded, 0.1, np.zeros(2), parameters={"m": 1.0, "k": 2.0})

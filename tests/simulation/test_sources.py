@@ -115,7 +115,7 @@ def test_wrenches_are_refused_by_frame_and_by_size():
         simulate(block(), 1.0, wrenches={"bodi": np.zeros(6)})
     with pytest.raises(dy.InputError, match="wrench on body must be 6"):
         simulate(block(), 1.0, wrenches={"body": np.zeros(5)})
-    with pytest.raises(dy.InputError, match="takes a mapping"):
+    with pytest.raises(dy.InputError, match="must map frames"):
         simulate(block(), 1.0, wrenches=np.zeros(6))
 
 
@@ -133,7 +133,7 @@ def test_a_wrench_does_the_work_of_its_force_along_the_path_of_its_frame(method)
 def test_a_velocity_without_bounds_ends_the_motion_with_the_joints_name():
     for robot in (pendulum(), pendulum(coulomb=0.1)):
         motion = simulate(robot, 1.0, v0=[1.0], rtol=1e-5, controller=lambda _t, _q, v: 1e3 * v)
-        assert "velocity of hinge grew beyond all bounds" in motion.status
+        assert "velocity of hinge diverged" in motion.status
         assert len(motion) > 2
     burst = simulate(pendulum(viscous=1e4), 10.0, v0=[1.0], method="rk4", step=0.1)
-    assert "velocity of hinge grew beyond all bounds" in burst.status
+    assert "velocity of hinge diverged" in burst.status

@@ -94,7 +94,7 @@ def test_what_cannot_be_settled_ends_the_motion_with_the_names_of_the_joints(mon
     with pytest.raises(UnsettledError, match=r"\(0,\)"):
         settle(np.eye(1), np.array([9.0]), np.zeros(1), {0: dy.Coulomb(1, 1)}, {0})
     motion = simulate(block(2.0, coulomb=3.0), 2.0, torque=lambda t: [9.0])
-    assert motion.status.startswith("stopped at t = 0 s: what holds slide cannot be found")
+    assert motion.status.startswith("stopped at t = 0 s: no consistent stick-slip state at slide")
     assert len(motion) == 1
 
 

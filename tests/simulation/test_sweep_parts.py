@@ -53,7 +53,7 @@ def test_any_flipped_bit_is_found_and_the_part_set_aside(full):
             path.write_bytes(bad)
             done, notes = parts_in(full)
             assert 1 not in done
-            assert "part-000001.jsonl is damaged (its digest does not fit): set aside as" in notes[0]
+            assert "part-000001.jsonl is damaged (checksum mismatch): renamed to" in notes[0]
             assert not path.exists()
             for aside in (full / "parts").glob("*.bad"):
                 assert aside.read_bytes() == bytes(bad)
@@ -76,7 +76,7 @@ def test_a_part_under_another_name_is_found(full):
     second.write_bytes(first.read_bytes())
     done, notes = parts_in(full)
     assert sorted(done) == [0, 2]
-    assert "other cases than its name says" in notes[0]
+    assert "its cases do not match its name" in notes[0]
 
 
 def test_another_study_is_refused(full):
@@ -100,7 +100,7 @@ def test_a_damaged_description_of_the_folder_is_written_again(full):
 
 def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match=r"holds other things, such as 'thesis.tex'.*-o"):
+    with pytest.raises(InputError, match=r"contains other files, such as 'thesis.tex'.*-o"):
         parts_in(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(InputError, match=r"cannot be used"):
@@ -115,7 +115,7 @@ def test_files_put_beside_results_are_left_alone(full):
 
 
 def test_two_processes_do_not_work_on_one_folder(full):
-    with folder(full).opened(), pytest.raises(InputError, match=r"another process works on folder"), folder(full).opened():
+    with folder(full).opened(), pytest.raises(InputError, match=r"another process uses folder"), folder(full).opened():
         pass
     assert parts_in(full) == (ROWS, [])
 

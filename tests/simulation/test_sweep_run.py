@@ -116,8 +116,8 @@ def test_a_full_disk_stops_cleanly_and_keeps_what_is_done(tmp_path, monkeypatch,
     result = sweep(STUDY, tmp_path, Serial())
     assert not result.complete
     assert "No space left on device" in result.status
-    assert "make room there" in result.status
-    assert "6 of 12 cases are done and kept" in result.status
+    assert "free disk space" in result.status
+    assert "6 of 12 cases are done and saved" in result.status
     assert not (tmp_path / "results.csv").exists()
     monkeypatch.undo()
     assert sweep(STUDY, tmp_path, Serial()).resumed == 6
@@ -159,7 +159,7 @@ def test_a_part_that_fails_again_and_again_is_named_and_the_rest_goes_on(tmp_pat
     monkeypatch.setattr(run, "run_part", broken)
     result = sweep(STUDY, tmp_path, Serial())
     assert len(result) == 10
-    assert "given up after 3 tries: part 2 (cases 4 to 5): MemoryError: never" in result.status
+    assert "failed after 3 attempts: part 2 (cases 4 to 5): MemoryError: never" in result.status
     monkeypatch.undo()
     assert sweep(STUDY, tmp_path, Serial()).complete
     assert contents(tmp_path) == reference
@@ -211,7 +211,7 @@ def test_a_broken_executor_of_the_user_stops_with_the_cure(tmp_path, monkeypatch
     monkeypatch.setattr(run, "run_part", Poisoned())
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         result = sweep(STUDY, tmp_path, pool)
-    assert "give a new one and sweep again" in result.status
+    assert "run sweep again with a new one" in result.status
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     assert "the executor is broken" in sweep(STUDY, tmp_path, pool).status
@@ -318,7 +318,7 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="distributed is not installed")
     monkeypatch.setattr(workers, "PATIENCE", 0.5)
     for address in ("tcp://127.0.0.1:1", "nowhere", "spam://x"):
-        with pytest.raises(InputError, match=r"no Dask scheduler answers at .*dask scheduler"):
+        with pytest.raises(InputError, match=r"no Dask scheduler at .*dask scheduler"):
             sweep(STUDY, tmp_path, scheduler=address)
 
 
@@ -327,7 +327,7 @@ def test_wrong_arguments_are_refused(tmp_path):
         sweep(STUDY, tmp_path, 4)
     with pytest.raises(InputError, match="give one of executor=, workers= and scheduler="):
         sweep(STUDY, tmp_path, Serial(), workers=2)
-    with pytest.raises(InputError, match="whole number from 1 to 1024"):
+    with pytest.raises(InputError, match="integer from 1 to 1024"):
         sweep(STUDY, tmp_path, workers=0)
 
 

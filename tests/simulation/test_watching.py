@@ -44,7 +44,7 @@ def test_a_function_that_is_zero_at_the_start_does_not_happen_there():
 def test_a_watch_that_stops_ends_the_motion_there_and_that_counts_as_complete():
     landing = dy.Watch(lambda t, q, v: q[0] - 0.25, stop=True)
     motion = simulate(block(), 10.0, v0=[0.5], events={"landing": landing, "half": lambda t, q, v: q[0] - 0.125})
-    assert motion.status == "stopped at t = 0.5 s: landing, as asked"
+    assert motion.status == "stopped at t = 0.5 s: landing (stopping event)"
     assert motion.complete
     assert motion.t[-1] == pytest.approx(0.5, abs=1e-12)
     assert motion.q[-1, 0] == pytest.approx(0.25, abs=1e-12)
@@ -74,7 +74,7 @@ def test_watches_work_between_samples_and_are_not_told_twice():
     assert times(motion, "fast") == pytest.approx([0.5], abs=1e-9)
     assert times(motion, "tick") == pytest.approx([0.5, 1.0][: len(times(motion, "tick"))], abs=1e-9)
     stopped = simulate(turning(2.0), 1.0, controller=held, events={"fast": dy.Watch(lambda t, q, v: v[0] - 0.33, stop=True)})
-    assert stopped.status == "stopped at t = 0.33 s: fast, as asked"
+    assert stopped.status == "stopped at t = 0.33 s: fast (stopping event)"
 
 
 def test_a_jump_over_zero_at_a_hard_stop_is_reported_at_the_impact():
@@ -122,8 +122,8 @@ def test_functions_cannot_reach_the_state():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ([sine], "events= takes a mapping"),
-        ({"x": 3.0}, "a watch needs a function"),
+        ([sine], "events= must map names"),
+        ({"x": 3.0}, "a Watch requires a function"),
         ({3: sine}, "the name of an event"),
         ({"": sine}, "the name of an event"),
     ],

@@ -83,17 +83,17 @@ def test_limits_dead_zones_and_play_are_said_in_words():
     play = dy.Elastic(800.0, 0.3, backlash=0.05)
     one, two = arm(joint1=limits, joint2=play).closed_form().actuator_equations
     assert list(map(str, one.remarks)) == [
-        "Within ± 1/4 N m a command does nothing; beyond, it counts from there.",
-        "The command is cut at ± 50 N m.",
-        "In the direction of the motion nothing is given beyond 3 rad/s; the limit falls to zero from 3/4 of that speed on.",
-        "So it is while the gear drives the joint; while it is driven, 1 / 0.9 stands in place of 0.9.",
+        "Within ± 1/4 N m the command has no effect (dead zone); beyond, the excess acts.",
+        "The command saturates at ± 50 N m.",
+        "In the direction of motion there is no torque above 3 rad/s; the limit decreases to zero from 3/4 of that speed.",
+        "This holds while the motor drives the joint; while it is back-driven, 0.9 is replaced by 1 / 0.9.",
     ]
     assert str(one.equations[0]) == "tau_1 = 0.9*u_1"
-    assert "a play of 0.05 rad" in str(two)
+    assert "Backlash 0.05 rad" in str(two)
     (supply,) = arm(joint1=dy.DCMotor(1.0, 1.0, inductance=1.0, supply=24.0)).closed_form().actuator_equations
-    assert "cut at ± 24 V" in str(supply)
+    assert "saturates at ± 24 V" in str(supply)
     (sliding,) = block().replace(actuators={"slide": dy.Saturated(5.0)}).closed_form().actuator_equations
-    assert str(sliding) == "tau = u\nThe command is cut at ± 5 N."
+    assert str(sliding) == "tau = u\nThe command saturates at ± 5 N."
 
 
 def test_a_single_joint_needs_no_index():

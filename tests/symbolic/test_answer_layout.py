@@ -365,14 +365,14 @@ def test_an_unknown_letter_lists_those_there_are():
 
 
 REFUSED = {
-    "x = y\ny = x": (2, 5, "'x' is defined by means of itself", "other names"),
+    "x = y\ny = x": (2, 5, "'x' is defined by itself", "other names"),
     "M = [M_{11}, 0; 0, 1]": (1, 6, "'M11' has no value", "define it: M11"),
-    "m_1 = 5": (1, 1, "'m_1' is the robot's own", "leave the line out"),
-    "q_1 = m_1": (1, 1, "'q_1' is the robot's own", "leave the line out"),
+    "m_1 = 5": (1, 1, "'m_1' is a name of the robot", "remove the line"),
+    "q_1 = m_1": (1, 1, "'q_1' is a name of the robot", "remove the line"),
     "M_{11} = m_1\nthe same m_2": (2, 1, "no quantity named 'the'", "define it"),
     "M_{11} = m_1\nm_1 m_2": (2, 1, "a line that is neither", "begin it with an operator"),
-    "m_1 + m_2 = a_1 + l_1": (1, 1, "an equation that says no entry", "alone on one side"),
-    "g_1 = m_1 \\cos q": (1, 16, "no quantity named 'q'", "needs its index"),
+    "m_1 + m_2 = a_1 + l_1": (1, 1, "an equation that defines no entry", "alone on one side"),
+    "g_1 = m_1 \\cos q": (1, 16, "no quantity named 'q'", "requires an index"),
     "M = [1, 2; 3, 4] = [1, 2]": (1, 1, "matrices of different sizes", "same size"),
     r"C_{12} = m_1" + "\n" + r"g_1 = m_2 C_{12}": (2, 11, "'C12' can be cos(q1 + q2) or the entry defined in line 1", "another letter"),
     "M_{11} = m_1,5": (1, 13, "a comma inside a formula", "decimal point"),
@@ -380,7 +380,7 @@ REFUSED = {
     r"M = (\begin{align} a &= b \end{align})": (1, 6, "equations inside a bracket", "outside"),
     "": (1, 1, "no answer in this text", "M_{11} = …"),
     "% only a remark": (1, 1, "no answer in this text", "M_{11} = …"),
-    "M_{11} =": (1, 8, "nothing stands behind this =", "write the expression"),
+    "M_{11} =": (1, 8, "there is nothing after this =", "write the expression"),
 }  # fmt: skip
 
 

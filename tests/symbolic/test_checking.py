@@ -69,7 +69,7 @@ def test_letters_are_found_out(arm):
 
 
 SLIPS = {
-    "sign": (r"g_2 = -m_2 g l_2 c_{12}", "sign of the whole"),
+    "sign": (r"g_2 = -m_2 g l_2 c_{12}", "sign error"),
     "sign of one term": (r"g_1 = (m_1 l_1 - m_2 a_1) g c_1 + m_2 g l_2 c_{12}", "the sign of a product"),
     "sine for cosine": (r"g_2 = m_2 g l_2 s_{12}", "sine and cosine exchanged"),
     "angle": (r"g_2 = m_2 g l_2 c_2", "an angle: c2 should be c12"),
@@ -80,7 +80,7 @@ SLIPS = {
     "missing factor": (r"g_2 = m_2 l_2 c_{12}", "a missing factor: g"),
     "extra factor": (r"g_2 = m_2 g l_2 a_1 c_{12}", "a factor too many: a_1"),
     "missing term": (r"g_1 = m_1 g l_1 c_1 + m_2 g l_2 c_{12}", "missing: m_2*g*a_1*c1"),
-    "extra term": (r"g_2 = m_2 g l_2 c_{12} + m_1", "too much: m_1"),
+    "extra term": (r"g_2 = m_2 g l_2 c_{12} + m_1", "superfluous: m_1"),
     "nothing": (r"g_2 = 0", "missing: m_2*g*l_2*c12"),
 }
 
@@ -128,9 +128,9 @@ def test_answers_in_decimals_are_compared_with_a_tolerance():
 def test_unknown_quantities_and_links_are_refused(arm):
     with pytest.raises(dy.NameLookupError, match="mass-matrix"):
         arm.check_answer("mass-matrx", "M_11 = 1")
-    with pytest.raises(dy.InputError, match="say which, from 1 to 2"):
+    with pytest.raises(dy.InputError, match="give its number, from 1 to 2"):
         arm.check_answer("force", "f_1 = 1")
-    with pytest.raises(dy.InputError, match="say which"):
+    with pytest.raises(dy.InputError, match="give its number"):
         arm.check_answer("force", "f_1 = 1", body=3)
 
 

@@ -28,7 +28,7 @@ STEPS = [
     "Linear in the parameters",
     "The Newton–Euler recursion",
     "The articulated-body algorithm",
-    "What each way costs",
+    "Operation counts",
 ]
 ROBOTS = ["planar_2r", "motor_with_load", "cartesian_2p", "planar_prp", "pendulum_from_vertical", "scara", "stanford"]
 
@@ -146,7 +146,7 @@ def test_notebook_is_valid(documents, tmp_path):
 
 
 def test_a_foreign_suffix_is_refused(documents, tmp_path):
-    with pytest.raises(dy.InputError, match=r"name the file \.tex, \.md, \.ipynb or \.html"):
+    with pytest.raises(dy.InputError, match=r"suffix must be \.tex, \.md, \.ipynb or \.html"):
         documents("planar_2r").write(tmp_path / "planar.docx")
 
 

@@ -81,7 +81,7 @@ def test_numbers_are_exact():
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_no_number_is_refused(value):
-    with pytest.raises(dy.InputError, match="not a number"):
+    with pytest.raises(dy.InputError, match="not a valid number"):
         Ring.of([x]).number(value)
 
 

@@ -82,7 +82,7 @@ def test_time_is_looked_at_within_a_product(monkeypatch):
     monkeypatch.setattr(ring, "PIECE", 500)
     p = (r.generator(a) + r.generator(b) + 1) ** 9
     monkeypatch.setattr(r, "_budget", budget.Budget(seconds=0.0))
-    with pytest.raises(budget.BudgetSpent, match="not ready after 0 s"):
+    with pytest.raises(budget.BudgetSpent, match="not completed in 0 s"):
         r.product(p, p)
 
 

@@ -117,7 +117,7 @@ def test_motions_that_make_no_sense_are_refused():
         (lambda: line(np.eye(3), B, 1.0), r"pose0 has shape \(3, 3\)"),
         (lambda: line(A, 2.0 * B, 1.0), "pose1 is not a pose: its last row"),
         (lambda: line(A, B, trapezoidal(0.0, 2.0, velocity=1.0, acceleration=1.0)), "from 0 to 1"),
-        (lambda: line(A, B, -1.0), "above zero"),
+        (lambda: line(A, B, -1.0), "positive"),
         (lambda: line(A, B, "slow"), "must be numeric"),
     ):
         with pytest.raises(dy.InputError, match=text):

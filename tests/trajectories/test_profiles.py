@@ -35,7 +35,7 @@ def test_a_polynomial_refuses_what_its_order_has_no_room_for():
         polynomial(0.0, 1.0, 1.0, order=3, start_acceleration=1.0)
     with pytest.raises(dy.InputError, match="choose 3, 5 or 7"):
         polynomial(0.0, 1.0, 1.0, order=4)
-    with pytest.raises(dy.InputError, match="above zero"):
+    with pytest.raises(dy.InputError, match="positive"):
         polynomial(0.0, 1.0, 0.0)
     with pytest.raises(dy.InputError, match="the same length"):
         polynomial([0.0, 1.0], [0.0, 1.0, 2.0], 1.0)
@@ -64,8 +64,8 @@ def test_a_trapezoid_of_given_duration_keeps_the_limits_given_with_it():
         q, v, _ = made.at(made.duration)
         assert (made.duration, q) == (pytest.approx(3.0), pytest.approx(3.0))
         assert v == pytest.approx(0.0, abs=1e-12)
-    for options, text in (({"velocity": 0.9}, "needs a velocity above 1"), ({"acceleration": 1.0}, "needs an acceleration of at least 1.33"),
-                          ({"acceleration": 1.4, "velocity": 1.1}, "needs a velocity of")):  # fmt: skip
+    for options, text in (({"velocity": 0.9}, "requires a velocity above 1"), ({"acceleration": 1.0}, "requires an acceleration of at least 1.33"),
+                          ({"acceleration": 1.4, "velocity": 1.1}, "requires a velocity of")):  # fmt: skip
         with pytest.raises(dy.InputError, match=text):
             trapezoidal(0.0, 3.0, duration=3.0, **options)
     with pytest.raises(dy.InputError, match="or a duration"):
@@ -117,7 +117,7 @@ def test_random_profiles_keep_all_limits_meet_their_ends_and_are_the_quickest():
             else:
                 made = double_s(0.0, way, velocity=v, acceleration=a, jerk=j, start_velocity=v0, end_velocity=v1)
         except dy.InputError as error:
-            assert "needs a distance" in str(error)
+            assert "requires a distance" in str(error)
             continue
         t = np.linspace(0.0, made.duration, 4001)
         _, speed, acceleration, jerk = rates(made, t)
@@ -143,11 +143,11 @@ def test_a_double_s_of_given_duration_is_slower_everywhere():
 def test_what_cannot_be_is_refused_with_the_reason():
     with pytest.raises(dy.InputError, match="opposite to the motion"):
         double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=1.0, start_velocity=-0.5)
-    with pytest.raises(dy.InputError, match=r"needs a distance of .* within these limits, not 0.1"):
+    with pytest.raises(dy.InputError, match=r"requires a distance of .* within these limits, not 0.1"):
         double_s(0.0, 0.1, velocity=1.0, acceleration=1.0, jerk=1.0, start_velocity=0.9)
     with pytest.raises(dy.InputError, match="exceeds the limit"):
         double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=1.0, end_velocity=1.5)
-    with pytest.raises(dy.InputError, match="jerk must be above zero"):
+    with pytest.raises(dy.InputError, match="jerk must be positive"):
         double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=0.0)
 
 

@@ -1,8 +1,8 @@
-"""The motors' side of elastic joints, linear in its parameters: u = Y_m(q, v, θ, θ̇, θ̈) π_m.
+"""The motor equations of elastic joints, linear in their parameters: u = Y_m(q, v, θ, θ̇, θ̈) π_m.
 
-π_m holds of each elastic joint, in the order of the coordinates, inertia I and viscous friction F of the rotor, damping D and
-stiffness K of the transmission: I θ̈ + F θ̇ + D (θ̇ − q̇) + K (θ − q) = u. The play of a transmission is known geometry: in it
-D and K do nothing, beyond it the stretch counts from its edge.
+π_m contains, for each elastic joint in the order of the coordinates, inertia I and viscous friction F of the rotor, damping D
+and stiffness K of the transmission: I θ̈ + F θ̇ + D (θ̇ − q̇) + K (θ − q) = u. The backlash of a transmission is known
+geometry: within it D and K have no effect, beyond it the deflection is measured from its edge.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def actuator_parameter_names(model: Model) -> list[str]:
 
 
 def actuator_regressor(model: Model, q: Array, v: Array, theta: Array, theta_dot: Array, theta_ddot: Array) -> Array:
-    """Y_m, one row and four columns for each elastic joint."""
+    """Y_m, one row and four columns per elastic joint."""
     joints = elastic_joints(model)
     width = len(MOTOR_PARAMETERS)
     Y = model.zeros((len(joints), width * len(joints)), q, v, theta, theta_dot, theta_ddot)

@@ -1,9 +1,9 @@
 """The articulated-body algorithm: accelerations from torques on a kinematic tree, in O(n).
 
-[Pisa notes, "ABA: Articulated Body Algorithm"], in their letters: M̂ articulated inertia, b̂ articulated bias,
-m̂ = Xᵀ M̂ X, M̄ and b̄ what is left of them behind the joint. Here the joint's screws X are the columns of S, so that m̂ is a
-matrix for joints with several degrees of freedom; a wrench may act on a leaf too; gravity is an acceleration of the
-base; a reflected rotor inertia adds to m̂.
+[Pisa notes, "ABA: Articulated Body Algorithm"], in their notation: M̂ articulated inertia, b̂ articulated bias, m̂ = Xᵀ M̂ X,
+M̄ and b̄ the same after propagation across the joint. Here the joint's screws X are the columns of S, so that m̂ is a matrix
+for joints with several degrees of freedom; a wrench may act on a leaf too; gravity is an acceleration of the base; a reflected
+rotor inertia adds to m̂.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Articulated:
 def articulated_inertias(
     model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
 ) -> Articulated:
-    """Pass 2: the inertia and bias each subtree shows at its handle."""
+    """Pass 2: articulated inertia and bias of each subtree."""
     X = relative_poses(model, q)
     return _inward(model, X, twists(model, X, v, base), v, tau, wrenches or {})
 
@@ -71,8 +71,8 @@ def aba(model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | N
 def _inward(model: Model, X: list[Pose], V: list[Array], v: Array, tau: Array, wrenches: BodyWrenches) -> Articulated:
     if model.coupled:
         raise InputError(
-            f"robot {printable(model.name)} has joints that follow others (mimic) or rotors that ride on links, which tie "
-            "branches together; the articulated-body recursion needs independent joints: use forward_dynamics"
+            f"robot {printable(model.name)} has mimic joints or rotors mounted on links, which couple branches; the "
+            f"articulated-body recursion requires independent joints: use forward_dynamics"
         )
     inertias = [model.base] + [body.inertia for _, body in model.moving]
     M_hat = [inertia.matrix() for inertia in inertias]

@@ -1,4 +1,4 @@
-"""How configurations move: q̇ from v."""
+"""The rate of the configuration: q̇ from v."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = npt.NDArray[Any]
 
 
 def configuration_rate(model: Model, q: Array, v: Array) -> Array:
-    """q̇: v itself, and for quaternions half of the quaternion times the angular velocity."""
+    """q̇: equal to v, and for quaternions half of the quaternion times the angular velocity."""
     rate = np.empty(model.nq, dtype=object if object in (q.dtype, v.dtype) else float)
     for _, body in model.moving:
         own, rates = q[body.q_index], v[list(body.dof)]

@@ -1,4 +1,4 @@
-"""Wrenches as users give them, turned into what the recursions take."""
+"""Conversion of external wrenches to body wrenches."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Array = npt.NDArray[Any]
 def body_wrenches(
     model: Model, q: Array, given: list[tuple[Frame, Array]], in_world_axes: bool = True, base: MovingBase = REST
 ) -> dict[int, Array]:
-    """Wrenches at frames' origins, in world axes or the frames' own, summed per body in its frame.
+    """Wrenches at frame origins, in world or frame axes, summed per body in its frame.
 
-    A wrench on the base or on anything fixed to it moves no joint and is left out.
+    Wrenches on the base and on frames fixed to it are omitted: they do not affect the joints.
     """
     result: dict[int, Array] = {}
     for frame, wrench in given:

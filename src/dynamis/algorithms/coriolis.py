@@ -2,7 +2,7 @@
 
 C is the one factorisation with C_ij = Σ_k c_ijk v_k, c_ijk = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i), for which
 Ṁ − 2C is skew-symmetric. For joints whose velocity is not the rate of coordinates (spherical, free) the same symbols
-of the moving frame are meant, which keep the property. Computed without differentiating M, by the body-level
+are taken in the moving frame, which preserves the property. Computed without differentiating M, by the body-level
 factorisation of [Echeandia & Wensing 2021]:
 
     B(I, V) = ½ (ad*(V) I + [I V]× − I ad(V)),     C_ij = Ψ_iᵀ (Σ I Ψ̇_j + B Ψ_j)

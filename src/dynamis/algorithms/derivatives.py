@@ -1,13 +1,13 @@
 """Derivatives of torques and accelerations with respect to the state, by differentiating the expressions of the model.
 
-The recursion of Newton and Euler is run on symbols and differentiated forwards, direction by direction, by the chain rule;
-what zeros and common subexpressions leave of it is about what the hand-made recursions [Carpentier 2018, §III] need. The
-accelerations' derivatives follow from M v̇ + h = τ, with v̇ held where it is [Carpentier 2018, eq. 8]:
+The recursive Newton–Euler algorithm is traced on symbols and differentiated in forward mode, one direction at a time; after
+elimination of zeros and common subexpressions its cost is about that of analytical recursions [Carpentier 2018, §III]. The
+derivatives of the accelerations follow from M v̇ + h = τ at fixed v̇ [Carpentier 2018, eq. 8]:
 
     ∂v̇/∂q = −M⁻¹ ∂τ/∂q,    ∂v̇/∂v = −M⁻¹ ∂τ/∂v,    ∂v̇/∂τ = M⁻¹
 
-A derivative by q is along the joints' own directions, the entries of v: for a quaternion, along the rotations of the moving
-frame. Dry friction is constant on each side of rest and jumps there; its derivative is taken as zero.
+Derivatives with respect to q are along the entries of v: for a quaternion, along rotations of the moving frame. Dry friction is
+piecewise constant; its derivative is taken as zero.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def joint_bias(model: Model, q: Array, v: Array) -> Array:
 def forward_dynamics(
     model: Model, q: Array, v: Array, tau: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
 ) -> Array:
-    """v̇ of the complete model: the articulated-body algorithm; through M where joints follow others."""
+    """v̇ of the complete model: the articulated-body algorithm, or M⁻¹ for mimic joints."""
     if model.coupled:
         return forward_dynamics_through_mass_matrix(model, q, v, tau, wrenches, base)
     try:
@@ -64,7 +64,7 @@ def gravity(model: Model, q: Array) -> Array:
 
 
 def bias(model: Model, q: Array, v: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST) -> Array:
-    """All of τ that does not depend on the acceleration: C v + g + friction + springs − Σ Jᵀ w."""
+    """The part of τ independent of the acceleration: C v + g + friction + springs − Σ Jᵀ w."""
     return inverse_dynamics(model, q, v, np.zeros(model.n), wrenches, base)
 
 
@@ -83,7 +83,7 @@ class TorqueLedger:
     joints: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)  # names of the coordinates, for display
 
     def named(self, joints: Iterable[str]) -> TorqueLedger:
-        """The same ledger, shown with the names of its coordinates."""
+        """The same ledger, with the names of its coordinates."""
         copy = replace(self)
         object.__setattr__(copy, "joints", tuple(joints))
         return copy

@@ -46,5 +46,5 @@ def spring_energy(model: Model, q: Array) -> Any:
 
 
 def potential_energy(model: Model, q: Array, base: MovingBase = REST) -> Any:
-    """U = Σ U_i + spring energy, up to a constant where joints follow others; its gradient is g(q) plus the spring torques."""
+    """U = Σ U_i + spring energy, up to a constant with mimic joints; its gradient is g(q) plus the spring torques."""
     return np.sum(potential_energies(model, q, base)) + spring_energy(model, q)

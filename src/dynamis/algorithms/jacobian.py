@@ -41,7 +41,7 @@ def jacobian(model: Model, q: Array, frame: Frame) -> Array:
 
 
 def jacobian_dot(model: Model, q: Array, v: Array, frame: Frame) -> Array:
-    """dJ/dt (6 × n): each column's axis turns with its body, each arm changes with the two points it joins."""
+    """dJ/dt (6 × n): each axis rotates with its body, each lever arm changes with its end points."""
     X = relative_poses(model, q)
     X_W = world_poses(model, X)
     V = [_in_world(P, twist) for P, twist in zip(X_W, twists(model, X, v), strict=True)]
@@ -61,7 +61,7 @@ def _in_world(X_W: Pose, V: Array) -> tuple[Array, Array]:
 
 
 def com_jacobian(model: Model, X_W: list[Pose], i: int) -> tuple[Array, Array]:
-    """(J_P, J_O) of body i's centre of mass, the seeds' Jacobians for the energies [Rocco, slide "Somma dei contributi"]."""
+    """(J_P, J_O) of body i's centre of mass, for the energies [Rocco, slide "Somma dei contributi"]."""
     body = model.bodies[i]
     assert body is not None
     p = X_W[i].R @ body.inertia.com + X_W[i].p
@@ -103,11 +103,11 @@ def orientation_coordinates(R: Array, kind: str) -> Array:
             return orientation_coordinates(R, "zyx")[::-1]
         case "rotation_vector":
             return _rotation_vector(R)
-    raise InputError(f"orientation {str(kind)!r} is not known; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
+    raise InputError(f"orientation {str(kind)!r} is unknown; choose zyz, zxz, zyx, xyz, rpy or rotation_vector")
 
 
 def _rotation_vector(R: Array) -> Array:
-    """log R with |φ| ≤ π, through the quaternion; at half a turn either sign of the axis is as good, and one is taken."""
+    """log R with |φ| ≤ π, from the quaternion; at half a turn the sign of the axis is arbitrary."""
     quaternion = _quaternion(R)
     w, u = quaternion[0], quaternion[1:]
     sign = where(w < 0.0, -1.0, 1.0)  # of the two quaternions of R, that of the shorter way
@@ -120,7 +120,7 @@ def _rotation_vector(R: Array) -> Array:
 
 
 def _quaternion(R: Array) -> Array:
-    """A multiple of R's quaternion (w, x, y, z), from its largest component, which keeps all digits [Shepperd 1978]."""
+    """A multiple of R's quaternion (w, x, y, z), from its largest component, for accuracy [Shepperd 1978]."""
     d, e, f = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
     a, b, c = R[1, 2] + R[2, 1], R[0, 2] + R[2, 0], R[0, 1] + R[1, 0]
     r, s, t = R[0, 0], R[1, 1], R[2, 2]

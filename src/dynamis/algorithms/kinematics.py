@@ -74,7 +74,7 @@ def pose(model: Model, q: Array, frame: Frame) -> Array:
 
 
 def chain_pose(model: Model, q: Array, i: int) -> Pose:
-    """The world pose of one body, walking only its own ancestors."""
+    """The world pose of one body, from its ancestors only."""
     X = Pose.identity()
     for k in model.ancestors(i):
         body = model.bodies[k]

@@ -5,9 +5,9 @@ An independent formulation: no twist, no wrench, no cross product. A body is a 4
 
     T = ½ tr(Ẋ P Ẋᵀ),     U = −gᵀ (X P)₁₋₃,₄
 
-and everything else is done by differentiation. The coordinates x are those of the tree near the state: q + x, or, for
-a spherical or free joint, the moving frame turned and shifted by x. There ẋ = v and ẍ = v̇ at x = 0, so the equations
-are the robot's own; as they contain no derivative of X beyond the second, the turn is needed only to second order.
+and everything else follows by differentiation. The coordinates x are those of the tree near the state: q + x, or, for
+a spherical or free joint, the moving frame rotated and translated by x. There ẋ = v and ẍ = v̇ at x = 0, so the equations
+are those of the robot; as they contain no derivative of X beyond the second, the rotation is needed to second order only.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _energies(model: Model, q: Array, x: Array, x_dot: Array) -> tuple[Any, Any]
 
 
 def _near(body: Body, q: Array, x: Array) -> Array:
-    """The body's matrix in its parent's frame at the configuration x away from q."""
+    """The matrix of the body in its parent's frame at the configuration q displaced by x."""
     if body.motion.nv == 1:
         moved = q.astype(object)
         moved[body.q_index] = moved[body.q_index] + x

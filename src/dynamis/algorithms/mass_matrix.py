@@ -19,8 +19,8 @@ Array = npt.NDArray[Any]
 def crba(model: Model, q: Array) -> Array:
     """M(q) by the composite-rigid-body algorithm, reflected rotor inertias on the diagonal [Featherstone 2008, Table 6.2].
 
-    The column of a joint is the wrench that gives it a unit acceleration, everything beyond it rigid; the wrenches of
-    all joints beyond body i travel together, as the columns of F, towards the base.
+    The column of a joint is the wrench for a unit acceleration of it, with all distal joints fixed; the wrenches of all joints
+    distal to body i are propagated together, as the columns of F, towards the base.
     """
     X = relative_poses(model, q)
     composite = [model.base] + [body.inertia for _, body in model.moving]

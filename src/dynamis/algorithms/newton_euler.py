@@ -1,10 +1,9 @@
 """The recursive Newton–Euler algorithm in link frames: torques from the motion, in O(n).
 
-[Rocco, "Algoritmo ricorsivo" and "Sistemi di riferimento locali"], [Siciliano 2009, §7.5.2], in their letters: ω, ω̇ and
-the acceleration p̈ of each link's origin go out from the base, forces f and moments μ come back from the tips; all in
-the link's own frame. No linear velocity is needed. Here on trees, for every joint type (a joint's unit rates slide and
-turn the link, the rows of S), with a wrench on any body and a moving base. Only the bodies: friction, rotors and springs
-are in `joint_physics`.
+[Rocco, "Algoritmo ricorsivo" and "Sistemi di riferimento locali"], [Siciliano 2009, §7.5.2], in their notation: ω, ω̇ and the
+acceleration p̈ of each link's origin are computed outward from the base, forces f and moments μ inward from the tips, all in
+the link frame. No linear velocity is needed. Here for trees and every joint type (by its motion subspace S), with a wrench on
+any body and a moving base. Friction, rotors and springs are in `joint_physics`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def rnea(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | No
 def joint_wrenches(
     model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None, base: MovingBase = REST
 ) -> tuple[Array, list[Array]]:
-    """(τ, F): also the whole wrench F_i = (f, μ) that each joint transmits to its body; F_0 is what holds the base."""
+    """(τ, F), with the wrench F_i = (f, μ) that each joint transmits to its body; F_0 is the reaction at the base."""
     X = relative_poses(model, q)
     # gravity is felt as an upward acceleration of the base: p̈_0 − g_0
     v0, w0 = base.twist[:3], base.twist[3:]
@@ -64,14 +63,14 @@ def joint_wrenches(
 
 
 def _turning(w: Array, w_dot: Array) -> Array:
-    """S(ω̇) + S(ω)²: the acceleration a point gains by its distance from the origin."""
+    """S(ω̇) + S(ω)²: the acceleration of a point relative to the origin, per unit distance."""
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     return skew(w_dot) + np.array([[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]])
 
 
 def _newton_euler(inertia: Inertia, w: Array, w_dot: Array, p_ddot: Array, turning: Array) -> tuple[Array, Array]:
-    """Force and moment, at the link's origin, that move one link."""
+    """Inertial force and moment of one link, at its origin."""
     h = inertia.first_moment
     force = inertia.mass * p_ddot + turning @ h
     return force, inertia.tensor @ w_dot + cross(w, inertia.tensor @ w) + cross(h, p_ddot)

@@ -1,9 +1,9 @@
-"""The recursive Newton–Euler algorithm with every vector in the base frame, link by link as the lecture writes it.
+"""The recursive Newton–Euler algorithm with every vector in the base frame, as in the lecture.
 
-[Rocco, "Algoritmo ricorsivo"], [Siciliano 2009, §7.5]: the letters are those of the slides. It shares no spatial
-algebra with `newton_euler`, only the poses of the bodies, and serves as a second opinion on it. Differences from the
-slides: trees instead of chains; the link's own frame is the joint's moved frame, so the arm r_{i-1,i} lies before the
-joint; every joint type, by its unit rates instead of a case for each.
+[Rocco, "Algoritmo ricorsivo"], [Siciliano 2009, §7.5]: the notation is that of the slides. It shares no spatial
+algebra with `newton_euler`, only the poses of the bodies, and serves as an independent check. Differences from the slides:
+trees instead of chains; the link frame is the moved joint frame, so the arm r_{i-1,i} precedes the joint; every joint type, by
+its motion subspace instead of case distinctions.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 π holds, body by body, the ten inertial parameters (`PARAMETER_NAMES`, the tensor about the body frame's origin), then
 per degree of freedom viscous friction, Coulomb friction, its direction-dependent part, reflected rotor inertia and
-spring stiffness (geometry, gravity and rest positions are known). Last, the inertia of each rotor that rides on a link: one
-number, for a rotor is a disc about a known axis. The link's own ten contain it as if it were locked.
+spring stiffness (geometry, gravity and rest positions are known). Last, the inertia of each rotor mounted on a
+link: one number, for a disc about a known axis. The ten parameters of the link include the locked rotor.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def links(model: Model) -> list[tuple[int, Any]]:
 
 
 def rotors(model: Model) -> list[tuple[int, Any]]:
-    """(i, body i) of the rotors that ride on links."""
+    """(i, body i) of the rotors mounted on links."""
     return [(i, body) for i, body in model.moving if body.is_rotor]
 
 
 def disc(axis: Array) -> Inertia:
-    """A rotor of unit inertia about this axis, without mass."""
+    """A massless rotor of unit inertia about this axis."""
     return Inertia(0.0, np.zeros(3), 0.5 * (np.eye(3) + np.outer(axis, axis)))
 
 

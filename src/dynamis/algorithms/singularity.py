@@ -15,10 +15,10 @@ Array = npt.NDArray[Any]
 
 
 def inertia_scale(model: Model) -> Array | None:
-    """(n): for each degree of freedom a bound of its diagonal entry of M over all turns of the joints beyond it.
+    """(n): for each degree of freedom a bound of its diagonal entry of M over all angles of the distal joints.
 
-    The articulated-body algorithm subtracts from composite inertias; what is left is compared with this to tell a small
-    inertia from rounding. The travel of prismatic joints is not counted. None for a symbolic robot.
+    The articulated-body algorithm subtracts from composite inertias; the result is compared with this bound to distinguish a
+    small inertia from rounding. The travel of prismatic joints is not included. None for a symbolic robot.
     """
     if model.symbolic:
         return None

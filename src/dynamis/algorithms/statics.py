@@ -1,6 +1,6 @@
-"""Static forces of joints and links, by the recursion of the lecture and by τ = Jᵀ F.
+"""Static forces of joints and links, by recursion and by τ = Jᵀ F.
 
-The wrench is what the environment exerts on the robot; the torques that hold it are τ = g(q) − Σ Jᵀ w.
+Wrenches are exerted by the environment on the robot; the static torques are τ = g(q) − Σ Jᵀ w.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def static_forces(model: Model, q: Array, wrenches: BodyWrenches | None = None) 
     """(τ, f, N): static torques, and force and moment each joint exerts on its body, in world axes at the body's origin.
 
     f_{i−1,i} = f_{i,i+1} − m_i g and N_{i−1,i} = N_{i,i+1} + r × f, from the tips to the base [Tzafestas, slide 3].
-    Row 0 is what the ground exerts on the moving bodies at the base's origin.
+    Row 0 is the reaction of the ground on the moving bodies at the base's origin.
     """
     X_W = world_poses(model, relative_poses(model, q))
     f = [np.zeros(3) for _ in X_W]
@@ -44,5 +44,5 @@ def static_forces(model: Model, q: Array, wrenches: BodyWrenches | None = None) 
 
 
 def torque_from_wrench(model: Model, q: Array, frame: Frame, wrench: Array) -> Array:
-    """Jᵀ w, the generalised forces a wrench (world axes, at the frame's origin) has on the joints."""
+    """Jᵀ w, the joint torques of a wrench (world axes, at the frame's origin)."""
     return jacobian(model, q, frame).T @ wrench

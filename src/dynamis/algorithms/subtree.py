@@ -1,4 +1,4 @@
-"""Columns that belong to joints (or bodies) beyond a body, gathered on the way from the tips to the base."""
+"""Columns of the joints (or bodies) distal to a body, collected from the tips to the base."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Array = npt.NDArray[Any]
 
 
 class Beyond:
-    """Per body, the 6-row matrices its children have passed on, and which columns of the result they belong to."""
+    """Per body, the 6-row matrices of its children, and their column indices in the result."""
 
     def __init__(self, model: Model) -> None:
         self._held: list[list[tuple[tuple[int, ...], Array]]] = [[] for _ in model.bodies]
 
     def at(self, i: int) -> tuple[tuple[int, ...], Array]:
-        """(columns, matrix) of everything beyond body i, in its frame."""
+        """(columns, matrix) of the subtree distal to body i, in its frame."""
         held, self._held[i] = self._held[i], []
         if not held:
             return (), np.zeros((6, 0))
@@ -31,5 +31,5 @@ class Beyond:
 
 
 def add_block(M: Array, rows: tuple[int, ...], columns: tuple[int, ...], block: Array) -> None:
-    """M[rows, columns] += block, also where an index repeats because a joint follows another."""
+    """M[rows, columns] += block, also with repeated indices, due to mimic joints."""
     np.add.at(M, np.ix_(rows, columns), block)

@@ -106,11 +106,11 @@ class _Search:
         # M is that of the rotors plus a positive semi-definite matrix, if every body's pseudo-inertia is positive semi-definite
         sound = all(np.linalg.eigvalsh(body.inertia.pseudo_inertia)[0] >= 0.0 for _, body in self.model.moving)
         rotor = self.model.rotor.astype(float)
-        mu_1 = self._extreme("μ_1", "least eigenvalue of M", constants.SmallestEigenvalue(places), f, used,
+        mu_1 = self._extreme("μ_1", "smallest eigenvalue of M", constants.SmallestEigenvalue(places), f, used,
                              floor=rotor.min() if sound else -np.inf)  # fmt: skip
         mu_2 = self._extreme("μ_2", "largest eigenvalue of M", constants.LargestEigenvalue(places), f, used)
-        least = self._extreme("M_1 (1)", "least ‖M‖", constants.LeastSum(rows), f, used, floor=rotor.max() if sound else 0.0)
-        spectral = self._extreme("M_1 (2)", "least ‖M‖", constants.LeastLargestEigenvalue(places), f, used,
+        least = self._extreme("M_1 (1)", "smallest ‖M‖", constants.LeastSum(rows), f, used, floor=rotor.max() if sound else 0.0)
+        spectral = self._extreme("M_1 (2)", "smallest ‖M‖", constants.LeastLargestEigenvalue(places), f, used,
                                  floor=rotor.max() if sound else 0.0)  # fmt: skip
         most = self._extreme("M_2 (1)", "largest ‖M‖", constants.LargestSum(rows), f, used)
         # M is symmetric: its 1- and ∞-norms are the same, and its 2-norm is the largest eigenvalue if none is negative
@@ -130,8 +130,8 @@ class _Search:
     def _coriolis(self, used: list[int]) -> dict[float, Bound]:
         """C(q, x) y is c_kij x_i y_j: v_b holds for two different velocities too.
 
-        1-norm: max_ij Σ_k |c_kij|, the least such constant. ∞-norm: max_k Σ_ij |c_kij|. 2-norm: the least constant, found;
-        proven is the spectral norm of c as a matrix, which is larger.
+        1-norm: max_ij Σ_k |c_kij|, the smallest such constant. ∞-norm: max_k Σ_ij |c_kij|. 2-norm: the smallest constant by
+        search; the proven bound is the spectral norm of c as a matrix, which is larger.
         """
         entries, places = christoffel_entries(self.terms.inertia, self.terms.places, self.terms.q)
         f = self._functions(entries, used)
@@ -165,7 +165,7 @@ class _Search:
 
     def _extreme(self, name: str, meaning: str, constant: constants.Constant, f: Functions, used: list[int],
                  floor: float = -np.inf) -> Bound:  # fmt: skip
-        """The extreme of a constant; ``floor`` is a number known to be under a least value."""
+        """The extreme value of a constant; ``floor`` is a known lower bound of a smallest value."""
         end, half = self._turn(name)
         start = sample(lambda x: constant.point(f.at(x)), f.lower, f.upper, self._samples(f), half)
         found = prove(constant, f, start, self.tolerance * abs(start[0]), end)
@@ -187,7 +187,7 @@ class _Search:
         )
 
     def _turn(self, name: str) -> tuple[float, float]:
-        """When the next search must end, and when half its time is over: those that end early leave theirs to the others."""
+        """The deadline of the next search, and of its first half; unused time is left to the following searches."""
         now = time.monotonic()
         if self.progress is not None:
             self.progress(1.0 - self.left / SEARCHES, name)
@@ -200,7 +200,7 @@ class _Search:
         return min(SAMPLES, max(16, MOST_SAMPLED // f.m))
 
     def _whole(self, at: Array, used: list[int]) -> Array:
-        """The configuration: other coordinates in the middle of the box, at zero where it is unlimited."""
+        """The configuration with the other coordinates at the centre of the box, or zero where it is unbounded."""
         q = np.where(np.isfinite(self.low + self.high), 0.5 * (self.low + self.high), np.clip(0.0, self.low, self.high))
         q[used] = np.clip(at, self.low[used], self.high[used])
         return q

@@ -19,9 +19,9 @@ FARTHEST = 1e6  # metres or radians; beyond this sines have few digits left and 
 
 
 def check_robot(robot: Any) -> None:
-    """Refuse robots with symbolic parameters or with q̇ ≠ v."""
+    """Reject robots with symbolic parameters or with q̇ ≠ v."""
     if not isinstance(robot, Robot):
-        raise InputError(f"this takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     model = robot.model
     if model.symbolic:
         names = ", ".join(free_symbols(robot))
@@ -49,7 +49,7 @@ def free_symbols(robot: Robot) -> list[str]:
 
 
 def box_of(robot: Robot, lower: Any, upper: Any) -> tuple[Array, Array]:
-    """The ends of the box (n,): what is given, else the joints' limits, else one turn for revolute joints, else infinite."""
+    """The ends of the box (n,): as given, else the joint limits, else one turn for revolute joints, else infinite."""
     limits = robot.limits
     turns = np.array([c.revolute for c in robot.model.coordinates])
     unlimited = np.where(turns, np.pi, np.inf)
@@ -82,7 +82,7 @@ def _ends(robot: Robot, value: Any, name: str) -> Array:
 
 
 def refuse_unlimited(robot: Robot, used: list[int], low: Array, high: Array) -> None:
-    """Refuse boxes that are unbounded in a coordinate on which the bounds depend."""
+    """Reject boxes that are unbounded in a coordinate on which the bounds depend."""
     names = [printable(robot.coordinate_names[k]) for k in used if not np.isfinite([low[k], high[k]]).all()]
     if names:
         raise InputError(

@@ -69,7 +69,7 @@ def free_coordinates(robot: Robot) -> Array:
 
 
 def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
-    """Limits (n) of the torques: the robot's own, one number for all, or one for each joint; 0 for a free base."""
+    """Torque limits (n): those of the robot, one number for all, or one per joint; 0 for a free base."""
     if torque_limits is None:
         limits = robot.limits["effort"].astype(float)
     else:
@@ -83,7 +83,7 @@ def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
 
 
 def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
-    """`torque_bounds` of a robot on a fixed base, of which at least one is finite."""
+    """`torque_bounds` of a fixed-base robot, at least one of them finite."""
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints, so it has no joint torques")
     if free_coordinates(robot).any():
@@ -94,14 +94,14 @@ def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
     limits = torque_bounds(robot, torque_limits)
     if not np.isfinite(limits).any():
         raise InputError(
-            f"robot {robot.name!r} has no effort limits, so its forces are not bounded; "
-            "give torque_limits=, on the command line --limits"
+            f"robot {robot.name!r} has no effort limits, so its forces are unbounded; give torque_limits=, on the command "
+            f"line --limits"
         )
     return limits
 
 
 def least_stiffness(robot: Robot, q: Any, frame: str | None = None, *, joint_stiffness: Any, rows: Any = None) -> Any:
-    """Least stiffness [N/m] (…) at the frame over all directions: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
+    """Smallest stiffness [N/m] (…) at the frame over all directions: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
     task = task_of(robot, frame, rows)
     A = task.selection @ robot.jacobian(q, frame)
     compliance = (A / joint_springs(robot, joint_stiffness)) @ np.swapaxes(A, -1, -2)
@@ -111,7 +111,7 @@ def least_stiffness(robot: Robot, q: Any, frame: str | None = None, *, joint_sti
 
 
 def joint_springs(robot: Robot, joint_stiffness: Any) -> Array:
-    """k_q (n), from one number for all or one for each joint: positive, infinite for a rigid joint."""
+    """k_q (n), from one number for all or one per joint: positive, infinite for a rigid joint."""
     try:
         k = np.array(np.broadcast_to(np.asarray(joint_stiffness, dtype=float), (robot.n,)))
     except (TypeError, ValueError):
@@ -148,16 +148,16 @@ MEASURES: dict[str, Measure] = {
         Measure("condition", "condition number of J", "", lambda r, q, f, rows: condition_number(r, q, f, rows=rows),
                 more_is_better=False, logarithmic=True),
         Measure("inertia", "largest eigenvalue of M", "kg m²", _inertia(-1), more_is_better=False),
-        Measure("least_inertia", "least eigenvalue of M", "kg m²", _inertia(0)),
+        Measure("least_inertia", "smallest eigenvalue of M", "kg m²", _inertia(0)),
         Measure("felt_mass", "largest eigenvalue of Λ", "kg", _worst_mass, more_is_better=False, logarithmic=True),
-        Measure("least_felt_mass", "least eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
+        Measure("least_felt_mass", "smallest eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
     )
 }  # fmt: skip
 LIMITED = ("payload", "stiffness")  # which need a number more
 
 
 def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
-    """A measure of the table, or "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
+    """A measure by name, including "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
     if name == "payload":
         limits = options.get("torque_limits")
         return Measure(name, "payload capacity", "kg",
@@ -165,11 +165,11 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
     if name == "stiffness":
         if options.get("joint_stiffness") is None:
             raise InputError(
-                "the measure 'stiffness' needs joint_stiffness=, one positive number for all joints or one per joint; "
+                "the measure 'stiffness' requires joint_stiffness=, one positive number for all joints or one per joint; "
                 "on the command line --springs"
             )
         k = options["joint_stiffness"]
-        return Measure(name, "least stiffness over all directions", "N/m", logarithmic=True,
+        return Measure(name, "smallest stiffness over all directions", "N/m", logarithmic=True,
                        of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip
     if name not in MEASURES:
         raise unknown_name("measure", name, (*MEASURES, *LIMITED))

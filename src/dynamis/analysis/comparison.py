@@ -170,7 +170,7 @@ def compare(
 
 
 class _Effects:
-    """Every difference with what it does: parameters through the regressor, in which torques are linear; the rest together."""
+    """The torque effect of each difference: of parameters individually, by the regressor; of the rest jointly."""
 
     def __init__(self, pair: Pairs, Y: Array, change: Array, torques: Array) -> None:
         self.pair, self.Y, self.torques = pair, Y, torques
@@ -224,7 +224,7 @@ class _Effects:
         return found
 
     def _geometry(self) -> list[Difference]:
-        """Places and axes of joints, and gravity: their effect is what parameters leave, of all of them together."""
+        """Joint placements, joint axes and gravity: their joint effect is the remainder after the parameters."""
         found = []
         for pair in self.pair.bodies:
             if self.pair.alike:
@@ -281,7 +281,7 @@ def _differ(one: float, two: float) -> bool:
 
 
 def _part(d: Difference) -> float:
-    """How much a limit differs, as a part of it."""
+    """The relative difference of a limit."""
     size = max(abs(d.first), abs(d.second))
     return abs(d.change) / size if np.isfinite(size) else np.inf
 

@@ -1,8 +1,8 @@
-"""The constants of the structural properties as functions of q: their value at points, and a bound of it over boxes.
+"""The constants of the structural properties as functions of q: values at points, and bounds over boxes.
 
-Each class maximises: ``point`` gives the values of f at points, ``bound`` a number that f nowhere in the box exceeds, and
-how much each variable contributes to it, by which the box is split. A minimum is the maximum of −f. Matrices and vectors
-come as ``Linearised`` entries, in which the bounds are exact to first order.
+Each class maximises: ``point`` gives the values of f at points, ``bound`` an upper bound of f over the box and the contribution
+of each variable to it, by which the box is split. A minimum is the maximum of −f. Matrices and vectors are given as
+``Linearised`` entries, in which the bounds are exact to first order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LargestSum(Constant):
         return (np.abs(values) @ self.weights.T).max(axis=1)
 
     def bound(self, f: Linearised) -> tuple[Array, Array]:
-        """|x| lies under its chord between the ends of x, a linear function: slopes are added before they are bounded."""
+        """|x| is bounded above by its chord, a linear function: slopes are added before they are bounded."""
         low, high = f.value - f.reach, f.value + f.reach
         width = high - low
         chord = (np.abs(high) - np.abs(low)) / np.where(width > 0.0, width, 1.0)
@@ -54,13 +54,13 @@ class LargestSum(Constant):
 
 
 class LeastSum(LargestSum):
-    """−max_g Σ_i w_gi |f_i|: the least value of a norm."""
+    """−max_g Σ_i w_gi |f_i|: the smallest value of a norm."""
 
     def point(self, values: Array) -> Array:
         return -super().point(values)
 
     def bound(self, f: Linearised) -> tuple[Array, Array]:
-        """|x| lies over ± x, with the sign it has at the centre."""
+        """|x| is bounded below by ± x, with the sign at the centre."""
         signs = np.sign(f.value)
         slopes = np.abs(np.einsum("gm,nm,nmd->ngd", self.weights, signs, f.slope, optimize=True))
         below = f.spread @ self.weights.T + np.einsum("ngd,nd->ng", slopes, f.half)
@@ -85,7 +85,7 @@ class Length(Constant):
 
 
 class LargestEigenvalue(Constant):
-    """λ_max of a symmetric matrix; ``places`` (n, n) says which of the entries stands where."""
+    """λ_max of a symmetric matrix; ``places`` (n, n) are the indices of the entries."""
 
     def __init__(self, places: Array) -> None:
         self.places = places
@@ -97,7 +97,7 @@ class LargestEigenvalue(Constant):
         return np.linalg.eigvalsh(values[:, self.places])[:, -1]
 
     def bound(self, f: Linearised) -> tuple[Array, Array]:
-        """Over wide boxes the largest row of absolute values, which no eigenvalue exceeds, is the better bound."""
+        """Over wide boxes the largest absolute row sum is the tighter bound."""
         eigenvalue, shares = largest_eigenvalue(self.matrices(f))
         rows = LargestSum(self.rows).bound(f)[0]
         return np.minimum(eigenvalue, rows), shares
@@ -109,7 +109,7 @@ class LargestEigenvalue(Constant):
 
 
 class LeastLargestEigenvalue(LargestEigenvalue):
-    """−λ_max of a symmetric matrix: the least value of its 2-norm."""
+    """−λ_max of a symmetric matrix: the smallest value of its 2-norm."""
 
     def point(self, values: Array) -> Array:
         return -super().point(values)
@@ -165,7 +165,7 @@ class Unfolding(Constant):
 def largest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
     """λ_max over each box, from M in the basis of its eigenvectors at the centre.
 
-    With α an upper bound of the entry of the largest, β one of λ_max of the rest and ε one of what couples them,
+    With upper bounds α of the leading diagonal entry, β of λ_max of the remaining block and ε of the coupling,
     λ_max ≤ ½ (α + β) + √(¼ (α − β)² + ε²): as ε shrinks with the box, the bound is exact to first order.
     """
     V = np.linalg.eigh(M.value)[1][:, :, ::-1]
@@ -181,9 +181,9 @@ def largest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
 def smallest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
     """λ_min over each box, from M scaled by the roots of its eigenvalues at the centre.
 
-    M ≥ t where A = Wᵀ M W ≥ t Λ⁻¹, with W = V Λ^-½: what matters is then how much M changes in proportion, however far
-    apart its eigenvalues are. With α, β lower bounds of A's first entry and of λ_min of the rest, ε a bound of what couples
-    them, s = t / λ_1 may be the smaller root of (α − s)(β − κ s) = ε², κ = λ_1 / λ_2.
+    M ≥ t where A = Wᵀ M W ≥ t Λ⁻¹, with W = V Λ^-½, so that the bound depends on relative changes of M only. With lower bounds
+    α, β of A's first entry and of λ_min of the remaining block, and a bound ε of the coupling, s = t / λ_1 is the smaller root
+    of (α − s)(β − κ s) = ε², κ = λ_1 / λ_2.
     """
     eigenvalues, V = np.linalg.eigh(M.value)
     eigenvalues = np.maximum(eigenvalues, NEGLIGIBLE * np.abs(eigenvalues).max(axis=1, keepdims=True) + 1e-300)
@@ -206,7 +206,7 @@ def smallest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
 
 
 def _in_basis(M: Linearised, W: Array) -> tuple[Array, Array, Array]:
-    """Wᵀ M W at the centre, how far its entries can be from that over the box, and the shares of the variables in this."""
+    """Wᵀ M W at the centre, bounds of the deviation of its entries over the box, and the contributions of the variables."""
     Wt, size = np.swapaxes(W, -1, -2), np.abs(W)
     size_t = np.swapaxes(size, -1, -2)
     T = Wt @ M.value @ W
@@ -217,21 +217,21 @@ def _in_basis(M: Linearised, W: Array) -> tuple[Array, Array, Array]:
 
 
 def _defect(V: Array) -> Array:
-    """A bound of ‖VᵀV − 1‖, twice: what V, which is only nearly orthogonal, can do to eigenvalues."""
+    """Twice a bound of ‖VᵀV − 1‖: the effect on eigenvalues of V not being exactly orthogonal."""
     n = V.shape[1]
     gram = np.swapaxes(V, -1, -2) @ V - np.eye(n)
     return 2.0 * np.sqrt((gram**2).sum(axis=(1, 2))) + 16 * n * n * UNIT
 
 
 def _rounding(M: Linearised) -> Array:
-    """What rounding can do to products of M with two matrices, in the place of M's entries."""
+    """A bound of the rounding error of products of M with two matrices, per entry of M."""
     n = M.value.shape[-1]
     changed = np.einsum("ndij,nd->nij", np.abs(M.slope) + M.radius, M.half)
     return 8 * n * UNIT * (np.abs(M.value) + changed + M.error)
 
 
 def _rest(T: Array, moved: Array) -> tuple[Array, Array]:
-    """An upper bound of λ_max without the first row and column, and the length of the row that couples it."""
+    """An upper bound of λ_max without the first row and column, and the norm of the coupling row."""
     n = T.shape[1]
     if n == 1:
         return np.full(len(T), -np.inf), np.zeros(len(T))

@@ -15,9 +15,9 @@ ROUNDS = 12
 
 
 def christoffel_entries(inertia: list[Any], places: Array, q: list[Node]) -> tuple[list[Any], Array]:
-    """c_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i − ∂M_ij/∂q_k) for i ≤ j, and where each stands (n, n, n).
+    """c_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i − ∂M_ij/∂q_k) for i ≤ j, and their indices (n, n, n).
 
-    ``inertia`` are the entries of M, ``places`` (n, n) says where they stand. [Melchiorri, slide 46]
+    ``inertia`` are the entries of M, ``places`` (n, n) their indices. [Melchiorri, slide 46]
     """
     n = len(q)
     dM = jacobian(np.array(inertia, dtype=object), q)[places]
@@ -42,7 +42,7 @@ def largest_form(c: Array) -> Array:
     """max ‖c(x, x)‖₂ over ‖x‖₂ = 1, for coefficients (N, n, n, n), by alternating over torque and velocities.
 
     With c symmetric in its two velocities the largest uᵀ c(x, y) has x = y. Each step solves for one of the three; the best
-    of several starts is taken, so that the result is reached, if perhaps not the largest.
+    of several starts is a lower bound of the maximum.
     """
     n = c.shape[1]
     starts = np.vstack([np.eye(n), np.random.default_rng(0).standard_normal((4, n))])

@@ -1,4 +1,4 @@
-"""Which coordinates a robot's inertia matrix and gravity depend on, read from their expressions."""
+"""The coordinates on which the inertia matrix and gravity of a robot depend, from their expressions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = npt.NDArray[Any]
 
 
 class Expressions:
-    """M and g of a model as expressions of its coordinates, from the frames and inertias that leave fewest terms.
+    """M and g of a model as expressions of its coordinates, with the frames and inertias that give the fewest terms.
 
-    Whatever cancels for every q, such as the angle of a wheel about its own axis, is then no longer in them.
+    Terms that cancel for every q, such as the angle of a wheel about its own axis, do not appear.
     """
 
     def __init__(self, model: Model) -> None:
@@ -39,12 +39,12 @@ class Expressions:
         self.gravity = [_scalar(x) for x in gravity(lean, ordered)]
 
     def coordinates_in(self, entries: Iterable[Any]) -> list[int]:
-        """The numbers of the coordinates that expressions depend on."""
+        """The indices of the coordinates on which expressions depend."""
         found = {id(x) for x in topological(entries) if x.op == "symbol"}
         return [k for k in range(self.n) if id(self.q[k]) in found]
 
     def slides(self, k: int) -> bool:
-        """Whether a coordinate moves something along a line, and not only about one."""
+        """Whether a coordinate causes translation, not rotation only."""
         return any(not isinstance(b.motion, Revolute) for _, b in self.model.moving if k in b.dof and not b.is_rotor)
 
 

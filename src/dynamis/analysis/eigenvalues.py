@@ -1,4 +1,4 @@
-"""Plots of the eigenvalues of M(q) or Λ(q) over one or two joints (needs ``dynamis[plots]``)."""
+"""Plots of the eigenvalues of M(q) or Λ(q) over one or two joints (requires ``dynamis[plots]``)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Quantity:
 
     def __init__(self, robot: Robot, of: str, frame: str | None, rows: Any) -> None:
         if of not in ("M", "Λ", "Lambda"):
-            raise InputError(f"of={of!r} is not known; choose 'M' or 'Λ'")
+            raise InputError(f"of={of!r} is unknown; choose 'M' or 'Λ'")
         self.robot, self.letter, self.frame, self.rows = robot, "M" if of == "M" else "Λ", frame, rows
         self.task = None if of == "M" else task_of(robot, frame, rows)
         self.count = robot.n if self.task is None else self.task.size
@@ -96,7 +96,7 @@ def _chosen(robot: Robot, joint: Any, at: Array, low: Array, high: Array) -> lis
     several = isinstance(joint, Sequence) and not isinstance(joint, str)
     asked = list(joint) if several else [joint]
     if len(asked) not in (1, 2):
-        raise InputError(f"joint= takes one or two coordinates, got {len(asked)}")
+        raise InputError(f"joint= must be one or two coordinates, got {len(asked)}")
     names = robot.coordinate_names
     chosen = []
     for one in asked:
@@ -107,12 +107,12 @@ def _chosen(robot: Robot, joint: Any, at: Array, low: Array, high: Array) -> lis
         else:
             raise unknown_name("coordinate", one if isinstance(one, str) else str(one), names)
     if len(set(chosen)) != len(chosen):
-        raise InputError("joint= takes two different coordinates")
+        raise InputError("joint= must be two different coordinates")
     return chosen
 
 
 def _most_telling(robot: Robot, at: Array, low: Array, high: Array) -> int:
-    """Of the coordinates M depends on, the one along which the eigenvalues change most in proportion."""
+    """The coordinate of M with the largest relative change of the eigenvalues."""
     terms = Expressions(robot.model)
     used = [k for k in terms.coordinates_in(terms.inertia) if np.isfinite([low[k], high[k]]).all()]
     changes = []

@@ -99,7 +99,7 @@ def prove(constant: Constant, functions: Functions, start: tuple[float, Array], 
 
 
 def _evaluate(constant: Constant, functions: Functions, low: Array, high: Array, parents: Array, best: float, at: Array) -> Any:
-    """Bounds of the boxes and where to cut them; the best value so far, which a centre may improve."""
+    """Bounds of the boxes and their split variables; the best value so far, updated at the centres."""
     f = functions.over(low, high)
     bounds, shares = constant.bound(f)
     # a part of a box obeys the bound of the whole

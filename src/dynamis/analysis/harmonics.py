@@ -2,8 +2,8 @@
 
 The entries of M, C and g are sums of products of sines and cosines of the revolute joints' angles and powers of the
 prismatic joints' positions. Of such a function, f = Σ_κ A_κ Π_k b_κk(q_k) with b = exp(i κ q) or a power, a few values per
-joint give all coefficients, and |∂²f/∂q_k ∂q_l| ≤ Σ_κ |A_κ| sup|b'_κk| sup|b'_κl|: sharper than intervals, which forget that
-sines and cosines of one angle go together, and the same for every part of the box.
+joint give all coefficients, and |∂²f/∂q_k ∂q_l| ≤ Σ_κ |A_κ| sup|b'_κk| sup|b'_κl|: tighter than intervals, which ignore the
+dependence of sine and cosine of one angle, and equal for every part of the box.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNIT = 2.0**-53
 
 
 class Harmonics(NamedTuple):
-    """Of m functions of d variables: their mean, how far they can be from it, and bounds of their second derivatives."""
+    """For m functions of d variables: mean, bound of the deviation from it, and bounds of the second derivatives."""
 
     mean: Array  # (m,)
     range: Array  # (m,)
@@ -35,7 +35,7 @@ class Harmonics(NamedTuple):
 def harmonics(
     outputs: Sequence[Any], variables: Sequence[Node], lower: Array, upper: Array, size: Array, error: Array
 ) -> Harmonics | None:
-    """The harmonics of functions over a box; None where they are not such polynomials, or too large ones.
+    """The harmonics of functions over a box; None if they are not such polynomials, or too large.
 
     ``size`` (m,) bounds the functions over the box and ``error`` (m,) the rounding of their values.
     """
@@ -93,7 +93,7 @@ def _weighted_sum(sizes: Array, weights: dict[int, Array]) -> Array:
 
 
 def _degrees(outputs: Sequence[Any], variables: Sequence[Node]) -> tuple[Array, Array] | None:
-    """For each variable the highest harmonic and the highest power in the outputs, counted through the expressions."""
+    """For each variable the highest harmonic and the highest power in the outputs, from their expressions."""
     none = np.zeros(len(variables), dtype=int)
     units = np.eye(len(variables), dtype=int)
     known: dict[int, tuple[Array, Array]] = {id(x): (none, unit) for x, unit in zip(variables, units, strict=True)}
@@ -121,7 +121,7 @@ def _degrees(outputs: Sequence[Any], variables: Sequence[Node]) -> tuple[Array, 
 
 
 def _multiple(node: Node, multiples: dict[int, Array], d: int) -> Array | None:
-    """The factors of the variables, where the node is a sum of multiples of them and a number."""
+    """The coefficients of the variables, if the node is an affine function of them."""
     parts: list[Array] = []
     for a in node.args:
         if isinstance(a, Node) and id(a) not in multiples:

@@ -1,8 +1,8 @@
 """Interval arithmetic with outward rounding, over arrays of intervals, and expressions evaluated in it.
 
-Each operation returns an interval that holds every result the exact operation can have on operands from the given ones
+Each operation returns an interval that contains every exact result for operands in the given intervals
 [Moore, Kearfott & Cloud 2009, ch. 2 and 4]. NumPy rounds to nearest, so each end is moved outward by one unit in the last
-place of the result, and by four after sine and cosine, which NumPy computes to less than that.
+place of the result, and by four after sine and cosine, whose error in NumPy is smaller than that.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TURN = 2.0 * np.pi
 
 
 class Interval(NamedTuple):
-    """The numbers from ``lower`` to ``upper``, or one such set for each entry of two arrays."""
+    """The interval from ``lower`` to ``upper``, or an array of intervals."""
 
     lower: Any
     upper: Any
 
 
 def outward(lower: Any, upper: Any, ulps: float = 1.0) -> Interval:
-    """The interval with its ends moved apart by so many units in the last place."""
+    """The interval widened by some units in the last place."""
     return Interval(
         lower - (np.abs(lower) * (ulps * ULP) + SMALLEST),
         upper + (np.abs(upper) * (ulps * ULP) + SMALLEST),
@@ -51,7 +51,7 @@ def negate(a: Interval) -> Interval:
 
 
 def multiply(a: Interval, b: Interval) -> Interval:
-    """a b; a number, which is an interval without width, needs half the products.
+    """a b; a degenerate interval requires half the products.
 
     >>> bool(multiply(Interval(-1.0, 2.0), Interval(3.0, 4.0)).upper >= 8.0)
     True
@@ -68,7 +68,7 @@ def multiply(a: Interval, b: Interval) -> Interval:
 
 
 def square(a: Interval) -> Interval:
-    """a², which is never negative, unlike the product of a with another interval of the same ends."""
+    """a², which is non-negative, unlike the interval product a a."""
     size = magnitude(a)
     least = np.maximum(np.maximum(a.lower, -a.upper), 0.0)
     lower, upper = outward(least * least, size * size)
@@ -76,7 +76,7 @@ def square(a: Interval) -> Interval:
 
 
 def divide(a: Interval, b: Interval) -> Interval:
-    """a / b; everything where b holds zero."""
+    """a / b; unbounded where b contains zero."""
     holds_zero = (np.asarray(b.lower) <= 0.0) & (np.asarray(b.upper) >= 0.0)
     lower, upper = np.where(holds_zero, 1.0, b.lower), np.where(holds_zero, 1.0, b.upper)
     quotient = multiply(a, outward(1.0 / upper, 1.0 / lower))
@@ -84,7 +84,7 @@ def divide(a: Interval, b: Interval) -> Interval:
 
 
 def magnitude(a: Interval) -> Any:
-    """The largest |x| in it."""
+    """The largest |x| in the interval."""
     return np.maximum(-a.lower, a.upper)
 
 
@@ -93,7 +93,7 @@ def absolute(a: Interval) -> Interval:
 
 
 def root(a: Interval) -> Interval:
-    """√a, of what is not negative in it."""
+    """√a of the non-negative part."""
     lower, upper = outward(np.sqrt(np.maximum(a.lower, 0.0)), np.sqrt(np.maximum(a.upper, 0.0)))
     return Interval(np.maximum(lower, 0.0), upper)
 
@@ -103,7 +103,7 @@ def sine(a: Interval) -> Interval:
 
 
 def cosine(a: Interval) -> Interval:
-    """cos a: between its values at the ends, unless a whole or half turn lies between them.
+    """cos a: between its values at the ends, unless a multiple of π lies between them.
 
     >>> float(cosine(Interval(-0.1, 0.2)).upper)
     1.0
@@ -112,10 +112,10 @@ def cosine(a: Interval) -> Interval:
 
 
 def _wave(function: Any, a: Interval, crest: float) -> Interval:
-    """A sine whose crests are at ``crest`` + k turns and its troughs half a turn later.
+    """A sine with maxima at ``crest`` + k turns and minima half a turn later.
 
-    Where a crest is overlooked because an end is within rounding of it, the value at that end is 1 to far less than the
-    rounding added here.
+    Where a maximum is missed because an end is within rounding of it, the error at that end is far smaller than the rounding
+    added here.
     """
     whole = np.logical_not(a.upper - a.lower < TURN)  # also where an end is infinite or not known
     from_, to = np.where(whole, 0.0, a.lower), np.where(whole, TURN, a.upper)
@@ -151,7 +151,7 @@ MEANING: dict[str, Any] = {
 
 
 class IntervalProgram:
-    """Expressions made ready to be enclosed over boxes of their variables.
+    """Expressions prepared for interval evaluation over boxes of their variables.
 
     >>> from dynamis import symbol
     >>> x = symbol("x")
@@ -195,10 +195,10 @@ class IntervalProgram:
         return ends
 
     def rounding(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Bounds, for every point of one box (variables,), of the outputs' sizes and of the error of computing them plainly.
+        """Bounds over one box (variables,) of the magnitudes of the outputs and of their rounding errors.
 
-        Running error analysis [Higham 2002, §3.3]: what ``Program`` computes in double precision is this near the exact
-        value. Infinite where an operation is not continuous enough for a simple rule.
+        Running error analysis [Higham 2002, §3.3] of the double-precision evaluation by ``Program``. Infinite where an
+        operation is discontinuous.
         """
         held = {key: Interval(lower[k : k + 1], upper[k : k + 1]) for key, k in self._place.items()}
         size = {key: float(magnitude(held[key])[0]) for key in held}
@@ -222,7 +222,7 @@ def _apply(node: Node, held: dict[int, Interval]) -> Interval:
 
 
 def _error(node: Node, size: float, parts: list[tuple[float, float]]) -> float:
-    """The error of an operation on operands of these sizes and errors, in the result of this size."""
+    """The error of an operation for operands of given magnitudes and errors."""
     (a, da), (b, db) = parts[0], parts[-1]
     if node.op in ("add", "sub"):
         passed, computed = da + db, size + da + db

@@ -1,9 +1,9 @@
 """Functions of q over boxes: f(c) + Σ_k s_k (q_k − c_k) ± ρ, with c the centre of the box.
 
-Two ways to ρ, which shrinks with the square of the box in both. Where f is a trigonometric polynomial of moderate size, s is
-its derivative at the centre, and ρ = ½ Σ_kl H_kl r_k r_l with bounds H of the second derivatives and half-widths r of the
-box. Otherwise, by the mean value theorem, f(q) − f(c) = Σ_k ∂f/∂q_k(ξ) (q_k − c_k) for a ξ in the box: the derivatives are
-enclosed over the box by intervals, [s_k − σ_k, s_k + σ_k], and ρ = Σ_k σ_k r_k.
+There are two ways to compute ρ, both second-order in the width of the box. Where f is a trigonometric polynomial of moderate
+size, s is its derivative at the centre, and ρ = ½ Σ_kl H_kl r_k r_l with bounds H of the second derivatives and half-widths r
+of the box. Otherwise, by the mean value theorem, f(q) − f(c) = Σ_k ∂f/∂q_k(ξ) (q_k − c_k) for a ξ in the box: the derivatives
+are enclosed over the box by intervals, [s_k − σ_k, s_k + σ_k], and ρ = Σ_k σ_k r_k.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Linearised(NamedTuple):
 
     @property
     def spread(self) -> Array:
-        """How far the functions can be from f(c) + Σ_k s_k (q_k − c_k): ρ (N, m)."""
+        """The remainder bound of f(c) + Σ_k s_k (q_k − c_k): ρ (N, m)."""
         return (self.error + np.einsum("nmd,nd->nm", self.radius, self.half)) * ROUNDING
 
     @property
     def reach(self) -> Array:
-        """How far the functions can be from f(c) (N, m)."""
+        """Bounds of the deviation from f(c) (N, m)."""
         return (self.spread + np.einsum("nmd,nd->nm", np.abs(self.slope), self.half)) * ROUNDING
 
     @property
     def shares(self) -> Array:
-        """How much of the reach each variable makes, all functions together (N, d)."""
+        """The contribution of each variable to the reach, summed over all functions (N, d)."""
         return (np.abs(self.slope) + self.radius).sum(axis=1) * self.half
 
 
@@ -76,7 +76,7 @@ class Functions:
         return np.broadcast_to(self._values(*points.T), (len(points), self.m))
 
     def whole(self) -> Linearised:
-        """The functions over the whole box, as if they were numbers between their ends."""
+        """The functions over the whole box, as intervals."""
         ends = self._enclosed(self.lower[None], self.upper[None])
         value, error = _middle(ends)
         if self._harmonics is not None:

@@ -47,7 +47,7 @@ class Mode:
     def kind(self) -> str:
         """Stability of the mode."""
         if abs(self.eigenvalue) < STANDS_STILL:
-            return "indifferent"
+            return "neutral"
         if abs(self.eigenvalue.real) < STANDS_STILL:
             return "undamped"
         return "unstable" if self.eigenvalue.real > 0.0 else "stable"
@@ -203,7 +203,7 @@ def _driven(robot: Robot, actuated: Sequence[str] | None) -> list[int]:
 
 
 def _carried(robot: Robot, v: Array) -> Array:
-    """How a deviation of q, seen in frames that move with v, changes by their motion: −v× of spherical and free joints."""
+    """The rate of change of δq due to the moving frames: −v× for spherical and free joints."""
     result = np.zeros((robot.n, robot.n))
     for _, body in robot.model.moving:
         if isinstance(body.motion, Spherical | Free):
@@ -214,7 +214,7 @@ def _carried(robot: Robot, v: Array) -> Array:
 
 
 def _orthonormal(X: Array) -> Array:
-    """An orthonormal basis of the columns, as far as they count."""
+    """An orthonormal basis of the column space."""
     if not X.size:
         return X[:, :0]
     U, s, _ = np.linalg.svd(X, full_matrices=False)

@@ -38,7 +38,7 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
     [0.0, 1.0]
     """
     if kind not in KINDS:
-        raise InputError(f"kind={kind!r} is not known; choose {', '.join(map(repr, KINDS))}")
+        raise InputError(f"kind={kind!r} is unknown; choose {', '.join(map(repr, KINDS))}")
     if not isinstance(robot, Robot):
         check_numeric(robot)
     task = task_of(robot, frame, rows)

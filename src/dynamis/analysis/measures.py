@@ -17,7 +17,7 @@ MOST_MINORS = 2000  # beyond this the determinant of J Jᵀ is quicker, and accu
 
 
 def minors(A: Array) -> list[Any]:
-    """All m × m minors of A (m × n), by Laplace's rule along the rows: no division, so a singular A is no exception."""
+    """All m × m minors of A (m × n), by Laplace expansion along the rows, without division, also for singular A."""
     m, n = A.shape
     known: dict[tuple[int, ...], Any] = {(): 1.0}
     for i in range(m):
@@ -35,7 +35,7 @@ def minors(A: Array) -> list[Any]:
 def volume(A: Array) -> Any:
     """√det(A Aᵀ), the product of the singular values of A (m ≤ n).
 
-    By the formula of Cauchy and Binet, √Σ (minors)²: a sum of squares, right to rounding also where it is nearly zero.
+    By the formula of Cauchy and Binet, √Σ (minors)²: a sum of squares, accurate also near zero.
     """
     m, n = A.shape
     if m == n:
@@ -46,7 +46,7 @@ def volume(A: Array) -> Any:
 
 
 def dynamic_volume(A: Array, M: Array) -> Any:
-    """√det(A M⁻² Aᵀ): the accelerations of the tip that torques of unit length give [Yoshikawa 1985]."""
+    """√det(A M⁻² Aᵀ): the accelerations of the tip for unit torques [Yoshikawa 1985]."""
     return volume(solve_positive(M, A.T).T)
 
 

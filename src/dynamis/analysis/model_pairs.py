@@ -21,7 +21,7 @@ SAME_CONVENTION = 0.1  # rad: frames that are turned by less are meant alike, an
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A body of the first robot and the one it corresponds to, with their numbers and their poses at zero.
+    """Corresponding bodies of two robots, with their indices and their poses at q = 0.
 
     ``name`` is that of the first link with a mass on it.
     """
@@ -37,9 +37,9 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """How two robots correspond; ``obstacles`` say why they do not, ``notes`` what was assumed.
+    """The correspondence of two robots; ``obstacles`` give reasons against it, ``notes`` the assumptions.
 
-    ``alike``: link frames are put in the same way, as in two versions of one file.
+    ``alike``: link frames coincide, as in two versions of one file.
     """
 
     first: Robot
@@ -56,26 +56,26 @@ class Pairs:
         return [place[k] for k in range(self.first.n)]
 
     def state_of_second(self, q: Array) -> Array:
-        """The first robot's configurations in the order of the second."""
+        """Configurations of the first robot in the coordinate order of the second."""
         moved = np.empty((*q.shape[:-1], self.second.nq))
         for pair in self.bodies:
             moved[..., pair.second.q_index] = q[..., pair.first.q_index]
         return moved
 
     def rates_of_second(self, v: Array) -> Array:
-        """Velocities, accelerations or torques of the first robot in the order of the second."""
+        """Velocities, accelerations or torques of the first robot in the coordinate order of the second."""
         moved = np.empty_like(v)
         moved[..., self.coordinates] = v
         return moved
 
     def inertia_of_second(self, pair: Pair) -> Inertia:
-        """The second robot's body, in the frame that the first one has for it."""
+        """The inertia of the second robot's body in the frame of the first robot's body."""
         inertia = self.second.model.with_locked_rotors(pair.j)
         return inertia if self.alike else inertia.seen_from(pair.X_first.inverse() @ pair.X_second)
 
 
 def pairs(first: Robot, second: Robot) -> Pairs:
-    """Bodies that correspond: those of the same name, or on joints of the same name, or of the same place in the order."""
+    """Corresponding bodies: by link name, by joint name, or by order."""
     one, two = links(first.model), links(second.model)
     notes: list[str] = []
     names = [body.name for _, body in one], [body.name for _, body in two]
@@ -108,7 +108,7 @@ def _called(robot: Robot, i: int) -> str:
 
 
 def _keys(model: Model, bodies: list[tuple[int, Body]]) -> list[tuple[str, float, float]]:
-    """What tells the joints apart that carry the bodies: the first coordinate, and how it is followed."""
+    """Keys of the joints of the bodies: the first coordinate, and its mimic relation."""
     return [(model.coordinates[body.dof[0]].name if body.dof else "", body.ratio, body.offset) for _, body in bodies]
 
 
@@ -140,6 +140,6 @@ def _alike(pair: Pair) -> bool:
 
 
 def turn(R: Array) -> float:
-    """The angle of a rotation, exact for small ones too."""
+    """The angle of a rotation, accurate also for small angles."""
     axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=float)
     return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1.0))

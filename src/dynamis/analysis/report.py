@@ -22,7 +22,7 @@ class Bound:
     """An extreme value over the box.
 
     The extreme is proven to lie between ``lower`` and ``upper``. ``value`` is the most extreme value found, at configuration
-    ``at`` (n,). ``certified`` tells whether the enclosure is within the tolerance; ``status`` describes the result.
+    ``at`` (n,). ``certified`` states whether the enclosure is within the tolerance; ``status`` describes the result.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Bound:
 
     @property
     def safe(self) -> float:
-        """The proven constant: ``upper`` of a largest value, ``lower`` of a least one."""
+        """The proven constant: ``upper`` of a largest value, ``lower`` of a smallest one."""
         return self.upper if self.largest else self.lower
 
     def as_dict(self) -> dict[str, Any]:

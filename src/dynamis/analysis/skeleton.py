@@ -1,4 +1,4 @@
-"""A robot as a stick figure: the points its chain runs through."""
+"""A robot as a stick figure: the points of its chain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def chain_points(robot: Robot, q: Any, frame: str | None = None) -> Array:
 
 
 def _joint_place(robot: Robot, X_W: list[Any], i: int) -> Array:
-    """The point of a turning joint's axis nearest to where its frame is placed; of other joints, the placement."""
+    """The point on the axis of a revolute joint nearest to its frame origin; of other joints, the origin."""
     body = robot.model.bodies[i]
     assert body is not None
     placed = (X_W[body.parent] @ body.placement).p

@@ -38,7 +38,7 @@ class Task:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells compiled functions of different tasks apart."""
+        """Key for caching compiled functions of the task."""
         return self.frame.name, tuple(map(tuple, self.selection.tolist()))
 
     @property
@@ -52,17 +52,17 @@ class Task:
 
     @property
     def scale(self) -> Array:
-        """What the task's rates are divided by: L for distances and 1 for angles, if there are both."""
+        """The scale of the task rates: L for distances and 1 for angles, if there are both."""
         return np.where(self.linear, self.length, 1.0) if len(set(self.linear.tolist())) == 2 else np.ones(self.size)
 
     def joint_scale(self, robot: Robot) -> Array:
-        """What the joints' rates are divided by: L for sliding joints and 1 for turning ones, if there are both."""
+        """The scale of the joint rates: L for prismatic and 1 for revolute joints, if there are both."""
         turning = np.array([c.revolute for c in robot.model.coordinates], dtype=bool)
         return np.where(turning, 1.0, self.length) if len(set(turning.tolist())) == 2 else np.ones(robot.n)
 
     @property
     def noise(self) -> float:
-        """What rounding leaves of a singular value that is zero."""
+        """The rounding error of a zero singular value."""
         return ROUNDING * max(self.length, 1.0)
 
     def unit(self) -> str:
@@ -81,9 +81,9 @@ class Task:
 
 
 def check_numeric(robot: Any) -> None:
-    """A robot whose parameters are numbers."""
+    """Check that a robot has numeric parameters."""
     if not isinstance(robot, Robot):
-        raise InputError(f"this takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.model.symbolic:
         from dynamis.analysis.box import free_symbols
 
@@ -111,7 +111,7 @@ def task_of(robot: Robot, frame: str | None, rows: Any, length: float | None = N
         directions = np.zeros(0)
     if directions.ndim != 2 or directions.shape[1] != 6 or not 1 <= len(directions) <= 6 or not np.isfinite(directions).all():
         raise InputError(
-            f"rows= takes 'linear', 'angular', 'all', names from {', '.join(ROWS)}, or an (m, 6) matrix; got {rows!r}"
+            f"rows= must be 'linear', 'angular', 'all', names from {', '.join(ROWS)}, or an (m, 6) matrix; got {rows!r}"
         )
     return Task(f, directions, tuple(f"direction {k + 1}" for k in range(len(directions))), L)
 
@@ -158,10 +158,9 @@ def movable_rows(robot: Robot, frame: str | None = None) -> list[int]:
 
 
 def characteristic_length(robot: Robot, frame: str | None = None) -> float:
-    """L [m]: the length of the chain from the first joint to the frame, sliding joints drawn out; 1 where it has none.
+    """L [m]: the length of the chain from the first joint to the frame, prismatic joints extended; 1 if it is zero.
 
-    It is the length with which rotations are compared with translations: at the tip of a stretched arm, one radian of the
-    first joint is L metres.
+    It relates rotations to translations: at the tip of a stretched arm, one radian of the first joint is L metres.
     """
     model, f = robot.model, robot.model.frame(frame)
     if model.symbolic:
@@ -181,7 +180,7 @@ def characteristic_length(robot: Robot, frame: str | None = None) -> float:
 
 
 def in_order_of_q(robot: Robot, states: Array) -> Array:
-    """Coordinates (…, n) as configurations (…, nq)."""
+    """Convert coordinates (…, n) to configurations (…, nq)."""
     q = np.empty((*states.shape[:-1], robot.nq))
     for k, c in enumerate(robot.model.coordinates):
         assert c.q_index is not None

@@ -51,7 +51,7 @@ class Workspace:
 
     @property
     def nearest(self) -> float:
-        """The least sampled distance from the origin [m]."""
+        """The smallest sampled distance from the origin [m]."""
         return float(np.linalg.norm(self.points - self.origin, axis=1).min())
 
     @property
@@ -60,7 +60,7 @@ class Workspace:
         return self.points.min(axis=0), self.points.max(axis=0)
 
     def _flattened(self) -> tuple[Array, Array]:
-        """Coordinates along the axes in which the cloud extends, and these axes as rows; world axes where they serve."""
+        """Coordinates along the principal axes of the cloud, and these axes as rows; world axes where possible."""
         low, high = self.box
         size = max(float((high - low).max()), 1e-300)
         straight = np.flatnonzero(high - low > FLAT * size)
@@ -77,7 +77,7 @@ class Workspace:
 
     @property
     def _freedoms(self) -> int:
-        """In how many directions the frame moves at once: the rank of the position's Jacobian, the largest that is met."""
+        """The largest rank of the position Jacobian over the samples."""
         values = np.linalg.svd(self.robot.jacobian(self.q[:LOOKED_AT], self.frame)[:, :3], compute_uv=False)
         return int((values > FLAT * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
 
@@ -159,7 +159,7 @@ class WorkspaceSlice:
         ``pick`` is "best", "worst" or "mean" of the configurations that reach a cell.
         """
         if pick not in ("best", "worst", "mean"):
-            raise InputError(f"pick={pick!r} is not known; choose 'best', 'worst' or 'mean'")
+            raise InputError(f"pick={pick!r} is unknown; choose 'best', 'worst' or 'mean'")
         _count(cells, "cells", 4096)
         low, high = self.points.min(axis=0), self.points.max(axis=0)
         side = max(float((high - low).max()), 1e-9) / cells
@@ -301,7 +301,7 @@ def _tell(progress: Progress | None, fraction: float, text: str) -> None:
 
 
 def _configurations(robot: Robot, count: int, seed: int, lower: Any, upper: Any) -> Array:
-    """Random configurations (count, nq); in one of eight, joints that make less than a turn often stand at their ends."""
+    """Random configurations (count, nq); in one of eight, joints with less than a full turn are often at their limits."""
     low, high = box_of(robot, lower, upper)
     for k in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))):
         raise InputError(
@@ -318,7 +318,7 @@ def _configurations(robot: Robot, count: int, seed: int, lower: Any, upper: Any)
 
 
 def _first_origin(robot: Robot, frame: str) -> Array:
-    """The origin of the first joint on the way to the frame."""
+    """The origin of the first joint of the chain to the frame."""
     model = robot.model
     chain = list(model.ancestors(model.frame(frame).body))
     if not chain:
@@ -331,7 +331,7 @@ def _first_origin(robot: Robot, frame: str) -> Array:
 def _plane(robot: Robot, frame: str, plane: str | None, q: Array) -> str:
     if plane is not None:
         if plane not in PLANES:
-            raise InputError(f"plane={plane!r} is not known; choose {', '.join(map(repr, PLANES))}")
+            raise InputError(f"plane={plane!r} is unknown; choose {', '.join(map(repr, PLANES))}")
         return plane
     points = robot.pose(q[:64], frame)[:, :3, 3]
     extent = np.ptp(points, axis=0)
@@ -340,7 +340,7 @@ def _plane(robot: Robot, frame: str, plane: str | None, q: Array) -> str:
 
 
 def _onto_plane(robot: Robot, frame: str, q: Array, normal: int, level: float, low: Array, high: Array) -> Array:
-    """Those of the configurations that a few Newton steps bring onto the plane and leave within the limits."""
+    """The configurations that a few Newton steps move onto the plane, within the limits."""
     here = q
     order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
     tolerance = NEAR * max(1.0, float(np.abs(level)))

@@ -21,7 +21,7 @@ AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
 def draw_arm(axes: Any, points: Array, colour: str = INK, width: float = 4.0) -> None:
-    """A chain of points (…, 2): links as lines, joints as rings, the tip as a dot, and the ground under the first."""
+    """Plot a chain of points (…, 2): links as lines, joints as rings, the tip as a dot, and the ground at the first."""
     axes.plot(*points.T, color="white", linewidth=width + 2.5, solid_capstyle="round", solid_joinstyle="round", zorder=6)
     axes.plot(*points.T, color=colour, linewidth=width, solid_capstyle="round", solid_joinstyle="round", zorder=7)
     axes.plot(
@@ -38,7 +38,7 @@ def draw_arm(axes: Any, points: Array, colour: str = INK, width: float = 4.0) ->
 
 
 def cloud_picture(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
-    """In space: scatter and three views; in a plane: that plane."""
+    """Plot a scatter with three views, or the plane of a planar workspace."""
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
     facts = f"{kind} about {cloud.content:.3g} {unit}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
@@ -62,7 +62,7 @@ def _flat_view(cloud: Workspace) -> str:
 
 
 def _view(axes: Any, cloud: Workspace, plane: str) -> None:
-    """How many configurations lead to each place, seen along an axis."""
+    """Plot the density of configurations, projected along an axis."""
     a, b = AXES[plane]
     x, y = cloud.points[:, a], cloud.points[:, b]
     side = max(np.ptp(x), np.ptp(y), 1e-9) / np.clip(np.sqrt(len(x) / 8.0), 20, 160)
@@ -79,7 +79,7 @@ def _view(axes: Any, cloud: Workspace, plane: str) -> None:
 
 
 def _scatter(axes: Any, cloud: Workspace) -> None:
-    """The half behind the first joint, so that one looks into the cloud."""
+    """Plot the half behind the first joint, which shows the interior."""
     behind = cloud.points[cloud.points[:, 1] >= cloud.origin[1]]
     behind = behind if len(behind) > len(cloud.points) // 8 else cloud.points
     some = behind[:: max(1, len(behind) // MOST_DOTS)]
@@ -94,7 +94,7 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
 
 
 def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
-    """A map of the plane, its scale, and the robot at its best."""
+    """Plot a map of the plane, its colour scale, and the robot in the best configuration."""
     from matplotlib.colors import LogNorm, Normalize
 
     fewer = int(np.clip(np.sqrt(len(found.points) / 8.0), 24, cells))
@@ -133,7 +133,7 @@ def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pi
 
 
 def _without_pinholes(numbers: Array) -> Array:
-    """Empty cells among full ones were missed by chance: the picture shows the mean of their neighbours."""
+    """Fill isolated empty cells, which sampling missed, with the mean of their neighbours."""
     padded = np.pad(numbers, 1, constant_values=np.nan)
     shifts = [np.roll(padded, (i, j), (0, 1))[1:-1, 1:-1] for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
     around = np.stack(shifts)

@@ -104,8 +104,8 @@ def _complex(x: complex) -> str:
 
 
 def _figures(mode: Any) -> tuple[Any, ...]:
-    """Eigenvalue, frequency, damping ratio and time constant; of an indifferent mode only the eigenvalue, zero."""
-    if mode.kind == "indifferent":
+    """Eigenvalue, frequency, damping ratio and time constant; of a neutral mode only the eigenvalue, zero."""
+    if mode.kind == "neutral":
         return "0", None, None, None
     time = None if mode.kind == "undamped" else mode.time_constant
     return _complex(mode.eigenvalue), _clear(mode.frequency), _clear(mode.damping), time

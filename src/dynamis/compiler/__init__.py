@@ -1,4 +1,4 @@
-"""From a function of one state to machine code over many: trace, lower, order, render, compile, call.
+"""Compilation of a function of one state to machine code for batches: trace, lower, schedule, render, compile, call.
 
 In the order data passes through it: `lowering` (a function, run on symbols, becomes a list of instructions), `code` (that
 list), `written_out` (sines and cosines as instructions), `schedule` (the order), `registers` (what waits where), `llvm_body`

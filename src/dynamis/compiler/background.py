@@ -1,4 +1,4 @@
-"""One thread that makes better code, one kernel after another, while the quick code answers.
+"""A background thread that compiles optimised code, one kernel at a time, while baseline code is in use.
 
 It begins when no new kernel has been asked for during a moment: a program that starts up asks for several, and LLVM serves
 one thread at a time.
@@ -58,7 +58,7 @@ class Background:
             try:
                 job()
             except Exception as error:
-                _complain(f"making better code for {name} failed: {type(error).__name__}: {error}")
+                _complain(f"optimised compilation of {name} failed: {type(error).__name__}: {error}")
             finally:
                 with self._changed:
                     self._open -= 1

@@ -1,4 +1,4 @@
-"""One instruction as a C expression: what C99 and CUDA C have in common."""
+"""Instructions as C expressions, common to C99 and CUDA C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code as C99: one state per call, no dependency but <math.h>, no allocation, no global state.
+"""Output as C99: one state per call, no dependency except <math.h>, no allocation, no global state.
 
 Arguments have the names of the traced function's own where those are valid C identifiers; every other identifier is generated.
 Names of robots and joints reach the text only as filtered comments.
@@ -61,10 +61,10 @@ def render(
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier) or identifier in RESERVED:
         raise InputError(
-            f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter, and no word of C"
+            f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter, and not a C keyword"
         )
     if precision not in ("double", "float"):
-        raise InputError(f"precision {precision!r} is not known; choose 'double' or 'float'")
+        raise InputError(f"precision {precision!r} is unknown; choose 'double' or 'float'")
     t = _Text(code, identifier, precision, results)
     about = re.sub(r"[^A-Za-z0-9 .,:()_-]", "?", comment)[:200]
     return t.header(about), t.source(about, states)

@@ -1,4 +1,4 @@
-"""Machine code kept on disk: plain object code with a header, never anything that executes on loading but itself.
+"""Disk cache of machine code: plain object code with a header, without other code executed on loading.
 
 The folder is private to its owner; a file is written beside its place and renamed into it; what does not carry the right
 key and digest is treated as absent. ``DYNAMIS_CACHE`` names another folder, ``DYNAMIS_NO_CACHE=1`` switches it off.

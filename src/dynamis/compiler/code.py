@@ -1,4 +1,4 @@
-"""A function as a flat list of instructions, ready for any renderer."""
+"""A function as a flat list of instructions, the intermediate representation of all renderers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels on an NVIDIA GPU, through CuPy: arrays that are there stay there, and results are CuPy arrays.
+"""Kernels on an NVIDIA GPU, through CuPy: arrays stay on the device, and results are CuPy arrays.
 
 Anything that shows its device memory (CuPy, PyTorch, JAX, Numba) goes in without a copy; contiguous rows are read where
 they are. Work is queued on CuPy's current stream.
@@ -44,7 +44,7 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            f"GPU arrays need CuPy: pip install cupy-cuda13x, or the package for your CUDA version ({error})"
+            f"GPU arrays require CuPy: pip install cupy-cuda13x, or the package for your CUDA version ({error})"
         ) from None
     return cupy
 

@@ -1,4 +1,4 @@
-"""A compiled step taken many times in a row on a GPU: a thread keeps its state in registers and writes it at every report.
+"""Repeated execution of a compiled step on a GPU: each thread keeps its state in registers and writes it at output steps.
 
 A step of several stages is a loop around one stage: written out, its code would not fit where a multiprocessor keeps
 instructions, and three quarters of the time would go into fetching them.

@@ -1,4 +1,4 @@
-"""Code as CUDA C: one state a thread.
+"""Output as CUDA C: one state per thread.
 
 ``<name>_state`` evaluates one state and is plain C++, so that it can be compiled and tested without a GPU. The kernel around
 it moves rows of arrays, as NumPy keeps them, between memory and threads. Inputs and short results are read and written by

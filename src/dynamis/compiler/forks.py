@@ -1,4 +1,4 @@
-"""A forked process has one thread: what the others held stays held there, and what they were to do is not done."""
+"""Reset of locks and pending jobs after fork(), where only the forking thread continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is called: a traced function, compiled twice, over any batch, on all cores.
+"""Kernels: traced functions compiled in two tiers, called on any batch, on all cores.
 
 The first call answers from code that is quick to make; better code replaces it as soon as a background thread has made it,
 and is kept on disk for the next time. Both round alike, so nobody can tell from the results. ``DYNAMIS_TIER=quick`` leaves
@@ -142,7 +142,7 @@ class Kernel:
         return ", ".join(parts)
 
     def ufunc(self, precision: str = "double") -> Any:
-        """The bare NumPy ufunc: the quickest way to call, with NumPy's own errors.
+        """The NumPy ufunc, with the least call overhead and NumPy's own errors.
 
         NumPy does not know that the ufunc needs our memory, so whatever is handed out here stays until the process ends.
         """

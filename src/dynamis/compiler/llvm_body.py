@@ -1,4 +1,4 @@
-"""The body of a kernel as LLVM IR: one state a vector lane.
+"""The body of a kernel as LLVM IR: one state per vector lane.
 
 The body gets a pointer to each argument and each result of each lane's state, whose elements are contiguous. It is cut into
 functions of bounded size, because LLVM's work grows faster than linearly with a function; values that cross from one to

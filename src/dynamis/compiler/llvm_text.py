@@ -1,4 +1,4 @@
-"""Code as an LLVM module: the functions of the body, the table of constants, and a NumPy inner loop around them.
+"""Output as an LLVM module: the functions of the body, the table of constants, and a NumPy inner loop.
 
 As every state goes through the same body, results do not depend on how a batch is split.
 """

@@ -1,4 +1,4 @@
-"""From Python to instructions: a function is run on symbols, and what it did becomes a list.
+"""Tracing and lowering: a Python function is run on symbols and recorded as a list of instructions.
 
 Lowering does what concerns every target: sums become chains of fused multiply-adds, and divisions by the same value share
 one reciprocal (which overflows where the divisor is subnormal). It is decided here, once, so that every target and every
@@ -85,7 +85,7 @@ def lower(
     order = topological(flat)
     for node in order:
         if node.op == "symbol" and id(node) not in known:
-            raise InputError(f"the symbol {node} has no value: give it one, or make it an input")
+            raise InputError(f"the symbol {node} has no value: assign one, or make it an input")
     order = [node for node in order if id(node) not in known]
     return _Lowering(name, arguments, inputs, order, results).code()
 

@@ -1,4 +1,4 @@
-"""A compiled step taken many times in a row: a state goes in, and comes out once for every report.
+"""Repeated execution of a compiled step, with the state written at output steps.
 
 The step is a kernel (y, t, h, …) → y'. A small compiled driver calls its loop again and again, from one buffer to the other,
 so that no time is spent in Python between two steps. Batches go in blocks whose states stay in the cache, on all cores.

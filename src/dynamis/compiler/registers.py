@@ -1,4 +1,4 @@
-"""Which values wait in registers and which in memory, decided before LLVM sees the code.
+"""Register allocation before LLVM: which values are kept in registers and which in memory.
 
 A processor has 16 or 32 vector registers and a robot's dynamics has hundreds of values that wait. Left alone, LLVM spills
 also what lies in memory anyway: constants, inputs, what it spilled before. Here, when a value must give way, one that can

@@ -1,4 +1,4 @@
-"""An order of evaluation that keeps few values waiting, so that few have to leave the registers.
+"""Instruction scheduling for few live values and little register spilling.
 
 First depth first from the results, the last ones first, as the branches of a robot end there; of an instruction's operands
 the one that needs most registers comes first [Sethi & Ullman 1970]. Then greedily, among the next few that are ready: while

@@ -1,4 +1,4 @@
-"""What generated text depends on beside the code itself."""
+"""The target of code generation: precision, vector width, registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that wait for work, so that sharing a batch costs little: one queue each, and the caller works too."""
+"""A thread pool with one queue per thread, in which the caller takes part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sines and cosines written out as instructions, so that they are scheduled among the others.
+"""Expansion of sines and cosines to instructions, so that they are scheduled with the others.
 
 The reduction is by multiples of π/2, then come polynomials on [−π/4, π/4]; the quadrant stands in the lowest bits of x · 2/π
 once a large number has been added to it. Beside the usual operations these appear, for vector processors:

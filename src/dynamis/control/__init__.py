@@ -1,8 +1,8 @@
 """Controllers: plain functions of the robot, for simulation, for compiled closed loops, and for C.
 
-What a law is: `law` (how it is called, and what it knows of the robot), `reference`, `gains`, `stability`. In joint space:
-`gravity_compensation`, `pd_gravity`, `pd_bounded`, `feedforward_pd`, `computed_torque`, `slotine_li`. In task space:
-`operational_space`, `impedance`, `hybrid`. Watching: `momentum_observer`, `collisions`. Beside them: `tracking`,
+Common: `law` (call signature and model), `reference`, `gains`, `stability`. Joint space:
+`gravity_compensation`, `pd_gravity`, `pd_bounded`, `feedforward_pd`, `computed_torque`, `slotine_li`. Task space:
+`operational_space`, `impedance`, `hybrid`. Monitoring: `momentum_observer`, `collisions`. Tools: `tracking`,
 `parameter_error`, `trials`, `c_export`.
 """
 

@@ -1,8 +1,7 @@
-"""Which parameters an adaptive law learns: all that can be seen in the torques, or those of a few links.
+"""Selection of the parameters of an adaptive law: all identifiable ones, or those of selected links.
 
-Torques do not depend on all parameters of the links, and on some only in combinations. A smallest set that describes all
-torques is found by the rank of the regressor at random states: independent columns Y_b, and the others as their
-combinations, Y = Y_b [1 K].
+Some parameters of the links do not affect the torques, others only in combinations. A minimal set is found from the rank of the
+regressor at random states: independent columns Y_b, and the others as their linear combinations, Y = Y_b [1 K].
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ STATES = 60  # random ones, more than there are parameters over joints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Adapted:
-    """``columns`` of the regressor that are learnt, and the combination ``lump`` (learnt × p) of the parameters they stand for.
+    """The adapted ``columns`` of the regressor, and the combinations ``lump`` (adapted × p) of the parameters they represent.
 
-    θ = lump · π; what is not lumped into θ is taken from the model.
+    θ = lump · π; parameters not in θ are taken from the model.
     """
 
     columns: tuple[int, ...]
@@ -46,8 +45,8 @@ class Adapted:
 
 
 def adapted_parameters(robot: Robot, which: Any = "base") -> Adapted:
-    """The parameters to learn: "base", a smallest set for all torques; links by name, their ten parameters as far as they
-    can be seen; or parameters by name, such as "link2.m"."""
+    """The parameters to adapt: "base", a minimal set for all torques; links by name, their identifiable parameters; or
+    parameters by name, such as "link2.m"."""
     names = robot.parameter_names
     if isinstance(which, str) and which == "base":
         candidates = list(range(len(names)))
@@ -57,7 +56,7 @@ def adapted_parameters(robot: Robot, which: Any = "base") -> Adapted:
     size = np.linalg.norm(Y, axis=0)
     seen = np.flatnonzero(size > RANK * max(float(size.max(initial=0.0)), 1e-300))
     if not len(seen):
-        raise InputError(f"none of the parameters {which!r} can be seen in the torques of robot {robot.name!r}: choose others")
+        raise InputError(f"none of the parameters {which!r} affects the torques of robot {robot.name!r}: choose others")
     _, R, order = qr(Y[:, seen] / size[seen], mode="economic", pivoting=True)
     rank = int((np.abs(np.diagonal(R)) > RANK * abs(R[0, 0])).sum())
     kept, rest = np.sort(order[:rank]), np.sort(order[rank:])

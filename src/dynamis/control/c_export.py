@@ -1,4 +1,4 @@
-"""A controller as compiled code and as C: the law with its gains, reference and model in one function."""
+"""Compilation of a controller, and export to C: the law with its gains, reference and model in one function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 def compiled(robot: Robot, law: Controller | DynamicController) -> Kernel:
     """The law with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
-    t has one number on its last axis. What a law measures comes last.
+    The last axis of t has length one. Measurements of the law are the last arguments.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -50,12 +50,12 @@ def write_c(
 ) -> list[Path]:  # fmt: skip
     """Write the law as dependency-free C99, header and source with a self-test, into a folder.
 
-    The C function takes t, q and v, then the states x of a law that has some and what it measures, and writes tau and x_dot.
-    The self-test has random states within the limits at times up to ``duration``. The function and both files are called
-    ``name``, or control_LAW unless given. Existing files are replaced atomically.
+    The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot. The
+    self-test uses random states within the limits at times up to ``duration``. The function and both files are named ``name``,
+    by default control_LAW. Existing files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
-        raise InputError(f"states must be a whole number from 1, got {states!r}")
+        raise InputError(f"states must be an integer of at least 1, got {states!r}")
     kernel = compiled(robot, law)
     own = getattr(law, "law", law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
@@ -68,7 +68,7 @@ def write_c(
 def _checked(law: Any) -> Controller | DynamicController:
     if not isinstance(law, Controller | DynamicController):
         raise InputError(
-            f"this takes a controller of dynamis.control, got {type(law).__name__}; robot.compile takes any function"
+            f"law must be a controller of dynamis.control, got {type(law).__name__}; use robot.compile for other functions"
         )
     return law
 

@@ -1,8 +1,8 @@
-"""Collisions found in a motion: where the residual of the momentum observer leaves what the model's errors explain.
+"""Collision detection: intervals in which the residual of the momentum observer exceeds its threshold.
 
-The residual is computed from the logged t, q, v and τ alone, so that it works on simulations and on a robot's own logs. A
-push on link k shows in the joints up to k only: the last joint whose residual leaves its threshold names the link, or one
-beyond that is pushed along its axis [Haddadin et al. 2017].
+The residual is computed from t, q, v and τ alone, of a simulation or of a robot log. A force on link k affects the joints up to
+k only: the last joint whose residual exceeds its threshold identifies the link, or a more distal one with the force along its
+axis [Haddadin et al. 2017].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOO_COARSE = 1.0  # step times bandwidth: beyond it the filter no longer follows
 
 @dataclass(frozen=True, repr=False)
 class Collision:
-    """From ``start`` to ``end`` [s] some residual was over its threshold; ``joint`` is the farthest from the base."""
+    """An interval ``start`` to ``end`` [s] with a residual above its threshold; ``joint`` is the most distal one affected."""
 
     start: float
     end: float
@@ -44,7 +44,7 @@ class Collision:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Collisions:
-    """``found``, with the residuals ``r`` (N, n) at the times ``t`` and the ``threshold`` (n) they were held against."""
+    """The collisions ``found``, with the residuals ``r`` (N, n) at the times ``t`` and the ``threshold`` (n)."""
 
     found: tuple[Collision, ...]
     t: Array
@@ -55,7 +55,7 @@ class Collisions:
         return len(self.found)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.found)) if self.found else "no collision: every residual stayed under its threshold"
+        return "\n".join(map(str, self.found)) if self.found else "no collision: all residuals are below their thresholds"
 
     _repr_html_ = as_text
 
@@ -67,17 +67,17 @@ def detect(
     motion: Trajectory, model: Robot | None = None, *, bandwidth: Any = 30.0, threshold: Any = None, calm: float = 0.0,
     slip: float = 0.05,
 ) -> Collisions:  # fmt: skip
-    """Collisions in a motion, by a momentum observer on its points; ``model`` is what is known of the robot.
+    """Detect collisions in a motion by a momentum observer with the robot model ``model``.
 
-    ``threshold`` (one number or one for each joint, N m) is the largest residual that is no collision; None takes twice the
-    largest of the first ``calm`` seconds, in which there must be none.
+    ``threshold`` (one number or one per joint, N m) is the largest residual without collision; None means twice the largest
+    residual of the first ``calm`` seconds, which must be free of collisions.
     """
     known = motion.robot if model is None else model
     r = residuals(known, motion.t, motion.q, motion.v, motion.tau, bandwidth=bandwidth, slip=slip)
     if threshold is None:
         quiet = motion.t <= motion.t[0] + calm
         if calm <= 0.0 or quiet.sum() < 3:
-            raise InputError("say what is no collision: threshold=… in N m, or calm=… seconds at the start without one")
+            raise InputError("give threshold=… in N m, or calm=… seconds at the start without a collision")
         limits = 2.0 * np.abs(r[quiet]).max(axis=0) + 1e-9
     else:
         limits = gain(threshold, "threshold", known.n)
@@ -86,9 +86,9 @@ def detect(
 
 
 def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any = 30.0, slip: float = 0.05) -> Array:
-    """r (N, n) of a log: times t (N) that grow, q (N, nq), v and τ (N, n); zero at its start.
+    """r (N, n) of a log: increasing times t (N), q (N, nq), v and τ (N, n); zero at its start.
 
-    The filter ṙ = K (ṗ − τ − Cᵀ v + g + friction − r) is solved exactly for torques that are straight between points.
+    The filter ṙ = K (ṗ − τ − Cᵀ v + g + friction − r) is solved exactly for torques linear between points.
     """
     t, q, v, tau = (np.asarray(x, dtype=float) for x in (t, q, v, tau))
     _check_log(t, {"q": q, "v": v, "tau": tau})
@@ -96,8 +96,8 @@ def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any 
     quickest = float(K.max(initial=0.0))
     if len(t) > 1 and quickest * float(np.diff(t).max()) > TOO_COARSE:
         raise InputError(
-            f"points up to {np.diff(t).max():.3g} s apart are too coarse for {quickest:g} rad/s: take more, or a slower "
-            "observer"
+            f"points up to {np.diff(t).max():.3g} s apart are too coarse for {quickest:g} rad/s: use more points, or a "
+            f"lower bandwidth"
         )
     known = momentum_rate(model, q, v, slip) + tau
     p = np.einsum("nij,nj->ni", model.mass_matrix(q), v)
@@ -111,32 +111,32 @@ def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any 
 
 
 def _check_log(t: Array, columns: dict[str, Array]) -> None:
-    """Refuse a log in which a row is no number, or no later than the one before."""
+    """Reject a log with a row that is not finite, or not later than the previous one."""
     if t.ndim != 1 or not len(t):
-        raise InputError(f"a log has one time for each row, t of shape (N,) with N ≥ 1; got shape {t.shape}")
+        raise InputError(f"a log must have one time per row, t of shape (N,) with N ≥ 1; got shape {t.shape}")
     for name, values in {"t": t, **columns}.items():
         if values.shape[:1] != t.shape:
-            raise InputError(f"{name} has {len(values) if values.ndim else 0} rows, t has {len(t)}: give one for each time")
+            raise InputError(f"{name} has {len(values) if values.ndim else 0} rows, t has {len(t)}: give one row per time")
         bad = np.flatnonzero(~np.isfinite(values.reshape(len(t), -1)).all(axis=1))
         if len(bad):
-            raise InputError(f"row {bad[0]} of {name} is not finite: drop the rows that were not measured")
+            raise InputError(f"row {bad[0]} of {name} is not finite: remove the rows without measurement")
     late = np.flatnonzero(np.diff(t) <= 0.0)
     if len(late):
         k = int(late[0])
         raise InputError(
-            f"times must grow, but row {k + 1} has t = {t[k + 1]:g} s after {t[k]:g} s: sort them, drop repeated rows"
+            f"times must increase, but row {k + 1} has t = {t[k + 1]:g} s after {t[k]:g} s: sort the rows and remove duplicates"
         )
 
 
 def _filtered(s: Array, K: Array, h: float, a: Array, b: Array) -> Array:
-    """s after h of ṡ = u − K s, where u goes straight from a to b."""
+    """s after h of ṡ = u − K s, where u is linear from a to b."""
     decay = np.exp(-K * h)
     slope = (b - a) / h
     return np.asarray(decay * s + (1.0 - decay) / K * (a - slope / K) + slope * h / K)
 
 
 def _spans(t: Array, r: Array, over: Array, names: tuple[str, ...]) -> list[Collision]:
-    """Times at which any joint is over, put together where they touch."""
+    """Intervals in which any joint exceeds its threshold, merged where adjacent."""
     found = []
     any_over = np.concatenate([[False], over.any(axis=1), [False]])
     edges = np.flatnonzero(any_over[1:] != any_over[:-1])

@@ -1,6 +1,6 @@
-"""Computed torque: the model's inverse dynamics turns the arm into n independent double integrators.
+"""Computed-torque control: inverse dynamics reduces the arm to n independent double integrators.
 
-τ = M̂ (a_d + k_d ė + k_p e) + Ĉ v + ĝ + friction, which leaves ë + k_d ė + k_p e = 0 where the model is right
+τ = M̂ (a_d + k_d ė + k_p e) + Ĉ v + ĝ + friction, which gives ë + k_d ė + k_p e = 0 for an exact model
 [Siciliano 2009, §8.5.2], [Spong 2006, §8.3].
 """
 
@@ -26,10 +26,10 @@ LOOKED_AT = 512  # configurations
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComputedTorque(Controller):
-    """Inverse dynamics of the model, and a spring and damper per unit of inertia: k_p = ω² [1/s²], k_d = 2 ζ ω [1/s].
+    """Inverse dynamics of the model with PD feedback of the acceleration: k_p = ω² [1/s²], k_d = 2 ζ ω [1/s].
 
     Dry friction is fed forward along the reference, smoothed below ``slip`` [rad/s]: compensation by the measured velocity
-    would chatter about rest. None leaves it out.
+    would chatter at rest. None disables it.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -52,7 +52,7 @@ class ComputedTorque(Controller):
 
     @staticmethod
     def designed(reference: Any, *, bandwidth: Any, damping: Any = 1.0, slip: float | None = 0.05) -> ComputedTorque:
-        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
+        """Create the law with gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
         return ComputedTorque(reference, *gains(bandwidth, damping), slip)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
@@ -63,16 +63,16 @@ class ComputedTorque(Controller):
         return smooth_model(robot).inverse_dynamics(q, v, wanted) + dry_feedforward(robot, v_d, self.slip)
 
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
-        """``model`` is what the law computes with, where that is not the robot itself."""
+        """Check stability; ``model`` is the model of the law, if different from the robot."""
         least_p, least_d = float(np.min(self.kp)), float(np.min(self.kd))
         conditions = [
-            positive("least k_p", least_p, "e → 0 exponentially where the model is right"),
-            positive("least k_d", least_d, "likewise"),
+            positive("smallest k_p", least_p, "e → 0 exponentially for an exact model"),
+            positive("smallest k_d", least_d, "likewise"),
         ]
         if model is not None:
             conditions.append(inertia_known(robot, model))
         bandwidth = float(np.sqrt(np.max(self.kp)))
-        note = "where the model is wrong, the error stays within what the wrong torques accelerate it by, over ω² (ζ ≥ 1)"
+        note = "with model errors, |e| is bounded by the acceleration error divided by ω² (ζ ≥ 1)"
         return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
 
     __repr__ = as_call
@@ -80,10 +80,10 @@ class ComputedTorque(Controller):
 
 
 def inertia_known(robot: Robot, model: Robot) -> Condition:
-    """‖1 − M⁻¹ M̂‖ < 1: what is commanded happens, to less than 100 % [Spong 2006, §8.4]."""
+    """‖1 − M⁻¹ M̂‖ < 1: the relative error of the commanded acceleration is below one [Spong 2006, §8.4]."""
     q = robot.random(0, LOOKED_AT)
     missed = np.eye(robot.n) - np.linalg.solve(robot.mass_matrix(q), model.mass_matrix(q))
     # the spectral radius does not depend on the units of the joints, as the norm would
     worst = float(np.abs(np.linalg.eigvals(missed)).max())
-    why = "the premise under which bounded errors of the model leave bounded errors of the motion"
-    return Condition("1 − ρ(1 − M⁻¹ M̂), how well the inertia is known", worst < 1.0, 1.0 - worst, 0.0, SEARCHED, why)
+    why = "required for bounded model errors to give bounded tracking errors"
+    return Condition("1 − ρ(1 − M⁻¹ M̂), accuracy of the inertia matrix", worst < 1.0, 1.0 - worst, 0.0, SEARCHED, why)

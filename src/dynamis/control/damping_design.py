@@ -1,9 +1,9 @@
-"""Damping that belongs to an inertia and a stiffness: every mode of Λ ẍ + D ẋ + K x = 0 with the same ratio ζ.
+"""Damping design: all modes of Λ ẍ + D ẋ + K x = 0 with the same damping ratio ζ.
 
 Double diagonalisation finds Q with Λ = Q Qᵀ and K = Q K_0 Qᵀ, and sets D = 2 ζ Q K_0^½ Qᵀ [Albu-Schäffer et al. 2003]. That
-is 2 ζ times the geometric mean of Λ and K, D = 2 ζ K^½ (K^½ Λ⁻¹ K^½)^-½ K^½, which needs no eigenvectors but one square
-root. It is computed by Newton's iteration in a fixed number of rounds, so that it can be traced; and from the mobility Λ⁻¹
-= J M⁻¹ Jᵀ, so that Λ need not be computed. At a singularity of the task D would be infinite: numbers are refused there.
+is 2 ζ times the geometric mean of Λ and K, D = 2 ζ K^½ (K^½ Λ⁻¹ K^½)^-½ K^½, which requires one matrix square root
+instead of eigenvectors. It is computed by a fixed number of Newton iterations, so that it can be traced, from the mobility
+Λ⁻¹ = J M⁻¹ Jᵀ, without Λ. At a singularity of the task D is infinite, and an error is raised.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ def consistent_damping(mobility: Array, stiffness: Array, ratio: float = 1.0) ->
 def _refuse_singular(S: Array) -> None:
     least, most = np.linalg.eigvalsh(S)[[0, -1]] if np.isfinite(S).all() else (0.0, 0.0)
     if least <= SINGULAR * most:
-        raise SingularError(
-            "the task is singular at this state: some direction of it cannot be moved, and its damping would be infinite; "
-            "choose a task or a start away from it"
-        )
+        raise SingularError("the task is singular at this state and its damping is infinite; choose another task or start")
 
 
 def inverse_square_root(S: Array) -> Array:
@@ -64,7 +61,7 @@ def inverse_square_root(S: Array) -> Array:
 
 
 def _determinant(P: Array) -> Any:
-    """By elimination without pivots, which a positive definite matrix does not need."""
+    """By elimination without pivoting, for a positive definite matrix."""
     A, product = np.array(P, dtype=object if P.dtype == object else float), 1.0
     for k in range(len(A)):
         product = product * A[k, k]
@@ -75,7 +72,7 @@ def _determinant(P: Array) -> Any:
 
 
 def _symmetric(A: Array) -> Array:
-    """The upper half, mirrored: rounding must not grow apart over the rounds."""
+    """The matrix symmetrised from its upper half, against accumulation of rounding."""
     upper = np.triu_indices(len(A), 1)
     B = np.array(A)
     B.T[upper] = B[upper]

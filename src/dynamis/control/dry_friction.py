@@ -1,4 +1,4 @@
-"""Dry friction in a law: compensated along the reference, never by the sign of a measured velocity."""
+"""Feedforward compensation of dry friction along the reference, not by the sign of the measured velocity."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Array = npt.NDArray[Any]
 
 
 def smooth_model(robot: Robot) -> Robot:
-    """The robot with viscous friction only; what a law computes its feedback with."""
+    """The robot with viscous friction only, for the feedback of a law."""
     return without_dry_friction(robot)
 
 
 def dry_friction(robot: Robot) -> Array:
-    """The largest torque (n) by which dry friction holds each joint, in its worse direction."""
+    """The largest static friction torque (n) of each joint over both directions."""
     return np.asarray(np.abs(robot.model.coulomb) + np.abs(robot.model.coulomb_bias), dtype=float)
 
 
 def dry_feedforward(robot: Robot, v_d: Array, slip: float | None) -> Array:
-    """F_s tanh(v_d / slip) and what friction has of a direction, along a wanted velocity (n)."""
+    """F_s tanh(v_d / slip) plus the bias of friction, along a reference velocity (n)."""
     model = robot.model
     if slip is None or not (np.any(model.coulomb) or np.any(model.coulomb_bias)):
         return np.zeros(robot.n)

@@ -1,7 +1,7 @@
-"""Feedforward + PD: torques of the reference, computed beforehand if wished, and springs for what is left.
+"""Feedforward of the inverse dynamics along the reference, with PD feedback.
 
-τ = ID(q_d, v_d, a_d) + K_p e + K_d ė. The model is asked for the reference only, never for the measured state, so that noise
-does not pass through it [Siciliano 2009, §8.5], [Santibáñez & Kelly 2001].
+τ = ID(q_d, v_d, a_d) + K_p e + K_d ė. The model is evaluated at the reference only, not at the measured state, so that noise
+does not enter it [Siciliano 2009, §8.5], [Santibáñez & Kelly 2001].
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NUDGE = 1e-6  # rad or m, for differences
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeedforwardPD(Controller):
-    """The model's torques along the reference, with ``stiffness`` K_p and ``damping`` K_d at each joint.
+    """Inverse dynamics along the reference, with PD gains ``stiffness`` K_p and ``damping`` K_d of each joint.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -55,7 +55,7 @@ class FeedforwardPD(Controller):
     def designed(
         robot: Robot, reference: Any, *, bandwidth: Any, damping: Any = 1.0, slip: float | None = 0.05
     ) -> FeedforwardPD:
-        """With gains from the bandwidth ω [rad/s] and damping ratio ζ, for the inertia that each joint sees at most."""
+        """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
         return FeedforwardPD(reference, *pd_gains(robot, bandwidth, damping), slip)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
@@ -66,7 +66,7 @@ class FeedforwardPD(Controller):
         return ahead + self.stiffness * (q_d - q) + self.damping * (v_d - v)
 
     def check(self, robot: Robot, *, rate: float | None = None, duration: float | None = None) -> Stability:
-        """Along the reference, up to its ``duration`` (its own, where it has one)."""
+        """Check stability along the reference, up to ``duration`` (default: that of the reference)."""
         end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
         kp, kd = (gain(x, "gain", robot.n) for x in (self.stiffness, self.damping))
         steepest, root = 0.0, np.sqrt(kp)
@@ -75,14 +75,14 @@ class FeedforwardPD(Controller):
             falling = -0.5 * (slope + slope.T) / np.outer(root, root)
             steepest = max(steepest, float(np.linalg.eigvalsh(falling)[-1]))
         margin = 1.0 / max(steepest, 1e-300)
-        why = "small errors are pulled back: the slope of ID(q, v_d, a_d) with q does not outweigh the springs"
+        why = "K_p exceeds the negative stiffness ∂ID(q, v_d, a_d)/∂q: small errors are restored"
         conditions = (
-            positive("least stiffness K_p", float(kp.min()), "a spring at each joint"),
-            positive("least damping K_d", float(kd.min()), "a damper at each joint"),
-            Condition("K_p over the falling slope of the torque", margin > 1.0, margin, 1.0, SEARCHED, why),
+            positive("smallest stiffness K_p", float(kp.min()), "positive stiffness of each joint"),
+            positive("smallest damping K_d", float(kd.min()), "positive damping of each joint"),
+            Condition("K_p over the negative stiffness of the torque", margin > 1.0, margin, 1.0, SEARCHED, why),
         )
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
-        note = "local, and for references that are slow beside the bandwidth: small errors decay [Santibáñez & Kelly 2001]"
+        note = "local result for references slow compared to the bandwidth: small errors decay [Santibáñez & Kelly 2001]"
         return Stability("feedforward + PD", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
 
     __repr__ = as_call

@@ -1,4 +1,4 @@
-"""Gains from what one wants: how fast, and how damped."""
+"""PD gains from bandwidth and damping ratio."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SAMPLES = 2048  # configurations at which the inertia that a joint sees is looke
 
 
 def gains(bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
-    """(k_p, k_d) = (ω², 2 ζ ω) of ë + k_d ė + k_p e = 0, one for all joints or one each.
+    """(k_p, k_d) = (ω², 2 ζ ω) of ë + k_d ė + k_p e = 0, one for all joints or one per joint.
 
-    ``bandwidth`` ω in rad/s; ``damping`` ζ, 1 for the fastest answer that does not overshoot.
+    ``bandwidth`` ω in rad/s; ``damping`` ratio ζ, 1 for critical damping.
 
     >>> kp, kd = gains(10.0)
     >>> float(kp), float(kd)
@@ -28,10 +28,10 @@ def gains(bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
 
 
 def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
-    """(K_p, K_d) (n) of a PD law on joints: the inertia each joint sees at most, times (ω², 2 ζ ω).
+    """(K_p, K_d) (n) of a joint PD law: the largest diagonal inertia of each joint times (ω², 2 ζ ω).
 
-    A joint whose other joints are held then has at least the damping asked for, and at most ω: both exactly so where it sees
-    the most.
+    With the other joints fixed, each joint then has at least the given damping ratio and a natural frequency of at least ω,
+    with equality where its inertia is largest.
 
     >>> import dynamis as dy
     >>> kp, kd = pd_gains(dy.load("planar_2r_melchiorri"), 5.0)
@@ -44,20 +44,20 @@ def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, A
 
 
 def inertia_seen(robot: Robot) -> Array:
-    """The largest M_kk (n) that was found among many configurations within the limits."""
+    """The largest M_kk (n) found over sampled configurations within the limits."""
     q = np.vstack([robot.neutral()[None], robot.random(0, SAMPLES)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
 
 
 def gain(value: Any, name: str, count: int | None = None, *, zero: bool = False) -> Array:
-    """A positive number or a vector of them, as an array; of a length if one is given."""
+    """A validated gain: a positive number or a vector of them (of length ``count`` if given), as an array."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         array = np.full(1, np.nan)
-    least = "zero or more" if zero else "above zero"
+    least = "non-negative" if zero else "positive"
     if array.ndim > 1 or not (np.isfinite(array).all() and ((array >= 0.0) if zero else (array > 0.0)).all()):
-        raise InputError(f"{name} must be {least}: one number, or one for each joint; got {value!r}")
+        raise InputError(f"{name} must be {least}: one number, or one per joint; got {value!r}")
     if count is not None:
         if array.ndim and len(array) != count:
             raise InputError(f"{name} has {len(array)} numbers; give one, or {count}")

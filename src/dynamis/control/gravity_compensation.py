@@ -1,7 +1,7 @@
-"""Gravity compensation with a payload: the arm floats, and stays where it is led.
+"""Gravity compensation with a payload, for hand guiding.
 
-τ = g(q) − Jᵀ (weight of the payload) − D v. The payload need not be part of the robot's model: its weight m g₀ acts at its
-centre of mass, held at a frame.
+τ = g(q) − Jᵀ (weight of the payload) − D v. The payload need not be part of the robot model: its weight m g₀ acts at its
+centre of mass, fixed to a frame.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GravityCompensation(Controller):
-    """The weight of the robot and of a ``payload`` at a ``frame`` (the tip unless named), and ``damping`` D at each joint.
+    """Gravity compensation of the robot and of a ``payload`` at a ``frame`` (default: the tip), with joint ``damping`` D.
 
     >>> import dynamis as dy, numpy as np
     >>> arm, load = dy.load("planar_2r_melchiorri"), dy.solids.sphere(0.1, mass=5.0)
@@ -43,7 +43,7 @@ class GravityCompensation(Controller):
     def __post_init__(self) -> None:
         if self.payload is not None and not isinstance(self.payload, Inertia):
             raise InputError(
-                f"payload= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(self.payload).__name__}"
+                f"payload= must be an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(self.payload).__name__}"
             )
         object.__setattr__(self, "damping", gain(self.damping, "damping", zero=True))
 
@@ -53,17 +53,17 @@ class GravityCompensation(Controller):
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - it has no bandwidth
         least = float(gain(self.damping, "damping", robot.n, zero=True).min())
-        passive = Condition("energy put in [J], at most", True, 0.0, 0.0, PROVEN,
-                            "the loop is passive: τ cancels the weight's power exactly, and D takes power out")  # fmt: skip
-        note = "every configuration is an equilibrium; where the weight is not known exactly, the arm drifts"
-        return Stability("gravity compensation", (passive, positive("least damping D", least, "motion dies out")), (note,))
+        passive = Condition("largest energy input [J]", True, 0.0, 0.0, PROVEN,
+                            "the loop is passive: τ cancels the power of gravity exactly, and D dissipates energy")  # fmt: skip
+        note = "every configuration is an equilibrium; with gravity errors the arm drifts"
+        return Stability("gravity compensation", (passive, positive("smallest damping D", least, "the motion decays")), (note,))
 
     __repr__ = as_call
     _repr_html_ = as_table
 
 
 def payload_torque(robot: Robot, q: Array, payload: Inertia, frame: str | None = None) -> Array:
-    """The torques that carry a payload held at a frame, with its centre of mass in that frame's axes."""
+    """The torques that support a payload fixed to a frame, with its centre of mass in frame coordinates."""
     R = robot.pose(q, frame)[:3, :3]
     weight = payload.mass * robot.model.gravity
     moment = cross(R @ payload.first_moment, robot.model.gravity)

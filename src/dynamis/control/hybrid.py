@@ -1,13 +1,13 @@
-"""Hybrid force/position control: forces where surroundings resist, positions where they do not.
+"""Hybrid force/position control: force along constrained directions, position along free ones.
 
-Directions S_f of the task are controlled in force, the others in position; both see the arm's inertia Λ [Raibert & Craig
-1981], [Khatib 1987]. With the reaction f = S_fᵀ w of the surroundings, positive along S_f:
+Directions S_f of the task are force-controlled, the others position-controlled, both with the task inertia Λ [Raibert & Craig
+1981], [Khatib 1987]. With the reaction f = S_fᵀ w of the environment, positive along S_f:
 
     F = Λ (P_p (ẍ_d + k_d P_p ė + k_p P_p e) − P_f k_v ẋ − J̇ v) − S_f (f_d + k_f (f_d − f) + k_i ∫ (f_d − f) dt)
     τ = Jᵀ F + C v + g
 
-Errors are projected before the gains and after: gains that differ along slanted normals would mix force and position. The
-integral takes out what gravity errors and a wrong normal add to the force.
+Errors are projected before and after the gains, since unequal gains along oblique normals would couple force and position. The
+integral removes the force error due to gravity errors and a wrong normal.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HybridForcePosition(DynamicController):
-    """``normals`` (k × size) are the directions of force, outward from the surface; ``force`` (k) the reactions to hold, in N.
+    """Hybrid force/position control, with the states ∫ (f_d − f) dt.
 
+    ``normals`` (k × size) are the force directions, outward from the surface; ``force`` (k) the reference reactions in N.
     ``wrench`` on the task's frame in world axes is a function of (t, q, v), such as a `contact`, or the last argument of the
-    law where it is measured. ``speed`` k_v [1/s] damps motion along the normals. The states are ∫ (f_d − f) dt.
+    law if measured. ``speed`` k_v [1/s] damps motion along the normals.
     """
 
     reference: Any
@@ -61,7 +62,7 @@ class HybridForcePosition(DynamicController):
         try:
             force = np.broadcast_to(np.array(self.force, dtype=float), (len(self.normals),))
         except (TypeError, ValueError):
-            raise InputError(f"force takes {len(self.normals)} numbers, one for each normal, got {self.force!r}") from None
+            raise InputError(f"force requires {len(self.normals)} numbers, one per normal, got {self.force!r}") from None
         if not np.isfinite(force).all():
             raise InputError(f"force must be finite numbers, in N, got {self.force!r}")
         object.__setattr__(self, "force", force)
@@ -77,7 +78,7 @@ class HybridForcePosition(DynamicController):
         wrench: Callable[[Any, Array, Array], Any] | None = None, force_gain: float = 1.0, integral: float = 5.0,
         speed: float = 30.0, posture: Any = None, null: float = 2.0,
     ) -> HybridForcePosition:  # fmt: skip
-        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ of the position."""
+        """Create the law with position gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
         kp, kd = gains(bandwidth, damping)
         return HybridForcePosition(reference, force, normals, kp, kd, task or Position(), wrench, force_gain, integral, speed,
                                    posture, null)  # fmt: skip
@@ -91,15 +92,15 @@ class HybridForcePosition(DynamicController):
         return {"wrench": 6} if self.wrench is None else {}
 
     def selection(self) -> tuple[Array, Array]:
-        """(P_p, P_f): what of the task is position, and what is force; they add up to one."""
+        """(P_p, P_f): the projections on position and force directions, with P_p + P_f = 1."""
         P_f = self.normals.T @ self.normals
         return np.eye(self.task.size) - P_f, P_f
 
     def reaction(self, t: Any, q: Array, v: Array, wrench: Any = None) -> Array:
-        """f along the normals (k)."""
+        """The reaction f along the normals (k)."""
         if wrench is None:
             if self.wrench is None:
-                raise InputError("a hybrid law needs the wrench at the tip: wrench=… when it is made, or as its last argument")
+                raise InputError("a hybrid law requires the wrench at the tip: give wrench=…, or pass it as the last argument")
             wrench = self.wrench(t, q, v)
         return np.asarray(self.normals @ task_force(self.task, np.asarray(wrench)))
 
@@ -117,19 +118,19 @@ class HybridForcePosition(DynamicController):
         return np.asarray(self.force - self.reaction(t, q, v, wrench))
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """At a configuration q (neutral unless given), against a surface that answers like a spring."""
+        """Check stability at a configuration q (default: neutral), in contact with an elastic surface."""
         P_p, P_f = self.selection()
         apart = float(np.abs(P_p @ P_f).max())
         room = float(self.speed * (1.0 + self.force_gain))
         conditions = (
-            positive("least k_p", float(np.min(self.kp)), "positions converge beside the normals"),
-            positive("least k_d", float(np.min(self.kd)), "likewise"),
-            Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction is asked for both"),
+            positive("smallest k_p", float(np.min(self.kp)), "positions orthogonal to the normals converge"),
+            positive("smallest k_d", float(np.min(self.kd)), "likewise"),
+            Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction has both controls"),
             Condition("k_v (1 + k_f) over the integral gain k_i", room > self.integral, room, float(self.integral), PROVEN,
                       "λ s³ + λ k_v s² + (1 + k_f) k_e s + k_i k_e is stable for every stiffness k_e (Routh)"),
             well_conditioned(robot, self.task, q),
         )  # fmt: skip
-        notes = ("proven for a rigid arm on a linear spring; delays and elastic joints want less force gain",)
+        notes = ("proven for a rigid arm on a linear spring; delays and elastic joints require lower force gains",)
         bandwidth = float(max(np.sqrt(np.max(self.kp)), self.speed))
         return Stability("hybrid force/position", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
 
@@ -143,9 +144,9 @@ def _orthonormal(normals: Any, size: int) -> Array:
     except (TypeError, ValueError):
         N = np.zeros((0, 0))
     if N.ndim != 2 or N.shape[1:] != (size,) or not 0 < len(N) <= size or not np.isfinite(N).all():
-        raise InputError(f"normals takes directions of the task, {size} numbers each, such as {[0.0] * (size - 1) + [1.0]}")
+        raise InputError(f"normals must be directions of the task, {size} numbers each, such as {[0.0] * (size - 1) + [1.0]}")
     lengths = np.linalg.norm(N, axis=1, keepdims=True)
     unit = N / np.where(lengths > 0.0, lengths, 1.0)
     if not np.allclose(unit @ unit.T, np.eye(len(N)), atol=1e-6):
-        raise InputError("normals must be at right angles to each other, and none of them zero")
+        raise InputError("normals must be nonzero and mutually orthogonal")
     return unit

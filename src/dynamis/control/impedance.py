@@ -1,12 +1,11 @@
-"""Cartesian impedance: the tip answers a push like a mass on a spring with a damper.
+"""Cartesian impedance control: the tip responds to an external wrench like a mass–spring–damper system.
 
-With the natural inertia Λ(q): τ = g + Jᵀ (Λ ẍ_d + D ė + K e) beside Coriolis terms that are kept, for then the loop is
-passive, or cancelled, for then the answer is Λ ë + D ė + K e = w also in quick motion. No force need be measured. With a
-chosen inertia M_d the measured wrench w is shaped: τ = Jᵀ (Λ (ẍ_d − J̇ v + M_d⁻¹ (D ė + K e + w)) − w) + C v + g [Hogan
-1985], [Ott 2008].
+With the natural inertia Λ(q): τ = g + Jᵀ (Λ ẍ_d + D ė + K e) plus Coriolis terms, either kept, so that the loop is passive, or
+cancelled, so that Λ ë + D ė + K e = w also holds in fast motion. No force measurement is required. With a desired inertia M_d
+the measured wrench w enters: τ = Jᵀ (Λ (ẍ_d − J̇ v + M_d⁻¹ (D ė + K e + w)) − w) + C v + g [Hogan 1985], [Ott 2008].
 
-K e is the gradient of ½ eᵀ K e for positions, and for coordinates of the orientation such as "rpy". For "geometric" rotations
-one number of stiffness belongs to all three axes: other moments belong to no energy.
+K e is the gradient of ½ eᵀ K e for positions, and for orientation coordinates such as "rpy". For "geometric" rotations the
+three rotational stiffnesses must be equal: otherwise the moments are not conservative.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impedance(Controller):
-    """``stiffness`` K (one number or one for each component of the task), ``ratio`` ζ of the damping of every mode.
+    """Cartesian impedance control, with ``stiffness`` K (one number or one per task component) and modal damping ``ratio`` ζ.
 
-    ``inertia`` None is the arm's own; otherwise M_d (kg, kg m²), which needs the ``wrench`` on the task's frame in world
-    axes: a function of (t, q, v) such as a `contact`, or the law's last argument where it is measured. ``coriolis`` is
+    ``inertia`` None means the natural inertia; otherwise M_d (kg, kg m²), which requires the ``wrench`` on the task's frame in
+    world axes: a function of (t, q, v) such as a `contact`, or the last argument of the law if measured. ``coriolis`` is
     "kept" or "cancelled" with the natural inertia; ``null`` and ``posture`` are as in `OperationalSpace`.
 
     >>> import dynamis as dy, numpy as np
@@ -65,19 +64,19 @@ class Impedance(Controller):
     def __post_init__(self) -> None:
         size = check_task(self.task).size
         if self.coriolis not in ("kept", "cancelled"):
-            raise InputError(f"coriolis={self.coriolis!r} is not known; choose 'kept' (passive) or 'cancelled'")
+            raise InputError(f"coriolis={self.coriolis!r} is unknown; choose 'kept' (passive) or 'cancelled'")
         object.__setattr__(self, "stiffness", gain(self.stiffness, "stiffness", size))
         if any(np.ptp(self.stiffness[place]) > 0.0 for place in _rotations(self.task)):
             raise InputError(
-                "the three stiffnesses of rotation must be equal: other moments would belong to no energy; take one number, "
-                "or coordinates='rpy'"
+                "the three rotational stiffnesses must be equal, else the moments are not conservative; give one number, or "
+                "use coordinates='rpy'"
             )
         if gain(self.ratio, "ratio").ndim:
-            raise InputError("ratio is one number: the damping ratio of every mode")
+            raise InputError("ratio must be one number, the damping ratio of every mode")
         if self.inertia is not None:
             object.__setattr__(self, "inertia", gain(self.inertia, "inertia", size))
         if self.wrench is not None and not callable(self.wrench):
-            raise InputError("wrench= takes a function of (t, q, v), such as dynamis.contact makes")
+            raise InputError("wrench= must be a function of (t, q, v), such as from dynamis.contact")
         object.__setattr__(self, "_at", reference_of(self.reference, "the reference of the task"))
 
     @property
@@ -85,7 +84,7 @@ class Impedance(Controller):
         return {"wrench": 6} if self.inertia is not None and self.wrench is None else {}
 
     def damping(self, mobility: Array) -> Array:
-        """D (m × m) for Λ⁻¹, by double diagonalisation; with a chosen inertia 2 ζ √(M_d K)."""
+        """D (m × m) for Λ⁻¹, by double diagonalisation; with a desired inertia 2 ζ √(M_d K)."""
         if self.inertia is None:
             return consistent_damping(mobility, self.stiffness, self.ratio)
         return np.diag(2.0 * self.ratio * np.sqrt(self.inertia * self.stiffness))
@@ -106,13 +105,11 @@ class Impedance(Controller):
 
     def _measured(self, t: Any, q: Array, v: Array, wrench: Any) -> Array:
         if wrench is None and self.wrench is None:
-            raise InputError(
-                "a chosen inertia needs the wrench at the tip: wrench=… when the law is made, or as its last argument"
-            )
+            raise InputError("a desired inertia requires the wrench at the tip: give wrench=…, or pass it as the last argument")
         return np.asarray(self.wrench(t, q, v) if wrench is None and self.wrench is not None else wrench)
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """At a configuration q (neutral unless given)."""
+        """Check stability at a configuration q (default: neutral)."""
         at = robot.neutral() if q is None else np.asarray(q, dtype=float)
         J = self.task.jacobian(robot, at)
         mobility = J @ np.linalg.solve(robot.mass_matrix(at), J.T)
@@ -120,11 +117,13 @@ class Impedance(Controller):
         try:
             (ratio, fastest), why = modes(mass, self.damping(mobility), self.stiffness), "as designed, in every mode"
         except SingularError:
-            ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction of it cannot be moved, nor damped"
+            ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction can be neither moved nor damped"
         damped = ratio > (1.0 - 1e-6) * self.ratio
         conditions = [
-            positive("least stiffness K", float(np.min(self.stiffness)), "a spring pulls in every direction of the task"),
-            Condition("least damping ratio at q", damped, ratio, self.ratio, PROVEN, why),
+            positive(
+                "smallest stiffness K", float(np.min(self.stiffness)), "positive stiffness in every direction of the task"
+            ),
+            Condition("smallest damping ratio at q", damped, ratio, self.ratio, PROVEN, why),
             well_conditioned(robot, self.task, at),
         ]
         if self.inertia is None:
@@ -132,29 +131,29 @@ class Impedance(Controller):
         else:
             lightest = float(np.min(self.inertia * np.diagonal(mobility)))
             conditions.append(
-                Condition("M_d over the arm's own inertia", lightest >= 0.3, lightest, 0.3, RULE,
-                          "much lighter than the arm becomes unstable in stiff contact, with any delay")
+                Condition("M_d over the natural inertia", lightest >= 0.3, lightest, 0.3, RULE,
+                          "a much smaller inertia than the natural one becomes unstable in stiff contact with any delay")
             )  # fmt: skip
         if self.task.size < robot.n:
-            conditions.append(positive("ω_0 beside the task", float(self.null), "what the task leaves free is damped"))
-        note = "the designed ratio holds wherever the task is not singular, for D follows Λ(q)" if self.inertia is None else ""
+            conditions.append(positive("null-space bandwidth ω_0", float(self.null), "null-space motion is damped"))
+        note = "the damping ratio holds wherever the task is nonsingular, since D follows Λ(q)" if self.inertia is None else ""
         often = sampled_often_enough(rate, fastest) if fastest else ()
         return Stability("Cartesian impedance", (*conditions, *often), (note,) if note else ())
 
     def _passive(self, robot: Robot) -> Condition:
-        """That the loop takes energy only from what pushes it; where a premise is missing, which."""
+        """The condition of passivity; where it is not met, the reasons."""
         kept = self.coriolis == "kept"
         missing = []
         if not kept:
-            missing.append("Λ̇ is left out: move slowly")
+            missing.append("Λ̇ is neglected: move slowly")
         if self.posture is not None and self.task.size < robot.n:
-            missing.append("the posture's torques beside the task belong to no energy, and can drive the arm")
+            missing.append("the null-space posture torques are not conservative and can supply energy")
         if not rests(self.reference):
-            missing.append("a reference that moves does work")
+            missing.append("a moving reference does work")
         if not missing:
-            why = "the loop is passive: stable against any passive surroundings"
+            why = "the loop is passive: stable in contact with any passive environment"
             return Condition("Coriolis terms kept", True, 1.0, 1.0, PROVEN, why)
-        what = "Coriolis terms kept" if not kept else "premises of passivity"
+        what = "Coriolis terms kept" if not kept else "conditions of passivity"
         return Condition(what, False, 0.0, 1.0, RULE, "passivity is not proven: " + "; ".join(missing))
 
     __repr__ = as_call
@@ -162,7 +161,7 @@ class Impedance(Controller):
 
 
 def _rotations(task: Task, start: int = 0) -> list[slice]:
-    """Where the geometric orientations within a task have their components."""
+    """The component indices of geometric orientations within a task."""
     if isinstance(task, Orientation):
         return [slice(start, start + task.size)] if task.coordinates == "geometric" else []
     found = []
@@ -173,9 +172,9 @@ def _rotations(task: Task, start: int = 0) -> list[slice]:
 
 
 def modes(mobility: Array, D: Array, stiffness: Array) -> tuple[float, float]:
-    """(least damping ratio, largest frequency [rad/s]) of the modes of Λ ẍ + D ẋ + K x = 0.
+    """(smallest damping ratio, largest frequency [rad/s]) of the modes of Λ ẍ + D ẋ + K x = 0.
 
-    With U that makes Uᵀ Λ U = 1 and Uᵀ K U = diag(ω²), the ratio of a mode is (Uᵀ D U)_kk / (2 ω).
+    With U such that Uᵀ Λ U = 1 and Uᵀ K U = diag(ω²), the damping ratio of a mode is (Uᵀ D U)_kk / (2 ω).
     """
     root = np.sqrt(stiffness)
     squares, vectors = np.linalg.eigh(root[:, None] * mobility * root[None, :])
@@ -185,5 +184,5 @@ def modes(mobility: Array, D: Array, stiffness: Array) -> tuple[float, float]:
 
 
 def _any(x: Array) -> bool:
-    """Whether something is there: a goal at rest is plain zeros, in a trace too."""
+    """Whether any entry is nonzero or symbolic."""
     return x.dtype == object or bool(np.any(x))

@@ -1,4 +1,4 @@
-"""What every controller is: a plain function of what it knows of the robot, of time, and of the robot's state.
+"""The controller interface: a plain function of robot model, time and state.
 
 A law is called as ``law(robot, t, q, v)``; the robot passed is the model the law computes with. `simulate` and `rollouts` pass
 the simulated robot. ``law.knowing(model)`` computes with another model, whatever robot is passed, to study model errors.
@@ -26,13 +26,13 @@ Array = npt.NDArray[Any]
 
 
 class Controller(ABC):
-    """τ = law(robot, t, q, v), written for one state without branching on it, so that it can be compiled."""
+    """A control law τ = law(robot, t, q, v), written for one state without branching, so that it can be compiled."""
 
     traceable = True
 
     @property
     def measures(self) -> Mapping[str, int]:
-        """What it wants to be told beside (t, q, v): names of further arguments, and how many numbers each has."""
+        """Names and sizes of measurements that the law takes beyond (t, q, v)."""
         return {}
 
     @abstractmethod
@@ -40,7 +40,7 @@ class Controller(ABC):
         """The torques (n)."""
 
     def knowing(self, model: Robot) -> Knowing:
-        """The same law computing with this model, whatever robot it is handed.
+        """The same law with a fixed model, whichever robot is passed.
 
         >>> import dynamis as dy
         >>> plant = dy.load("planar_2r_melchiorri")
@@ -52,16 +52,16 @@ class Controller(ABC):
         return Knowing(self, model)
 
     def on(self, model: Robot) -> OnModel:
-        """The same law computing with this model, as a function of (t, q, v)."""
+        """The same law with a fixed model, as a function of (t, q, v)."""
         return OnModel(self, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
-        """What is known about the stability of this law on this robot; ``rate`` is that of its samples, in Hz."""
+        """Check the stability conditions of this law on this robot; ``rate`` is the sampling rate in Hz."""
         return Stability(type(self).__name__, ())
 
 
 class Knowing(Controller):
-    """A law together with the model it computes with."""
+    """A law with a fixed model."""
 
     def __init__(self, law: Controller, model: Robot) -> None:
         self.law, self.model = law, traceable_twin(model)
@@ -100,7 +100,7 @@ class OnModel:
 
 
 class DynamicController(DynamicLaw):
-    """A controller with states of its own (…, size): an estimate, an integral, an observer."""
+    """A controller with internal states (…, size): parameter estimates, integral action, observers."""
 
     traceable = True
 
@@ -110,16 +110,16 @@ class DynamicController(DynamicLaw):
         return {}
 
     def knowing(self, model: Robot) -> KnowingDynamic:
-        """The same law computing with this model, whatever robot it is handed."""
+        """The same law with a fixed model, whichever robot is passed."""
         return KnowingDynamic(self, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
-        """What is known about the stability of this law on this robot."""
+        """Check the stability conditions of this law on this robot."""
         return Stability(type(self).__name__, ())
 
 
 class KnowingDynamic(DynamicController):
-    """A law with states together with the model it computes with."""
+    """A dynamic law with a fixed model."""
 
     def __init__(self, law: DynamicController, model: Robot) -> None:
         self.law, self.model, self.size = law, traceable_twin(model), law.size
@@ -151,9 +151,9 @@ class KnowingDynamic(DynamicController):
 
 
 def check_knowing(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:
-    """What is known about a law that computes with this model on this robot.
+    """Check the stability conditions of a law with this model on this robot.
 
-    Laws whose `check` takes the model are asked so. The theorems of the others are for the robot's own model.
+    For laws whose `check` accepts no model, the theorems hold for the exact model only.
     """
     check_same_joints(model, robot)
     if fingerprint(model.model) == fingerprint(robot.model):
@@ -161,29 +161,30 @@ def check_knowing(law: Controller | DynamicController, robot: Robot, model: Robo
     if "model" in inspect.signature(law.check).parameters:
         asked: Any = law.check
         return asked(robot, rate=rate, model=model)
-    why = "the law computes with another model than the robot's own, for which its theorem is: these are rules of thumb"
+    why = "the theorem requires the exact model, but the law uses another: its conditions are rules of thumb"
     return as_rules(law.check(robot, rate=rate), why)
 
 
 def traceable_twin(model: Robot) -> Robot:
-    """The same robot, which computes with symbols in the way that costs least: they are those of a law being compiled."""
+    """The same robot, with the algorithms that are cheapest when traced."""
     if not isinstance(model, Robot):
-        raise InputError(f"a controller computes with a robot, such as dynamis.load('ur5e'), got {type(model).__name__}")
+        raise InputError(f"the model of a controller must be a robot, such as dynamis.load('ur5e'), got {type(model).__name__}")
     return Robot(model.description, _tracing=True)
 
 
 def check_same_joints(model: Robot, robot: Robot) -> None:
-    """Refuse a model of a robot with other joints."""
+    """Reject a model with other joints."""
     if model.n != robot.n or model.nq != robot.nq:
         raise InputError(
-            f"the controller knows {printable(model.name)} with {model.n} joints, and is to control "
-            f"{printable(robot.name)} with {robot.n}: give it a model of the same arm"
+            f"the controller has a model of {printable(model.name)} with {model.n} joints, but the robot "
+            f"{printable(robot.name)} has {robot.n}: give a model of the same arm"
         )
 
 
 def check_plain_joints(robot: Robot) -> None:
-    """Refuse robots whose positions are no plain numbers: q_d − q would mean nothing."""
+    """Reject robots with spherical or free joints, for which q_d − q is not defined."""
     if robot.nq != robot.n:
         raise InputError(
-            f"robot {printable(robot.name)} has a spherical or free joint; this controller takes joints with one number each"
+            f"robot {printable(robot.name)} has a spherical or free joint; this controller requires joints with one "
+            f"coordinate each"
         )

@@ -1,7 +1,7 @@
-"""The momentum observer: external torques without accelerations, from what the generalised momentum should have been.
+"""The momentum observer: external torques from the generalised momentum, without accelerations.
 
 p = M v obeys ṗ = τ + Cᵀ v − g − friction + τ_ext. The residual r = K (p − ∫ (τ + Cᵀ v − g − friction + r) dt) then obeys ṙ
-= K (τ_ext − r): it is τ_ext, seen through a filter with the time constant 1/K at each joint [De Luca & Mattone 2003],
+= K (τ_ext − r): it is τ_ext, low-pass filtered with the time constant 1/K at each joint [De Luca & Mattone 2003],
 [Haddadin et al. 2017].
 """
 
@@ -28,9 +28,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MomentumObserver(DynamicController):
-    """A law, watched: its torques, and beside them an estimate r of the torques from outside, with bandwidth K [rad/s].
+    """A control law with an observer: its torques, and an estimate r of the external torques with bandwidth K [rad/s].
 
-    The states are those of the ``inner`` law, if it has some, then the integral (n).
+    The states are those of the ``inner`` law, if any, then the integral (n).
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -50,9 +50,11 @@ class MomentumObserver(DynamicController):
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, Controller | DynamicController):
-            raise InputError(f"an observer watches a controller of dynamis.control, got {type(self.inner).__name__}")
+            raise InputError(
+                f"the inner law of an observer must be a controller of dynamis.control, got {type(self.inner).__name__}"
+            )
         if isinstance(self.joints, bool) or not isinstance(self.joints, int) or self.joints < 1:
-            raise InputError(f"joints= is how many the robot has, robot.n, got {self.joints!r}")
+            raise InputError(f"joints= must be the number of joints, robot.n, got {self.joints!r}")
         object.__setattr__(self, "bandwidth", gain(self.bandwidth, "bandwidth", self.joints))
 
     @property
@@ -65,11 +67,11 @@ class MomentumObserver(DynamicController):
 
     @property
     def own(self) -> int:
-        """How many states the inner law has."""
+        """The number of states of the inner law."""
         return self.inner.size if isinstance(self.inner, DynamicController) else 0
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
-        """The inner law's, and p: the residual is zero at first."""
+        """The initial states of the inner law, then p, so that the residual starts at zero."""
         momentum = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
         before = [self.inner.start(robot, q, v)] if isinstance(self.inner, DynamicController) else []
         return np.concatenate([*before, momentum], axis=-1)
@@ -87,7 +89,7 @@ class MomentumObserver(DynamicController):
         return np.concatenate([self.inner.rates(robot, t, q, v, x[: self.own], *measured), integral])
 
     def residual(self, robot: Robot, q: Any, v: Any, x: Any) -> Array:
-        """r (…, n), the estimate of the torques from outside, from the law's states (…, size)."""
+        """r (…, n), the estimate of the external torques, from the states of the law (…, size)."""
         if np.ndim(q) == 1:
             p = robot.mass_matrix(q) @ np.asarray(v)
         else:
@@ -95,11 +97,11 @@ class MomentumObserver(DynamicController):
         return np.asarray(self.bandwidth * (p - np.asarray(x)[..., self.own :]))
 
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
-        """``model`` is what the law and its observer compute with, where that is not the robot itself."""
+        """Check stability; ``model`` is the model of law and observer, if different from the robot."""
         inner = check_knowing(self.inner, robot, robot if model is None else model, rate)
-        own = positive("least observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
+        own = positive("smallest observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
         lag = 1e3 / float(np.min(self.bandwidth))
-        late = f"r is τ_ext through a filter of {lag:.3g} ms; an error of the model shows as a torque"
+        late = f"r is τ_ext filtered with a time constant of {lag:.3g} ms; model errors appear as external torques"
         often = sampled_often_enough(rate, float(np.max(self.bandwidth)))
         return Stability(f"momentum observer on {inner.law}", (*inner.conditions, own, *often), (*inner.notes, late))
 
@@ -108,6 +110,6 @@ class MomentumObserver(DynamicController):
 
 
 def momentum_rate(robot: Robot, q: Array, v: Array, slip: float) -> Array:
-    """Cᵀ v − g − friction − springs: ṗ but for the torques of motors and of the world."""
+    """Cᵀ v − g − friction − springs: ṗ without motor and external torques."""
     friction = robot.model.viscous * np.asarray(v) + dry_feedforward(robot, v, slip)
     return np.asarray(robot.coriolis_transpose_product(q, v) - robot.gravity(q) - friction - springs(robot, q))

@@ -1,4 +1,4 @@
-"""Operational-space control: computed torque for a task, with damping beside it that the task does not feel.
+"""Operational-space control: computed torque for a task, with damping in its null space.
 
 τ = Jᵀ Λ (ẍ_d + k_d ė + k_p e − J̇ v) + C v + g + Nᵀ M (ω_0² (q_0 − q) − 2 ω_0 v) [Khatib 1987], [Siciliano 2009, §8.6.3].
 """
@@ -26,10 +26,10 @@ WORST_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it forces grow out of proporti
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperationalSpace(Controller):
-    """ë + k_d ė + k_p e = 0 in the task, where the model is right; what the task leaves free rests, at a ``posture`` if given.
+    """Operational-space control: ë + k_d ė + k_p e = 0 in the task for an exact model.
 
-    ``null`` ω_0 [rad/s] is the bandwidth of that rest. ``singular`` is the damping λ of (J M⁻¹ Jᵀ + λ² 1)⁻¹ near
-    singularities.
+    Null-space motion is damped with the bandwidth ``null`` ω_0 [rad/s], towards a ``posture`` if given. ``singular`` is the
+    damping λ of (J M⁻¹ Jᵀ + λ² 1)⁻¹ near singularities.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -61,7 +61,7 @@ class OperationalSpace(Controller):
         reference: Any, task: Task | None = None, *, bandwidth: Any, damping: Any = 1.0, posture: Any = None,
         null: float = 2.0, singular: float = 0.0,
     ) -> OperationalSpace:  # fmt: skip
-        """With gains from the bandwidth ω [rad/s] and the damping ratio ζ of the task."""
+        """Create the law with task gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
         return OperationalSpace(reference, *gains(bandwidth, damping), task or Position(), posture, null, singular)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
@@ -72,16 +72,16 @@ class OperationalSpace(Controller):
         return np.asarray(now.instant.J.T @ F + now.instant.n + beside)
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """At a configuration q (neutral unless given) and, for redundant arms, with what happens beside the task."""
+        """Check stability at a configuration q (default: neutral), including the null-space motion of redundant arms."""
         conditions = [
-            positive("least k_p", float(np.min(self.kp)), "e → 0 exponentially where the model is right"),
-            positive("least k_d", float(np.min(self.kd)), "likewise"),
+            positive("smallest k_p", float(np.min(self.kp)), "e → 0 exponentially for an exact model"),
+            positive("smallest k_d", float(np.min(self.kd)), "likewise"),
             well_conditioned(robot, self.task, q),
         ]
         if self.task.size < robot.n:
-            why = "what the task leaves free is damped; without it the arm may drift inside"
-            conditions.append(positive("ω_0 beside the task", float(self.null), why))
-        note = "away from singularities only; λ > 0 keeps torques finite there, and gives up exactness"
+            why = "null-space motion is damped; otherwise it may drift"
+            conditions.append(positive("null-space bandwidth ω_0", float(self.null), why))
+        note = "valid away from singularities; λ > 0 keeps torques finite there, at the expense of accuracy"
         bandwidth = float(np.sqrt(np.max(self.kp)))
         return Stability("operational space", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
 
@@ -90,7 +90,7 @@ class OperationalSpace(Controller):
 
 
 def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
-    """That the task can be moved in every direction at a configuration."""
+    """The condition that the task is nonsingular at a configuration."""
     at = robot.neutral() if q is None else np.asarray(q, dtype=float)
     J, M = task.jacobian(robot, at), robot.mass_matrix(at)
     # in units in which the task's own components weigh alike
@@ -98,5 +98,5 @@ def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
     size = np.sqrt(np.maximum(np.diagonal(mobility), 1e-300))
     least, most = np.linalg.eigvalsh(mobility / np.outer(size, size))[[0, -1]]
     share = float(max(least, 0.0) / most)
-    return Condition("least over largest mobility at q", share > 1.0 / WORST_CONDITION, share, 1.0 / WORST_CONDITION, SEARCHED,
-                     "every direction of the task can be moved there")  # fmt: skip
+    return Condition("smallest over largest mobility at q", share > 1.0 / WORST_CONDITION, share, 1.0 / WORST_CONDITION,
+                     SEARCHED, "the task is nonsingular there")  # fmt: skip

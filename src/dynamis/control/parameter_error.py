@@ -1,4 +1,4 @@
-"""A robot that is not quite the one in the file: every mass, centre of mass and inertia off by a few per cent."""
+"""Random perturbation of the inertial parameters of a robot."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dynamis.robot import Robot
 def perturbed(robot: Robot, share: float = 0.05, seed: int = 0) -> Robot:
     """The robot with mass, centre of mass (each coordinate) and inertia tensor of every link scaled by 1 ± ``share`` at random.
 
-    Uniform between the ends, and the same for the same seed. A tensor is scaled as a whole, so that a real body still has it.
-    Friction and rotors are scaled likewise.
+    Uniformly distributed, reproducible by the seed. Inertia tensors are scaled as a whole, which keeps them physically
+    consistent. Friction and rotors are scaled likewise.
 
     >>> import dynamis as dy
     >>> arm = dy.load("ur5e")

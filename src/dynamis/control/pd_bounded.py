@@ -1,13 +1,13 @@
-"""PD whose gain follows on-line bounds of what it has to overcome, computed from the structural properties of the arm.
+"""PD control with gains from on-line bounds of the dynamics, computed from the structural properties of the arm.
 
 With e = q_d − q, v_r = v_d + λ e and s = v_r − v, in joints scaled by w = √(largest M_kk) (`structure`):
 
     τ = ĝ(q) + W (k + ρ / (‖s'‖ + ε)) s',   ρ = (1 + m) (μ' ‖a_r'‖ + v_b' ‖v'‖ ‖v_r'‖ + δ g' + d' ‖v_r'‖ + f')
 
-It is a PD law: s is ė + λ e. Of the model only gravity is computed; inertia, Coriolis and friction are overcome because ρ
-exceeds them by the margin m. With V = ½ sᵀ M s, whose rate is −s'ᵀ(k + ρ/(‖s'‖ + ε)) s' and the overcome terms, V falls
-wherever ‖s'‖ > ε / m [Slotine & Li 1991, §9], [Melchiorri, slides 44 to 53]. Where a torque limit cuts τ, the promise ends:
-`check` says how much is needed.
+It is a PD law: s is ė + λ e. Only gravity is taken from the model; inertia, Coriolis and friction are dominated because ρ
+exceeds them by the margin m. With V = ½ sᵀ M s, whose rate is −s'ᵀ(k + ρ/(‖s'‖ + ε)) s' and the dominated terms, V decreases
+wherever ‖s'‖ > ε / m [Slotine & Li 1991, §9], [Melchiorri, slides 44 to 53]. The result does not hold where τ
+saturates: `check` reports the required torque.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ TINY = 1e-12  # under the root: a length has no slope at zero
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PDBounded(Controller):
-    """A PD law with gains from ``bounds``, and a stated ``margin`` m over what they say.
+    """A PD law with gains from ``bounds``, with a relative ``margin`` m.
 
-    ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the layer in which the gain levels off [√J],
-    ``unknown`` δ the share of gravity that the model does not know. ``limits`` (n) cut the torques; the robot's own unless
-    given, infinite for none. ``constants`` are the "proven" bounds, or those "found" by search, which are smaller.
+    ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the boundary layer [√J],
+    ``unknown`` δ the relative error of gravity. ``limits`` (n) saturate the torques (default: those of the robot; infinite for
+    none). ``constants`` are the "proven" bounds, or the smaller ones "found" by search.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -64,10 +64,10 @@ class PDBounded(Controller):
 
     def __post_init__(self) -> None:
         if self.constants not in ("proven", "found"):
-            raise InputError(f"constants={self.constants!r} is not known; choose 'proven' or 'found'")
+            raise InputError(f"constants={self.constants!r} is unknown; choose 'proven' or 'found'")
         for name in ("bandwidth", "settling", "width", "margin"):
             if gain(getattr(self, name), name).ndim:
-                raise InputError(f"{name} is one number for the whole arm")
+                raise InputError(f"{name} must be one number for the whole arm")
         object.__setattr__(self, "_at", reference_of(self.reference))
 
     @staticmethod
@@ -75,7 +75,7 @@ class PDBounded(Controller):
         robot: Robot, reference: Any, *, bandwidth: float, width: float = 0.2, margin: float = 0.5, unknown: float = 0.05,
         limits: Any = None, constants: str = "proven", seconds: float = 4.0,
     ) -> PDBounded:  # fmt: skip
-        """With the bounds of this robot, whose search may take so many seconds; k = λ."""
+        """Create the law with the bounds of this robot, searched for at most ``seconds``; k = λ."""
         bounds = scaled_bounds(robot, seconds=seconds)
         w, model = bounds.scale, robot.model
         viscous = float(np.abs(model.viscous / (w * w)).max(initial=0.0))
@@ -86,7 +86,7 @@ class PDBounded(Controller):
         )  # fmt: skip
 
     def constant(self, name: str) -> float:
-        """One of the bounds, "inertia", "coriolis" or "gravity", as it is used."""
+        """One of the bounds "inertia", "coriolis" or "gravity", proven or found as selected."""
         bound = getattr(self.bounds, name)
         return float(bound.safe if self.constants == "proven" else bound.value)
 
@@ -108,10 +108,10 @@ class PDBounded(Controller):
         return np.array([_cut(x, float(limit)) for x, limit in zip(tau, limits, strict=True)])
 
     def ultimate_error(self) -> Array:
-        """|e_k| (n) that is left at most once V has fallen: ‖s'‖ ≤ √(μ'/λ') ε/m on the way out of V = const., over λ w_k.
+        """The ultimate bound of |e_k| (n): ‖s'‖ ≤ √(μ'/λ') ε/m, divided by λ w_k.
 
         μ' and λ' are the extreme eigenvalues of M': the proven ones, or with "found" constants those found by search. Infinite
-        where λ' could not be proven to be above zero in the time.
+        if λ' > 0 was not proven in the time limit.
         """
         proven, most, least = self.constants == "proven", self.bounds.inertia, self.bounds.least
         over, under = (most.safe, least.safe) if proven else (most.value, least.value)
@@ -119,7 +119,7 @@ class PDBounded(Controller):
         return np.asarray(reach * self.width / self.margin / (self.bandwidth * self.bounds.scale))
 
     def check(self, robot: Robot, *, rate: float | None = None, speed: float = 1.0, acceleration: float = 2.0) -> Stability:
-        """With torques for a reference of this speed [rad/s] and acceleration [rad/s²] of each joint."""
+        """Check stability, with torques for a reference of this speed [rad/s] and acceleration [rad/s²] of each joint."""
         w = self.bounds.scale
         lengths = (speed * np.linalg.norm(w), speed * np.linalg.norm(w), acceleration * np.linalg.norm(w))
         rho = (1.0 + self.margin) * self.overcome(*lengths)
@@ -129,39 +129,41 @@ class PDBounded(Controller):
         worst = int(np.argmin(limits / needed))
         sure = self.constants == "proven" or self.bounds.certified
         conditions = (
-            positive("margin m over the bounds", self.margin, "V falls wherever ‖s'‖ > ε/m"),
-            Condition("constants used over those found", sure or self.margin > 0.0,
+            positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
+            Condition("constants used relative to those found", sure or self.margin > 0.0,
                       (1.0 + self.margin) * self.constant("coriolis"), self.bounds.coriolis.value,
-                      PROVEN if sure else SEARCHED, "what is overcome is not underestimated"),
+                      PROVEN if sure else SEARCHED, "the dynamics are not underestimated"),
             *self._holding(robot, weight, limits),
             Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
                       float(limits[worst]), float(needed[worst]), RULE,
-                      f"not cut at {speed:g} rad/s and {acceleration:g} rad/s²; where it is, the promise ends"),
+                      f"no saturation at {speed:g} rad/s and {acceleration:g} rad/s²; with saturation the result does not "
+                      f"hold"),
         )  # fmt: skip
         stiffest = self.settling + rho / self.width
         notes = (
             self._promise(),
-            "the bounds are those of the robot it was designed for: the margin must cover what the real arm exceeds them by",
+            "the bounds are those of the design model: the margin must cover deviations of the real arm",
         )
         return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
 
     def _holding(self, robot: Robot, weight: Array, limits: Array) -> tuple[Condition, ...]:
-        """That the limits carry the arm's weight everywhere: proven by the bound of gravity, or searched."""
+        """The condition that the torque limits exceed gravity everywhere: proven by the gravity bound, or searched."""
         if not np.isfinite(limits).any():
             return ()
         k = int(np.argmin(limits / np.maximum(weight, 1e-300)))
         holds, surely = bool(limits[k] >= weight[k]), bool((limits >= self.bounds.scale * self.bounds.gravity.safe).all())
         basis = PROVEN if surely or not holds else SEARCHED
-        return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest weight [N m]", holds, float(limits[k]),
-                          float(weight[k]), basis, "the arm can be held at rest in every configuration"),)  # fmt: skip
+        return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest gravity torque [N m]", holds,
+                          float(limits[k]), float(weight[k]), basis,
+                          "the arm can be held at rest in every configuration"),)  # fmt: skip
 
     def _promise(self) -> str:
         end = float(self.ultimate_error().max())
         if not np.isfinite(end):
-            return "no last error is promised: λ' was not proven to be above zero in the time, give seconds=… more"
-        sure = "proven" if self.constants == "proven" else "by searched, not proven, constants"
-        uncut = ", while no torque is cut" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
-        return f"errors end below {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
+            return "no ultimate bound: λ' > 0 was not proven in the time limit, increase seconds=…"
+        sure = "proven" if self.constants == "proven" else "constants searched, not proven"
+        uncut = ", without torque saturation" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
+        return f"ultimate bound of the error {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -1,4 +1,4 @@
-"""PD with gravity compensation: a spring and a damper at each joint, and the weight carried.
+"""PD control with gravity compensation.
 
 τ = ĝ + K_p (q_d − q) + K_d (v_d − v), with ĝ = g(q) or g(q_d) [Takegaki & Arimoto 1981], [Siciliano 2009, §8.5.1].
 """
@@ -27,10 +27,10 @@ LOOKED_AT = 512  # configurations
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PDGravity(Controller):
-    """A spring of ``stiffness`` K_p and a damper of ``damping`` K_d at each joint, and the weight.
+    """Joint PD with gains ``stiffness`` K_p and ``damping`` K_d, and gravity compensation.
 
-    ``gravity`` is that of "here", g(q), or of the "goal", g(q_d), which needs springs stiffer than gravity can turn over. The
-    joints' own springs, where the robot has some, are carried too.
+    ``gravity`` is evaluated "here", g(q), or at the "goal", g(q_d), which requires K_p above the gravity gradient. Joint
+    springs of the robot are compensated too.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -48,14 +48,14 @@ class PDGravity(Controller):
 
     def __post_init__(self) -> None:
         if self.gravity not in ("here", "goal"):
-            raise InputError(f"gravity={self.gravity!r} is not known; choose 'here' for g(q), or 'goal' for g(q_d)")
+            raise InputError(f"gravity={self.gravity!r} is unknown; choose 'here' for g(q), or 'goal' for g(q_d)")
         object.__setattr__(self, "stiffness", gain(self.stiffness, "stiffness"))
         object.__setattr__(self, "damping", gain(self.damping, "damping"))
         object.__setattr__(self, "_at", reference_of(self.reference))
 
     @staticmethod
     def designed(robot: Robot, reference: Any, *, bandwidth: Any, damping: Any = 1.0, gravity: str = "here") -> PDGravity:
-        """With gains from the bandwidth ω [rad/s] and damping ratio ζ, for the inertia that each joint sees at most."""
+        """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
         return PDGravity(reference, *pd_gains(robot, bandwidth, damping), gravity)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
@@ -66,45 +66,45 @@ class PDGravity(Controller):
         return carried + springs(robot, q) + self.stiffness * (q_d - q) + self.damping * (v_d - np.asarray(v))
 
     def check(self, robot: Robot, *, rate: float | None = None, error: float = 0.0) -> Stability:
-        """For a goal at rest. ``error`` is the share of gravity that is not known, such as 0.05.
+        """Check stability for a constant goal. ``error`` is the relative error of gravity, such as 0.05.
 
-        Dry friction and unknown gravity leave an error at rest, which a note states for each joint.
+        Dry friction and gravity errors cause a steady-state error, which a note gives for each joint.
         """
         kp = float(gain(self.stiffness, "stiffness", robot.n).min())
         kd = float(gain(self.damping, "damping", robot.n).min())
         unknown = 1.0 if self.gravity == "goal" else float(error)
         conditions = [
-            positive("least stiffness K_p", kp, "what is known of the energy is least at the goal"),
-            positive("least damping K_d", kd, "energy leaves until the robot rests"),
+            positive("smallest stiffness K_p", kp, "the Lyapunov function has its minimum at the goal"),
+            positive("smallest damping K_d", kd, "energy is dissipated until the robot is at rest"),
         ]
         if unknown:
             slope = gravity_slope(robot, np.sqrt(gain(self.stiffness, "stiffness", robot.n)))
-            what = "K_p over the slope of gravity" if unknown == 1.0 else f"K_p over {unknown:g} of the slope of gravity"
-            conditions.append(outweighs(what, slope, unknown, "there is one equilibrium, and it attracts [Tomei 1991]"))
+            what = "K_p over the gravity gradient" if unknown == 1.0 else f"K_p over {unknown:g} of the gravity gradient"
+            conditions.append(outweighs(what, slope, unknown, "the equilibrium is unique and globally attractive [Tomei 1991]"))
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
-        moving = "a moving reference is followed with an error that grows with its acceleration"
+        moving = "the tracking error grows with the acceleration of the reference"
         notes = (*self._at_rest(robot, float(error)), moving)
         return Stability("PD + gravity", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
 
     def _at_rest(self, robot: Robot, error: float) -> tuple[str, ...]:
-        """What is promised of a goal, in words."""
+        """Message on convergence to a constant goal."""
         dry, left = dry_friction(robot), self.error_at_rest(robot, error)
         if not left.any():
-            return ("a goal is reached from everywhere",)
-        stuck = "dry friction holds the arm where |K_p e| < F_s" if dry.any() else ""
+            return ("if all conditions hold, the goal is globally asymptotically stable",)
+        stuck = "dry friction holds the arm for |K_p e| < F_s" if dry.any() else ""
         off = f"{error:g} of gravity moves the equilibrium by δg/K_p (g by search)" if error else ""
         each = ", ".join(
             f"{name} {x:.3g} {'rad' if c.revolute else 'm'}"
             for name, c, x in zip(robot.coordinate_names, robot.model.coordinates, left, strict=True)
         )
         why = " and ".join(x for x in (stuck, off) if x)
-        return (f"the arm comes to rest near the goal, not at it: {why}", f"it rests within {each}")
+        return (f"the arm comes to rest near the goal: {why}", f"steady-state error up to {each}")
 
     def error_at_rest(self, robot: Robot, error: float = 0.0) -> Array:
-        """|e_k| (n) at which the arm may rest: (F_s + δ |g|)/K_p, with ``error`` δ the share of gravity that is not known.
+        """The largest steady-state error |e_k| (n): (F_s + δ |g|)/K_p, with ``error`` δ the relative error of gravity.
 
-        The largest |g_k| are those found among many configurations. With the gravity of the goal, which does not follow the
-        arm, it is more by 1/(1 − α), where α is the slope of gravity over K_p; infinite where that is not below one.
+        The largest |g_k| are those found over sampled configurations. With gravity at the goal it is larger by 1/(1 − α), where
+        α is the gravity gradient over K_p; infinite for α ≥ 1.
         """
         kp = gain(self.stiffness, "stiffness", robot.n)
         held = dry_friction(robot)
@@ -121,13 +121,13 @@ class PDGravity(Controller):
 
 
 def largest_gravity(robot: Robot) -> Array:
-    """The largest |g_k| (n) that was found among many configurations within the limits."""
+    """The largest |g_k| (n) found over sampled configurations within the limits."""
     q = np.vstack([robot.neutral()[None], robot.random(0, LOOKED_AT)])
     return np.asarray(np.abs(robot.gravity(q)).max(axis=0))
 
 
 def springs(robot: Robot, q: Array) -> Array:
-    """The torques that hold the joints' own springs (…, n); zero for most robots, and where a coordinate is no number of q."""
+    """The torques that compensate the joint springs (…, n); zero for joints without springs or with quaternions."""
     model = robot.model
     if not np.any(model.stiffness):
         return np.zeros(robot.n)

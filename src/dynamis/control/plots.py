@@ -1,4 +1,4 @@
-"""A controller's trial as a picture: motion on its reference, errors against their bound, torques against their limits."""
+"""Plots of a controller trial: motion and reference, errors and bounds, torques and limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
-    """Four panels: positions with their reference, errors, torques, and how much of limits and bounds was used."""
+    """Plot four panels: positions and reference, errors, torques, and utilisation of bounds and limits."""
     figure = new_figure(11.5, 7.6)
     axes = figure.subplots(2, 2)
     colours = shades(len(trial.tracking.names))
@@ -44,7 +44,7 @@ def _positions(ax: Any, trial: Trial, colours: Array) -> None:
     for k, name in enumerate(track.names):
         ax.plot(track.t, track.reference[:, k], color=colours[k], linewidth=4.0, alpha=0.25, solid_capstyle="round")
         ax.plot(track.t, done[:, k], color=colours[k], linewidth=1.5, label=name)
-    heading(ax, "motion (thin) on its reference (broad)")
+    heading(ax, "motion (thin) and reference (wide)")
     ax.set_ylabel(_unit(trial))
     if track.names != trial.motion.robot.coordinate_names:
         ax.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", labelcolor=INK)
@@ -56,7 +56,7 @@ def _errors(ax: Any, trial: Trial, colours: Array) -> None:
     for k in range(len(track.names)):
         ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
-    heading(ax, "error: reference less motion")
+    heading(ax, "error: reference − motion")
     ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(trial.units), reverse=True)))
 
 
@@ -70,7 +70,7 @@ def _torques(ax: Any, trial: Trial, colours: Array) -> None:
 
 
 def _shares(ax: Any, trial: Trial, colours: Array, joint_colours: Array) -> None:
-    """How much of what is allowed was used: of the bound on errors, of the torque limits; without either, the rms errors."""
+    """Utilisation of error bounds and torque limits; without either, the RMS errors."""
     track, motion = trial.tracking, trial.motion
     rows: list[tuple[str, float, Any, str]] = []
     if trial.bound is not None:
@@ -87,16 +87,16 @@ def _shares(ax: Any, trial: Trial, colours: Array, joint_colours: Array) -> None
     ]
     if not rows:
         rows = [(name, float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, track.rms, strict=True))]
-        heading(ax, "root mean square of the errors")
+        heading(ax, "RMS error")
         _bars(ax, rows, f"{{:.2g}} {trial.units[0]}", None)
         return
-    heading(ax, "how much was used of what is allowed")
+    heading(ax, "utilisation of bounds and limits")
     _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.2g} %", 100.0)
     parts = [
-        *(["errors of their bound"] if trial.bound is not None else []),
-        *(["peak torques of their limit"] if finite.any() else []),
+        *(["errors / bounds"] if trial.bound is not None else []),
+        *(["peak torques / limits"] if finite.any() else []),
     ]
-    ax.set_xlabel("% of it: " + ", ".join(parts), color=INK)
+    ax.set_xlabel("%: " + ", ".join(parts), color=INK)
 
 
 def _bars(ax: Any, rows: list[tuple[str, float, Any, str]], text: str, limit: float | None) -> None:

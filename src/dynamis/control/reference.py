@@ -1,4 +1,4 @@
-"""Where the robot is to be: a goal, a motion, or a function of time, all as (q, v, a) at a time."""
+"""References: a constant goal, a motion, or a function of time, all as (q, v, a) at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Reference = Callable[[Any], tuple[Array, Array, Array]]
 
 
 def reference_of(given: Any, name: str = "the reference") -> Reference:
-    """(value, rate, second rate) at a time, from numbers (a goal), an object with ``at(t)``, or a function of t.
+    """(value, first and second derivative) at a time, from numbers (a goal), an object with ``at(t)``, or a function of t.
 
     >>> reference_of([0.1, 0.2])(3.0)
     (array([0.1, 0.2]), array([0., 0.]), array([0., 0.]))
@@ -30,15 +30,15 @@ def reference_of(given: Any, name: str = "the reference") -> Reference:
         goal = np.full((2, 2), np.nan)
     if goal.ndim != 1 or not np.isfinite(goal).all():
         raise InputError(
-            f"{name} must be a goal (finite numbers), a motion with at(t), or a function of t that gives (q, v, a); "
-            f"got {type(given).__name__}"
+            f"{name} must be a goal (finite numbers), a motion with at(t), or a function of t that returns (q, v, a); got "
+            f"{type(given).__name__}"
         )
     rest = np.zeros_like(goal)
     return lambda _t: (goal, rest, rest)
 
 
 def rests(given: Any) -> bool:
-    """Whether a reference is a goal at rest, and no motion or function of time."""
+    """Whether a reference is a constant goal."""
     return not callable(given) and not callable(getattr(given, "at", None))
 
 
@@ -46,11 +46,11 @@ def _checked(at: Callable[[Any], Any], name: str) -> Reference:
     def reference(t: Any) -> tuple[Array, Array, Array]:
         given = at(t)
         if not isinstance(given, tuple | list | np.ndarray) or len(given) != 3:
-            raise InputError(f"{name} must give (q, v, a) at a time: three vectors, got {type(given).__name__}")
+            raise InputError(f"{name} must return (q, v, a), three vectors, got {type(given).__name__}")
         q, v, a = (np.atleast_1d(np.asarray(x)) for x in given)
         if not q.shape == v.shape == a.shape or q.ndim != 1:
             raise InputError(
-                f"{name} gives q, v and a of shapes {q.shape}, {v.shape} and {a.shape}: they must be one vector each"
+                f"{name} returned q, v and a of shapes {q.shape}, {v.shape} and {a.shape}: each must be one vector"
             )
         return q, v, a
 
@@ -58,6 +58,6 @@ def _checked(at: Callable[[Any], Any], name: str) -> Reference:
 
 
 def check_length(values: Array, count: int, name: str) -> None:
-    """Refuse a reference for another number of joints."""
+    """Reject a reference for another number of joints."""
     if values.shape != (count,):
-        raise InputError(f"{name} holds {values.shape[-1] if values.ndim else 1} numbers, the robot needs {count}")
+        raise InputError(f"{name} holds {values.shape[-1] if values.ndim else 1} numbers, the robot requires {count}")

@@ -1,11 +1,11 @@
-"""Passivity-based adaptive control: the law learns the parameters it needs, and keeps the energy argument.
+"""Passivity-based adaptive control: on-line estimation of the parameters with a Lyapunov function.
 
 With e = q_d − q, v_r = v_d + Λ e, a_r = a_d + Λ ė and s = v_r − v:
 
     τ = Y(q, v, v_r, a_r) θ̂ + K_D s,   θ̂˙ = Γ Yᵀ s
 
-V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ has the rate −sᵀ (K_D + F) s: s → 0 and so e → 0, whatever θ̂ was at first; θ̂ stays bounded, and
-becomes true if the motion excites it [Slotine & Li 1987], [Siciliano 2009, §8.5.4].
+V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ has the rate −sᵀ (K_D + F) s: s → 0 and so e → 0 for any initial θ̂; θ̂ stays bounded, and
+converges to θ under persistent excitation [Slotine & Li 1987], [Siciliano 2009, §8.5.4].
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand tim
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlotineLi(DynamicController):
-    """``bandwidth`` Λ [1/s], ``damping`` K_D [N m s/rad], ``learning`` Γ (one number for each of the ``adapted`` parameters).
+    """Slotine–Li adaptive control.
 
-    The states are θ̂ − θ of the model: zero at the start.
+    ``bandwidth`` Λ [1/s], ``damping`` K_D [N m s/rad], ``learning`` Γ (one number per ``adapted`` parameter). The states are θ̂
+    minus θ of the model, initially zero.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -69,8 +70,8 @@ class SlotineLi(DynamicController):
         robot: Robot, reference: Any, *, bandwidth: float, adapt: Any = "base", learning: float = 2.0,
         duration: float | None = None, slip: float = 0.05,
     ) -> SlotineLi:  # fmt: skip
-        """Λ = ω; K_D = ω times the inertia that each joint sees at most; Γ such that each parameter, were it alone, would be
-        learnt with the rate ``learning`` [1/s] along the reference (its own duration unless given)."""
+        """Create the law with Λ = ω, K_D = ω times the largest inertia of each joint, and Γ such that each parameter alone
+        would adapt at the rate ``learning`` [1/s] along the reference (default: its own duration)."""
         damping = gain(bandwidth, "bandwidth") * inertia_seen(robot)
         adapted = adapted_parameters(robot, adapt)
         at = reference_of(reference)
@@ -111,31 +112,31 @@ class SlotineLi(DynamicController):
         return np.asarray(self.learning * (Y[:, list(self.adapted.columns)].T @ s))
 
     def lyapunov(self, plant: Robot, model: Robot, t: Any, q: Array, v: Array, x: Array) -> float:
-        """V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ [J] on a plant that the model differs from."""
+        """The Lyapunov function V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ [J] on a plant that differs from the model."""
         _, _, s = self.along(t, np.asarray(q), np.asarray(v))
         missed = np.asarray(x) + self.adapted.values(model) - self.adapted.values(plant)
         return float(0.5 * s @ plant.mass_matrix(q) @ s + 0.5 * missed @ (missed / np.maximum(self.learning, 1e-300)))
 
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
-        """``model`` is where learning starts, where that is not the robot itself: what it misses must be learnt."""
+        """Check stability; ``model`` is the initial model, if different from the robot: the difference must be adapted."""
         least = {name: float(np.min(getattr(self, name))) for name in ("bandwidth", "damping", "learning")}
         conditions = (
-            positive("least Λ", least["bandwidth"], "e decays where s is zero"),
+            positive("smallest Λ", least["bandwidth"], "e decays on s = 0"),
             self._falling(robot, least["damping"]),
-            positive("least Γ", least["learning"], "estimates follow −∂V; they stay bounded"),
+            positive("smallest Γ", least["learning"], "estimates follow −∂V and stay bounded"),
             *(() if model is None else (self._learnt(robot, model),)),
         )
-        end = "s → 0" if not dry_friction(robot).any() else "without dry friction s → 0, with it s ends near zero,"
+        end = "s → 0" if not dry_friction(robot).any() else "s → 0 without dry friction, s ends near zero with it,"
         notes = (
-            f"{end} for every constant θ, of which {self.size} are learnt; what is not learnt must be known",
-            "θ̂ becomes true only if the motion excites every parameter; noise makes unexcited ones drift",
+            f"{end} for every constant θ, of which {self.size} are adapted; the others must be known",
+            "θ̂ converges to θ only under persistent excitation; noise makes unexcited parameters drift",
         )
         lightest = np.diagonal(robot.mass_matrix(robot.random(0, 256)), axis1=1, axis2=2).min(axis=0)
         fastest = float((gain(self.damping, "damping", robot.n) / lightest).max())
         return Stability("Slotine–Li adaptive", (*conditions, *sampled_often_enough(rate, fastest)), notes)
 
     def _learnt(self, robot: Robot, model: Robot) -> Condition:
-        """That constant parameters of those learnt turn the model's torques into the robot's, at many random states."""
+        """The condition that some constant adapted parameters reproduce the robot's torques, at random states."""
         rng = np.random.default_rng(0)
         rows, missed, size = [], [], 0.0
         for q in robot.random(rng, LOOKED_AT):
@@ -147,16 +148,16 @@ class SlotineLi(DynamicController):
         A, b = np.concatenate(rows), np.concatenate(missed)
         left = float(np.abs(b - A @ np.linalg.lstsq(A, b, rcond=None)[0]).max()) / max(size, 1e-300)
         known = max(1.0 - left, 0.0)
-        return Condition("share of the torques that is known or learnt", left < UNLEARNT, known, 1.0 - UNLEARNT, SEARCHED,
-                         "what is neither is a disturbance: s does not go to zero, and estimates may drift")  # fmt: skip
+        return Condition("share of the torques that is modelled or adapted", left < UNLEARNT, known, 1.0 - UNLEARNT, SEARCHED,
+                         "the rest is a disturbance: s does not converge to zero, and estimates may drift")  # fmt: skip
 
     def _falling(self, robot: Robot, least: float) -> Condition:
-        """That V falls: a theorem for friction that is linear in known functions, which dry friction at rest is not."""
-        why, dry = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ falls by sᵀK_D s", float(dry_friction(robot).max(initial=0.0))
+        """The condition that V decreases: a theorem for friction linear in known functions, unlike dry friction at rest."""
+        why, dry = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ decreases by sᵀK_D s", float(dry_friction(robot).max(initial=0.0))
         if not dry:
-            return positive("least K_D", least, why)
-        why += f" beside dry friction; up to {dry:.3g} N m of that are smoothed below {self.slip:g} rad/s, and V may rise there"
-        return Condition("least K_D", least > 0.0, least, 0.0, SEARCHED, why)
+            return positive("smallest K_D", least, why)
+        why += f" with dry friction, of which up to {dry:.3g} N m is smoothed below {self.slip:g} rad/s, where V may increase"
+        return Condition("smallest K_D", least > 0.0, least, 0.0, SEARCHED, why)
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -1,9 +1,9 @@
 """The regressor of passivity-based control: Y(q, v, v_r, a_r) π = M a_r + C(q, v) v_r + g + friction along v_r.
 
 Velocities enter the equations of motion as a quadratic form h(v) = C(q, v) v. Its polarisation B(v, v_r) = ¼ (h(v + v_r) −
-h(v − v_r)) is bilinear and symmetric, and so is C(q, v) v_r with Christoffel's C: they are the same. Here every product of
-velocities in the recursion of `algorithms.regressor` is polarised where it stands, so that one pass suffices [Slotine & Li
-1987], [Niemeyer & Slotine 1991]. Of joints with quaternions the symbols are not symmetric: they are refused.
+h(v − v_r)) is bilinear and symmetric, as is C(q, v) v_r with the Christoffel form of C: both are equal. Here every product of
+velocities in the recursion of `algorithms.regressor` is polarised in place, so that one pass suffices [Slotine & Li
+1987], [Niemeyer & Slotine 1991]. Joints with quaternions have nonsymmetric coefficients and are rejected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known about the stability of a loop: conditions in words, with numbers, and how sure they are."""
+"""Stability reports: conditions with numerical values and the basis of each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RULE = "rule of thumb"  # neither necessary nor sufficient, but usual
 
 @dataclass(frozen=True, repr=False)
 class Condition:
-    """One condition: what must hold, whether it does, the number found and the one it is compared with.
+    """A stability condition: the quantity, whether the condition holds, the value found and the value needed.
 
-    ``basis`` is "proven", "searched" or "rule of thumb"; ``why`` says what follows from it, with its source.
+    ``basis`` is "proven", "searched" or "rule of thumb"; ``why`` states the consequence, with its source.
     """
 
     what: str
@@ -29,7 +29,7 @@ class Condition:
 
     @property
     def margin(self) -> float:
-        """How many times what is needed; infinite where nothing is."""
+        """Found over needed value; infinite if none is needed."""
         return self.found / self.needed if self.needed else float("inf")
 
     def __str__(self) -> str:
@@ -48,8 +48,8 @@ class Condition:
 class Stability:
     """The conditions under which a law is stable, checked on one robot.
 
-    ``stable`` says that no condition of a theorem fails; ``proven`` that all of them are proven; ``advice`` are the rules of
-    thumb that fail. ``notes`` say what the theorem promises, and what it does not.
+    ``stable`` states that no condition of a theorem fails; ``proven`` that all of them are proven; ``advice`` are the violated
+    rules of thumb. ``notes`` give the scope of the theorem.
     """
 
     law: str
@@ -62,7 +62,7 @@ class Stability:
 
     @property
     def proven(self) -> bool:
-        """Whether there is a theorem, every condition of which holds, and by proven numbers."""
+        """Whether there is a theorem, all conditions of which hold with proven values."""
         bases = {c.basis for c in self.conditions} - {RULE}
         return self.stable and bases == {PROVEN}
 
@@ -72,13 +72,13 @@ class Stability:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The conclusion in one sentence."""
         if not self.stable:
             return "a condition for stability fails"
-        broken = "; a rule of thumb is broken" if self.advice else ""
+        broken = "; a rule of thumb is violated" if self.advice else ""
         if all(c.basis == RULE for c in self.conditions):
-            return "nothing is proven: no theorem was checked" + broken
-        sure = "proven" if self.proven else "by searched, not proven, numbers"
+            return "not proven: no theorem was checked" + broken
+        sure = "proven" if self.proven else "values searched, not proven"
         return f"the conditions for stability hold ({sure})" + broken
 
     def as_dict(self) -> dict[str, Any]:
@@ -101,18 +101,18 @@ class Stability:
 
 
 def positive(what: str, least: float, why: str) -> Condition:
-    """That a gain is above zero."""
+    """The condition that a gain is positive."""
     return Condition(what, least > 0.0, least, 0.0, PROVEN, why)
 
 
 def as_rules(report: Stability, why: str) -> Stability:
-    """The same conditions where the theorem's premise is missing: those that hold are rules of thumb, and a note says why."""
+    """The same conditions as rules of thumb, with a note, where an assumption of the theorem is not met."""
     lowered = tuple(replace(c, basis=RULE) if c.holds else c for c in report.conditions)
     return replace(report, conditions=lowered, notes=(*report.notes, why))
 
 
 def outweighs(what: str, bound: Bound, factor: float, why: str) -> Condition:
-    """That so many times a largest value stays below one: proven if the value cannot reach it, else searched."""
+    """The condition that a factor times the largest value is below one: proven by the upper bound, else searched."""
     surely = factor * bound.safe < 1.0
     margin = 1.0 / max(factor * (bound.safe if surely else bound.value), 1e-300)
     return Condition(what, margin > 1.0, margin, 1.0, PROVEN if surely else SEARCHED, why)
@@ -122,9 +122,9 @@ SAMPLES_A_RADIAN = 10.0  # some 60 samples in the period of the bandwidth
 
 
 def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Condition, ...]:
-    """The usual rule for a law that was designed in continuous time: ten samples in 1/ω [Åström & Wittenmark 1997, §8.2]."""
+    """Rule for a law designed in continuous time: ten samples per 1/ω [Åström & Wittenmark 1997, §8.2]."""
     if rate is None:
         return ()
     needed = SAMPLES_A_RADIAN * bandwidth
-    why = "ten samples in 1/ω; a hold of one period takes ω/(2 rate) of phase"
+    why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
     return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why),)

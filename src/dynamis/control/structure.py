@@ -1,9 +1,9 @@
-"""Structural constants that controllers ask for: how steeply gravity changes, and bounds of M, C and g in scaled joints.
+"""Structural constants for controllers: the gravity gradient, and bounds of M, C and g in scaled joint coordinates.
 
-A wrist is a thousand times lighter than a shoulder, so that a bound of plain norms, which the shoulder sets, would shake
-the wrist. Joints are therefore measured in units of w_k = √(largest M_kk): with v' = W v and τ' = W⁻¹ τ every joint has an
-inertia of at most one, and no eigenvalue of M' = W⁻¹ M W⁻¹ exceeds n. The constants are found by sampling and, as far as
-the time goes, proven by branch and bound, as `structural_bounds` does it.
+Unscaled norms are dominated by the heavy proximal joints and would give excessive gains at the wrist. Joint coordinates are
+therefore scaled by w_k = √(largest M_kk): with v' = W v and τ' = W⁻¹ τ every joint has an inertia of at most one, and no
+eigenvalue of M' = W⁻¹ M W⁻¹ exceeds n. The constants are found by sampling and, within the time limit, proven by branch and
+bound, as in `structural_bounds`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _slopes: weakref.WeakKeyDictionary[Robot, dict[bytes, Bound]] = weakref.WeakKeyD
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScaledBounds:
-    """``least`` ≤ M' ≤ ``inertia``, ‖C'(x) y‖ ≤ ``coriolis`` ‖x‖ ‖y‖, ‖g'‖ ≤ ``gravity``; ``scale`` (n) is w."""
+    """Scaled bounds: ``least`` ≤ M' ≤ ``inertia``, ‖C'(x) y‖ ≤ ``coriolis`` ‖x‖ ‖y‖, ‖g'‖ ≤ ``gravity``; ``scale`` (n) is w."""
 
     scale: Array
     least: Bound
@@ -55,9 +55,10 @@ class ScaledBounds:
 
 
 def gravity_slope(robot: Robot, scale: Any = None, *, seconds: float = 2.0) -> Bound:
-    """α ≥ ‖∂g/∂q‖ over the joints' ranges: the largest sum of absolute values of a row of the Hessian of U.
+    """α ≥ ‖∂g/∂q‖∞ over the joint ranges: the largest absolute row sum of the Hessian of U.
 
-    With a ``scale`` s (n) it is that of S⁻¹ (∂g/∂q) S⁻¹: below one, springs s² are stiffer than gravity in every direction.
+    With a ``scale`` s (n) it is that of S⁻¹ (∂g/∂q) S⁻¹: below one, the stiffness s² exceeds the gravity gradient in every
+    direction.
 
     >>> import dynamis as dy
     >>> round(gravity_slope(dy.load("planar_2r_melchiorri")).value, 2)
@@ -75,14 +76,14 @@ def gravity_slope(robot: Robot, scale: Any = None, *, seconds: float = 2.0) -> B
 
 
 def scaled_bounds(robot: Robot, *, seconds: float = 4.0) -> ScaledBounds:
-    """The bounds of M, C and g in scaled joints; each search may take a quarter of the time."""
+    """The bounds of M, C and g in scaled joint coordinates; each search takes at most a quarter of the time."""
     search = _Search(robot, seconds / 4.0)
     terms, n = search.terms, robot.n
     diagonal = [terms.inertia[terms.places[k, k]] for k in range(n)]
     w = np.sqrt([search.largest("M_kk", "", constants.LargestSum(np.ones((1, 1))), [m], seconds=0.1).safe for m in diagonal])
     of = [terms.inertia[terms.places[i, j]] / float(w[i] * w[j]) for i in range(n) for j in range(i, n)]
     inertia = search.largest("μ'", "largest ‖M'‖", constants.LargestEigenvalue(terms.places), of)
-    below = search.largest("λ'", "least eigenvalue of M'", constants.SmallestEigenvalue(terms.places), of)
+    below = search.largest("λ'", "smallest eigenvalue of M'", constants.SmallestEigenvalue(terms.places), of)
     least = Bound(
         "λ'", below.meaning, max(-below.upper, 0.0), -below.value, -below.value, None, below.certified, below.status, False
     )
@@ -125,7 +126,7 @@ class _Search:
         return _bound(name, meaning, found.value, found.bound, closed)
 
     def bilinear(self, entries: list[Any], places: Array) -> Bound:
-        """The least v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, found; proven is the norm of the coefficients as one matrix."""
+        """The smallest v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, by search; the proven bound is the norm of the coefficient matrix."""
         f = self.functions(entries)
         end = time.monotonic() + self.seconds
         count = max(16, min(SAMPLES, MOST_SAMPLED // max(f.m, 1)) // 16)
@@ -138,5 +139,5 @@ class _Search:
 
 
 def _bound(name: str, meaning: str, value: float, upper: float, closed: bool) -> Bound:
-    status = "proven" if closed else "found by search; the time was over before it was proven"
+    status = "proven" if closed else "found by search; not proven in the time limit"
     return Bound(name, meaning, float(value), float(max(upper, value)), float(value), None, bool(closed), status)

@@ -1,4 +1,4 @@
-"""What the laws in task space share: the state of a task, its reference, and damping that the task does not feel."""
+"""Common parts of task-space laws: task error, reference, and null-space damping."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class TaskError:
-    """e = x_d − x and its rate, with what the reference accelerates by, at one state of a robot."""
+    """e = x_d − x and its rate, and the reference acceleration, at one state of a robot."""
 
     instant: Instant
     e: Array
@@ -43,12 +43,12 @@ def inertia_times(instant: Instant, b: Array, damping: float = 0.0) -> Array:
 
 
 def beside_the_task(instant: Instant, torque: Array, damping: float = 0.0) -> Array:
-    """Nᵀ τ₀ = τ₀ − Jᵀ Λ J M⁻¹ τ₀: what is left of a torque that would not accelerate the task [Khatib 1987]."""
+    """Nᵀ τ₀ = τ₀ − Jᵀ Λ J M⁻¹ τ₀: the null-space part of a torque, which does not accelerate the task [Khatib 1987]."""
     return np.asarray(torque - instant.J.T @ inertia_times(instant, instant.A_T.T @ torque, damping))
 
 
 def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth: float, damping: float = 0.0) -> Array:
-    """Beside the task: M (ω² (q_0 − q) − 2 ω v), only the damping where no posture is given; none for a square Jacobian."""
+    """Null-space torque M (ω² (q_0 − q) − 2 ω v), damping only if no posture is given; zero for a square Jacobian."""
     m, n = instant.J.shape
     if m >= n:
         return np.zeros(n)
@@ -59,20 +59,20 @@ def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth
 
 
 def _posture(posture: Any, count: int, n: int) -> Array:
-    """q_0, of a robot whose positions are plain numbers: only then q_0 − q is a velocity's direction."""
+    """q_0, for robots without quaternions, for which q_0 − q is defined."""
     if count != n:
         raise InputError(
-            "posture= takes joints with one number each; this robot has a spherical or free joint: leave posture=None, "
-            "which damps what the task leaves free"
+            "posture= requires joints with one coordinate each; this robot has a spherical or free joint: use posture=None, "
+            "which damps null-space motion"
         )
     wanted = np.asarray(posture, dtype=float)
     if wanted.shape not in ((), (n,)):
-        raise InputError(f"posture= has {np.size(wanted)} numbers, the robot has {n} joints: give one for each")
+        raise InputError(f"posture= has {np.size(wanted)} numbers, the robot has {n} joints: give one per joint")
     return wanted
 
 
 def task_force(task: Task, wrench: Array) -> Array:
-    """What a wrench on the task's frame, in world axes, does to the task (size)."""
+    """The task force (size) of a wrench on the task's frame, in world axes."""
     match task:
         case Position():
             return wrench[:3][list(task.rows)]
@@ -80,10 +80,10 @@ def task_force(task: Task, wrench: Array) -> Array:
             return wrench[3:][list(task.rows)]
         case PoseTask(coordinates="geometric"):
             return wrench
-    raise InputError("forces go with a Position, or with an Orientation or PoseTask in 'geometric' coordinates")
+    raise InputError("forces require a Position, or an Orientation or PoseTask in 'geometric' coordinates")
 
 
 def check_task(task: Any) -> Task:
     if not isinstance(task, Task):
-        raise InputError(f"task= takes a task, such as dynamis.task_space.Position(), got {type(task).__name__}")
+        raise InputError(f"task= must be a task, such as dynamis.task_space.Position(), got {type(task).__name__}")
     return task

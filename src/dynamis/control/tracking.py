@@ -1,4 +1,4 @@
-"""How far a law will be from its reference on a robot it knows only roughly: a bound beforehand, and what came of it."""
+"""Tracking errors of a law with model errors: predicted bound and simulated result."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ AFTERWARDS = 0.4  # of the duration: errors are largest shortly after a move, to
 
 
 def tracking_bound(law: Controller, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
-    """|e_k| (n) that a joint law should stay below, started on its reference: half as much again as `predicted_error`.
+    """Estimated bound of |e_k| (n) for a joint law started on its reference: 1.5 times `predicted_error`.
 
-    It is an estimate to first order, not a proof: errors that are no longer small may do more.
+    It is a first-order estimate, not a proof, and may be exceeded by large errors.
     """
     return np.asarray(ALLOWANCE * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
 
 
 def predicted_error(law: Controller, plant: Robot, reference: Any, *, duration: float | None = None) -> tuple[Array, Array]:
-    """(t, e) with e (N, n) to first order: what the law misses on the reference, through the loop linearised there.
+    """(t, e) with e (N, n) to first order: the torque error on the reference, through the linearised closed loop.
 
-    M ë + D ė + K e = Δτ, with Δτ the torque of the plant on the reference less that of the law, and K and D how both change
-    with position and velocity. Dry friction is in Δτ, and not in D: smoothed friction would damp more. ``duration`` is that
-    of the reference and some time afterwards unless given.
+    M ë + D ė + K e = Δτ, with Δτ the torque of the plant on the reference minus that of the law, and K and D the derivatives of
+    both with respect to position and velocity. Dry friction is in Δτ, not in D, where it would add damping. The default
+    ``duration`` is that of the reference plus a settling time.
     """
     if not isinstance(law, Controller):
-        raise InputError("errors are predicted for laws without states; those that learn have theorems of their own")
+        raise InputError("errors are predicted for laws without internal states only")
     at = reference_of(reference)
     end = float(duration or (1.0 + AFTERWARDS) * float(getattr(reference, "duration", 0.0) or 1.0))
     n, times = plant.n, np.linspace(0.0, end, INSTANTS)
@@ -57,7 +57,7 @@ def predicted_error(law: Controller, plant: Robot, reference: Any, *, duration: 
 
 
 def _linearised(law: Controller, plant: Robot, t: float, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-    """(A, M⁻¹ Δτ) of y = (e, ė) at one instant of the reference."""
+    """(A, M⁻¹ Δτ) of y = (e, ė) at one point of the reference."""
     n, smooth = plant.n, smooth_model(plant)
 
     def missing(q: Array, v: Array) -> Array:
@@ -76,7 +76,7 @@ def _linearised(law: Controller, plant: Robot, t: float, q: Array, v: Array, a: 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tracking:
-    """``error`` (N, n) at the times ``t``; for each joint its ``largest``, ``last`` and ``rms``, and the ``peak`` torque."""
+    """Tracking ``error`` (N, n) at the times ``t``; ``largest``, ``last`` and ``rms`` error, ``peak`` torque per joint."""
 
     t: Array
     error: Array
@@ -110,7 +110,7 @@ class Tracking:
 
 
 def tracking(motion: Trajectory, reference: Any) -> Tracking:
-    """How a motion followed a reference of its joints."""
+    """The tracking errors of a motion with respect to a joint reference."""
     at = reference_of(reference)
     wanted = np.array([np.asarray(at(float(t))[0], dtype=float) for t in motion.t])
     if wanted.shape != motion.q.shape:

@@ -1,4 +1,4 @@
-"""A controller tried out: a move, a robot that is not quite the model, what came of it, and whether it was bound to go well."""
+"""Controller trials: a simulated motion with model errors, its tracking errors, and the stability report."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ POINTS = 401
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trial:
-    """A ``motion`` under a ``law``, and how it went.
+    """A simulated ``motion`` under a ``law``, with its evaluation.
 
-    ``tracking`` is that of the joints or of the tip; ``bound`` is what its errors should stay below, computed beforehand, or
-    None; ``stability`` is the report; ``error`` the share by which parameters were off.
+    ``tracking`` is that of the joints or of the tip; ``bound`` the predicted bound of its errors, or None; ``stability`` the
+    stability report; ``error`` the relative error of the parameters.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Trial:
 
     @property
     def beyond_limits(self) -> tuple[str, ...]:
-        """The joints whose torques went beyond their limits: the law does not know them, and the simulation does not cut."""
+        """The joints whose torques exceeded their limits, which neither law nor simulation enforces."""
         robot = self.motion.robot
         over = self.tracking.peak > robot.limits["effort"]
         return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
@@ -88,7 +88,7 @@ class Trial:
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Positions, errors and torques as a figure, written to a file if one is named."""
+        """Plot positions, errors and torques, and write a file if ``path`` is given."""
         from dynamis.control.plots import plot
 
         return plot(self, path)
@@ -110,11 +110,12 @@ def trial(
     rate: float | None = None, step: float | None = None, seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trial:  # fmt: skip
-    """Move from ``start`` (neutral unless given) to ``goal`` in ``move`` seconds (half the duration unless given), under a law
-    that knows a robot whose parameters are off by the share ``error``.
+    """Simulate a move from ``start`` (default: neutral) to ``goal`` in ``move`` seconds (default: half the duration).
 
-    ``goal`` is one of joints, or of the tip's position [m] for "operational-space" and "impedance" (with ``stiffness``
-    [N/m]); without one the tip is to stay. Dry friction is smoothed; ``rate`` [Hz] is only judged, not simulated.
+    The parameters of the law's model have the relative error ``error``.
+
+    ``goal`` is a joint position, or a tip position [m] for "operational-space" and "impedance" (with ``stiffness`` [N/m]);
+    without it the tip is held. Dry friction is smoothed; ``rate`` [Hz] is checked, not simulated.
 
     >>> import dynamis as dy
     >>> made = trial(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -187,22 +188,22 @@ def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None
 
 
 def _tip(robot: Robot, q: Array) -> Position:
-    """The tip's position, in the directions in which the arm can move it."""
+    """The tip position task, in the directions in which the arm can move it."""
     size = np.abs(robot.jacobian(robot.random(0, 32))[:, :3]).max(axis=(0, 2))
     rows = tuple(int(k) for k in np.flatnonzero(size > 1e-9))
     if not rows or len(rows) > robot.n:
         raise InputError(
-            f"robot {printable(robot.name)} cannot move its tip in all of {len(rows)} directions: choose a joint law"
+            f"robot {printable(robot.name)} cannot move its tip in all {len(rows)} directions: choose a joint-space law"
         )
     task = Position(rows=rows)
     values = np.linalg.svd(task.jacobian(robot, q), compute_uv=False)
     if values[-1] < 1e-6 * values[0]:
-        raise InputError("the arm starts at a singularity, where its tip cannot move in every direction: give another start")
+        raise InputError("the start is singular: the tip cannot move in every direction; give another start")
     return task
 
 
 def _least_mobile(motion: Trajectory, task: Position) -> Array:
-    """The configuration of a motion in which the tip is hardest to move in some direction."""
+    """The configuration of a motion with the smallest mobility of the tip."""
     shares = [well_conditioned(motion.robot, task, q).found for q in motion.q]
     return np.asarray(motion.q[int(np.argmin(shares))])
 
@@ -223,5 +224,5 @@ def _vector(value: Any, size: int, name: str, otherwise: Array) -> Array:
     if given.shape == (1,) and size > 1:
         given = np.full(size, given[0])
     if given.shape != (size,) or not np.isfinite(given).all():
-        raise InputError(f"{name} takes {size} finite numbers, got {np.size(value)}")
+        raise InputError(f"{name} must be {size} finite numbers, got {np.size(value)}")
     return given

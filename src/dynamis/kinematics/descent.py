@@ -1,9 +1,8 @@
 """Damped least squares from many starts at once.
 
-Each step solves (JᵀJ + λ 1) dv = Jᵀe with λ = μ |e|², so that the damping fades as the target comes near and the last steps
-converge quadratically [Levenberg 1944, Marquardt 1963; Yamashita & Fukushima 2001 for λ ~ |e|²]. A step that makes the error
-larger is not taken, and μ grows. Joints that stand at a limit and are pushed against it are held for the step; what would
-still lead beyond a limit ends at it.
+Each step solves (JᵀJ + λ 1) dv = Jᵀe with λ = μ |e|², so that the damping vanishes near the target and the last steps converge
+quadratically [Levenberg 1944, Marquardt 1963; Yamashita & Fukushima 2001 for λ ~ |e|²]. A step that increases the error is
+rejected, and μ is increased. Joints pushed against a limit are fixed for the step; steps beyond a limit are clipped.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ NO_STEP = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Where each start led: q (m, nq), its errors in m and rad (m, 2), whether they are small enough (m), steps taken."""
+    """The result of each start: q (m, nq), its errors in m and rad (m, 2), convergence (m), number of steps."""
 
     q: Array
     errors: Array
@@ -40,7 +39,7 @@ class Reached:
 
 
 def descend(task: Task, starts: Array, tolerance: Array, patient: bool = False) -> Reached:
-    """From each start (m, nq) downhill until the errors are within tolerance (2), or nothing is gained any more."""
+    """Minimise the error from each start (m, nq) until it is within tolerance (2), or stagnates."""
     q = np.array(starts, dtype=float)
     e, sizes = task.errors(q)
     mu = np.full(len(q), FIRST_DAMPING)

@@ -19,7 +19,7 @@ EXISTS = "a solution exists: increase restarts="
 
 
 def why_not(task: Task, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
-    """Why the search failed, from the configuration with the smallest error."""
+    """The reason for the failure, from the configuration with the smallest error."""
     if descend(task, task.starts(rng, SEARCH), tolerance).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
     starts = np.concatenate([q[None], task.starts(rng, TRIES)])
@@ -58,7 +58,7 @@ def _misses(task: Task, errors: Array) -> str:
 
 
 def _possible(task: Task, rng: np.random.Generator) -> Array:
-    """An orthonormal basis (k, r) of the directions in which the frame can move in one configuration or another."""
+    """An orthonormal basis (k, r) of the directions in which the frame can move in some configuration."""
     J = task.jacobian(task.starts(rng, TRIES))
     U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1), full_matrices=False)
     return np.asarray(U[:, values > 1e-9 * max(values[0], 1e-300)])

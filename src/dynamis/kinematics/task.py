@@ -38,7 +38,7 @@ class Task:
         return ROWS[self.kind]
 
     def errors(self, q: Array) -> tuple[Array, Array]:
-        """(weighted (m, k), sizes (m, 2)) of configurations (m, nq): the first are made small, the second judged (m, rad)."""
+        """(weighted (m, k), sizes (m, 2)) of configurations (m, nq): minimised, and compared with the tolerance (m, rad)."""
         X = self.robot.pose(q, self.frame)
         e = np.zeros((len(q), 6))
         e[:, :3] = self.p - X[:, :3, 3]
@@ -50,16 +50,16 @@ class Task:
         return e[:, self.rows] * self.weights, sizes
 
     def jacobian(self, q: Array) -> Array:
-        """−de/dv (m, k, n), weighted; exact where the rotation is right, near enough elsewhere."""
+        """−de/dv (m, k, n), weighted; exact at zero rotation error, approximate elsewhere."""
         return np.asarray(self.robot.jacobian(q, self.frame)[:, self.rows] * self.weights[:, None])
 
     def moved(self, q: Array, dv: Array) -> Array:
-        """q (m, nq) moved by dv (m, n) on the manifold, and back into the limits."""
+        """q (m, nq) moved by dv (m, n) on the manifold, clipped to the limits."""
         plain = self.robot.nq == self.robot.n
         return np.asarray(np.clip(q + dv if plain else self.robot.integrate(q, dv), self.lower, self.upper))
 
     def blocked(self, q: Array, push: Array) -> Array:
-        """(m, n): which joints stand at a limit and are pushed against it."""
+        """(m, n): joints at a limit and pushed against it."""
         result = np.zeros(push.shape, dtype=bool)
         for k, c in enumerate(self.robot.model.coordinates):
             if c.q_index is not None:
@@ -81,9 +81,9 @@ class Task:
 
 
 def make_task(robot: Robot, target: Any, frame: str | None, kind: str, limits: bool, weights: Any) -> Task:
-    """The task from its arguments, which are checked."""
+    """The task from its validated arguments."""
     if not isinstance(robot, Robot):
-        raise InputError(f"inverse kinematics takes a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+        raise InputError(f"inverse kinematics requires a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.model.symbolic:
         raise InputError(
             f"robot {robot.name!r} has symbolic parameters: give them values first, as in dynamis.load(…, parameters=…)"
@@ -91,7 +91,7 @@ def make_task(robot: Robot, target: Any, frame: str | None, kind: str, limits: b
     if robot.n == 0:
         raise InputError(f"robot {robot.name!r} has no moving joints")
     if kind not in ROWS:
-        raise InputError(f"task={kind!r} is not known; choose 'pose', 'position' or 'orientation'")
+        raise InputError(f"task={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
     R, p = np.eye(3), np.zeros(3)
     if kind == "pose":
         R, p = as_pose(target)

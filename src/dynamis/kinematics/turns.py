@@ -16,7 +16,7 @@ ROUNDING = 1e-12  # rad, beyond a limit: a joint at −π is at π too
 
 
 class Turns:
-    """Where in q the joints stand that come round after a turn, with their limits."""
+    """The indices in q of the joints with periodic angles, with their limits."""
 
     def __init__(self, robot: Robot, limits: bool = True) -> None:
         numbered = [(c.q_index, c) for c in robot.model.coordinates if c.q_index is not None and c.revolute]
@@ -26,7 +26,7 @@ class Turns:
         self.lower, self.upper = np.array(bounds).reshape(-1, 2).T
 
     def nearest(self, q: Array, reference: Array) -> Array:
-        """q (…, nq) with each such joint turned round as often as brings it nearest to a reference within its limits."""
+        """q (…, nq) with each such joint shifted by full turns to be closest to a reference within its limits."""
         result = np.array(q)
         angle = result[..., self.places]
         turned = angle - TURN * np.round((angle - reference[self.places]) / TURN)
@@ -38,13 +38,13 @@ class Turns:
         return result
 
     def apart(self, a: Array, b: Array) -> Array:
-        """The difference a − b (…, nq), of such joints by the shorter way round."""
+        """The difference a − b (…, nq), of periodic joints modulo full turns."""
         gap = np.array(a - b)
         gap[..., self.places] -= TURN * np.round(gap[..., self.places] / TURN)
         return gap
 
 
 def _comes_round(robot: Robot, place: int) -> bool:
-    """Whether every body that moves with this number turns by whole turns when it does."""
+    """Whether a full turn of this coordinate rotates every dependent body by full turns."""
     bodies = [b for _, b in robot.model.moving if b.q_index.start == place and not b.is_rotor]
     return all(isinstance(b.motion, Revolute) and float(b.ratio).is_integer() for b in bodies)

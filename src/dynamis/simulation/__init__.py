@@ -1,7 +1,7 @@
-"""Simulation: motion in time, with friction that sticks and a balance of energy.
+"""Simulation of robots with stick-slip friction, actuators, contact, and an energy balance.
 
-In the order in which a simulation passes through them: `friction` (the laws), `sources` and `controllers` (torques, wrenches),
-`motion` (the equations of motion), `sticking` (which joints move), `adaptive` (event-driven integration), `compiled_pieces`
-(between the samples of a controller), `fixed_step` and `time_stepping` (fixed steps), `trajectory` (the result), with
-`dense` (between its points), `power` and `resume`, `files`, `reading`, `plots` and `animation`, `rollouts` (batches, compiled).
+In the order of use: `friction` (friction laws), `sources` and `controllers` (torques, wrenches), `motion` (the equations of
+motion), `sticking` (stick-slip transitions), `adaptive` (event-driven integration), `compiled_pieces` (between the samples of a
+controller), `fixed_step` and `time_stepping` (fixed steps), `trajectory` (the result), with `dense` (interpolation), `power`
+and `resume`, `files`, `reading`, `plots` and `animation`, `rollouts` (compiled batches).
 """

@@ -1,4 +1,4 @@
-"""The actuators of a simulation: the robot's own, or those given for it (see `model.actuators`)."""
+"""The actuators of a simulation: those of the robot model, or those given instead (see `model.actuators`)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Actuator", "actuators_of"]
 
 
 def actuators_of(robot: Robot, given: Mapping[str, Actuator] | None) -> tuple[Robot, dict[int, Actuator]]:
-    """The robot whose rotors behind springs are no longer on its links, and the actuator of each degree of freedom.
+    """The robot with the rotors of elastic actuators removed from its links, and the actuator of each degree of freedom.
 
-    Actuators that are ``given``, by the names of their coordinates, take the place of all the robot's own.
+    ``given`` maps coordinate names to actuators and replaces all actuators of the model.
     """
     if given is None:
         return robot, {k: x for k, x in enumerate(robot.model.actuators) if x is not None}

@@ -1,4 +1,4 @@
-"""SciPy's adaptive integrators, in pieces: between two pieces joints start or stop sliding, or hit their stops."""
+"""SciPy's adaptive integrators, restarted wherever joints start or stop sliding or hit their stops."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ UNMOVED = 1e-12  # of the largest change of velocity in an impact: joints at res
 
 @dataclass
 class Pieces:
-    """What was integrated: dense pieces, what happened between them, and why it ended.
+    """The integrated pieces with dense output, the events between them, and the reason for the end.
 
-    Of each piece ``directions`` holds how joints slid in it (0: held), and ``resting`` which of them were at a stop (1 upper,
-    −1 lower). ``last`` is the state at the end, after all that happened there; ``at_end`` says that the motion was ended
-    there on purpose, so that this state is worth reporting.
+    For each piece ``directions`` holds the sliding directions of the joints (0: sticking) and ``resting`` the stops at which
+    they rest (1 upper, −1 lower). ``last`` is the final state, after all events there; ``at_end`` states that the motion was
+    stopped there by an event, so that this state is reported.
     """
 
     pieces: list[Any] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Pieces:
     at_end: bool = False
 
     def add(self, others: Pieces) -> None:
-        """Go on with what was integrated from here."""
+        """Append pieces integrated from here on."""
         self.pieces += others.pieces
         self.ends += others.ends
         self.events += others.events
@@ -59,7 +59,7 @@ class Pieces:
         self.last, self.at_end = others.last, others.at_end
 
     def interrupted(self, start: float) -> None:
-        """Keep what is whole after a Ctrl-C."""
+        """Keep the complete pieces after Ctrl-C."""
         count = len(self.pieces)
         for others in (self.ends, self.directions, self.resting):
             del others[count:]
@@ -67,13 +67,13 @@ class Pieces:
         self.at_end = True
 
     def __call__(self, times: Array) -> tuple[Array, list[dict[int, int]]]:
-        """States at these times, and the directions of sliding that held there."""
+        """States and sliding directions at these times."""
         where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
         states = np.array([self.pieces[k](t) for k, t in zip(where, times, strict=True)])
         return states, [self.directions[k] for k in where]
 
     def resting_at(self, times: Array) -> list[Sides]:
-        """Which joints rested at their stops at these times."""
+        """The stops at which joints rest at these times."""
         where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
         return [self.resting[k] for k in where]
 
@@ -91,9 +91,9 @@ def integrate(
     clock: Clock | None = None,
     before: Pieces | None = None,
 ) -> Pieces:
-    """Integrate from the first of these times to the last; no joint starts or stops unseen from one time to the next.
+    """Integrate from the first of these times to the last, with stick-slip transitions checked at least at each of them.
 
-    ``before`` is what came before in the same motion: joints that held there and no longer do are events.
+    ``before`` is the preceding part of the same motion: changes of sticking with respect to it are events.
     """
     run = _Run(motion, times, y0, method, options, progress, stops, watcher, clock, before)
     try:
@@ -150,7 +150,7 @@ class _Run:
                 self.result.status, self.result.failure = f"stopped: {error}", error
                 return
             except UnsettledError as error:
-                self._stopped(f"what holds {self._joints(error.joints)} cannot be found: the friction and the stops contradict")
+                self._stopped(f"no consistent stick-slip state at {self._joints(error.joints)}: friction and stops contradict")
                 return
             self._keep(piece, state)
         if self.result.status == REACHED and self.result.ends:
@@ -166,7 +166,7 @@ class _Run:
         self.result.events.append(Event(self.at, kind, self.names[k]))
 
     def _impact(self) -> None:
-        """Where joints run into their stops: other velocities, and the energy that is lost taken off the balance."""
+        """Apply the impact of joints at their stops: new velocities, and the lost energy subtracted from the balance."""
         hitting = {} if self.stops is None else self.stops.hitting(self.y)
         if not hitting or self.stops is None:
             return
@@ -182,7 +182,7 @@ class _Run:
             self._event(self.stops.event("hits", side), k)
 
     def _settle(self, state: _State) -> None:
-        """Find which joints slide, hold and rest from here on, and tell what is new."""
+        """Determine which joints slide, stick and rest from here on, and record the changes."""
         at_stop = {} if self.stops is None else self.stops.resting(self.y)
         if self.stops is not None:
             self.stops.snap(self.y, at_stop)
@@ -201,7 +201,7 @@ class _Run:
                 self._event("starts", k)
 
     def _watched(self) -> bool:
-        """Whether a watch ends the motion here, where the state may have jumped."""
+        """Whether an event ends the motion here, where the state may have jumped."""
         if self.watcher is None:
             return False
         self.watcher.jumped(self.t, self.y)
@@ -210,7 +210,7 @@ class _Run:
     def _ended_by_watch(self) -> bool:
         if self.watcher is None or self.watcher.stopped is None:
             return False
-        self._stopped(f"{self.watcher.stopped}, as asked")
+        self._stopped(f"{self.watcher.stopped} (stopping event)")
         self.result.at_end = True
         return True
 
@@ -225,7 +225,7 @@ class _Run:
             self.told((t - self.start) / (self.end - self.start))
 
     def _keep(self, piece: Piece, state: _State) -> None:
-        """Take a piece into the result, with what ended it."""
+        """Append a piece and the event that ended it to the result."""
         result = self.result
         if piece.between:
             result.ends.append(piece.end)
@@ -255,10 +255,10 @@ class _Run:
             self.stops.snap(self.y, state.resting)
 
     def _cross(self, piece: Piece, state: _State) -> None:
-        """Put the state where it is known to be, and see that the next piece begins on the far side."""
+        """Set the state exactly on the event surface, so that the next piece starts beyond it."""
         if self.at_once > SWITCHES_AT_ONCE:
             joints = tuple(sorted({tag[1] for tag in piece.crossed}))
-            self._stopped(f"joints start and stop there without end ({self._joints(joints)})")
+            self._stopped(f"endless stick-slip transitions ({self._joints(joints)})")
             return
         self.held, self.rested = state.directions, state.resting
         for kind, k, side in piece.crossed:
@@ -272,16 +272,16 @@ class _Run:
             self.t += ROUNDINGS * max(1.0, abs(self.t))
 
     def _why(self, message: str) -> str:
-        """What made the step collapse, as far as the state tells."""
+        """The probable reason for the step-size underflow."""
         _, v, _ = self.motion.split(self.y)
         if not np.isfinite(self.y).all() or np.abs(v).max(initial=0.0) > 1e6:
             k = int(np.nanargmax(np.abs(v)))
-            return f"the velocity of {self.names[k]} grew beyond all bounds ({v[k]:.3g})"
-        return f"{message} (a stiff robot: try method='Radau' or 'LSODA', or a smoother friction law)"
+            return f"the velocity of {self.names[k]} diverged ({v[k]:.3g})"
+        return f"{message} (stiff equations: try method='Radau' or 'LSODA', or a smoother friction law)"
 
 
 class _State:
-    """The right-hand side for one piece, which remembers its last evaluation for the crossings that look at it."""
+    """The right-hand side for one piece, with its last evaluation cached for the event functions."""
 
     def __init__(self, motion: Motion, result: Pieces, stops: Stops | None, clock: Clock | None) -> None:
         self.motion, self.result, self.stops, self.clock = motion, result, stops, clock
@@ -293,7 +293,7 @@ class _State:
         self._kept: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
 
     def settle(self, t: float, y: Array, at_stop: Sides) -> None:
-        """Find the directions, and which of the joints at their stops stay there."""
+        """Determine the sliding directions, and which of the joints at their stops stay there."""
         self.laws = laws_with_stops(self.motion.sticking, at_stop)
         if not self.laws:
             return
@@ -353,7 +353,7 @@ class _State:
         return self._kept[1]
 
     def crossings(self) -> list[Crossing]:
-        """Functions that become positive where a joint stops, where what holds it gives way, or where it hits a stop."""
+        """Functions that become positive where a joint sticks, breaks away, or hits a stop."""
         found: list[Crossing] = []
         for k, s in self.directions.items():
             if s:
@@ -371,15 +371,15 @@ class _State:
         return found
 
     def _excess(self, k: int, side: int, end: float, t: float, y: Array) -> float:
-        """What would have to hold a joint, beyond what can."""
+        """The holding torque required in excess of the available one."""
         return float(side * (self.friction(t, y)[k] - end))
 
 
 def _against(place: int, direction: int, _t: float, y: Array) -> float:
-    """A velocity against the direction of sliding."""
+    """The velocity opposite to the sliding direction."""
     return float(-direction * y[place])
 
 
 def _beyond(stop: Stop, _t: float, y: Array) -> float:
-    """A position beyond its limit."""
+    """The position beyond its limit."""
     return float(stop.side * (y[stop.place] - stop.limit))

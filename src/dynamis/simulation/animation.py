@@ -1,6 +1,6 @@
-"""A motion for viewers: the poses of all links, frame by frame, as plain lists and numbers.
+"""Animation data for viewers: the poses of all links, frame by frame, as plain lists and numbers.
 
-The numbers are rounded to what a picture can show: micrometres, and six digits of a quaternion or an energy.
+Positions are rounded to micrometres, quaternions and energies to six digits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_FRAMES = 1_000_000
 
 
 def animation(motion: Trajectory, rate: float = 60.0) -> dict[str, Any]:
-    """The motion at ``rate`` pictures a second; docs/simulation.md describes what is in it."""
+    """The motion at ``rate`` frames per second; docs/simulation.md describes the format."""
     times = frame_times(motion, rate)
     q, v = motion.at(times)
     robot = motion.robot
@@ -50,16 +50,16 @@ def animation(motion: Trajectory, rate: float = 60.0) -> dict[str, Any]:
 def frame_times(motion: Trajectory, rate: float) -> Array:
     """From the first point to the last, every 1/rate seconds."""
     if isinstance(rate, bool) or not (isinstance(rate, int | float | np.number) and 0 < rate < np.inf):
-        raise InputError(f"rate must be a positive number of pictures a second, got {rate!r}")
+        raise InputError(f"rate must be a positive number of frames per second, got {rate!r}")
     start, end = float(motion.t[0]), float(motion.t[-1])
     count = np.floor((end - start) * rate + 1e-9) + 1
     if count > MOST_FRAMES:
-        raise InputError(f"rate={rate:g} makes {count:.3g} pictures of {end - start:g} s; take a lower one")
+        raise InputError(f"rate={rate:g} gives {count:.3g} frames for {end - start:g} s: use a lower rate")
     return np.asarray((start + np.arange(int(count)) / rate).clip(start, end))
 
 
 def links(description: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Of each link its name, the number of its parent (−1 for the root), and what it looks like if the file says."""
+    """The name, parent index (−1 for the root) and, where known, the shapes of each link."""
     parents = {joint.child: joint.parent for joint in description.joints}
     shapes = {link.name: link.shapes for link in description.links}
     number = {name: k for k, name in enumerate(names)}
@@ -86,7 +86,7 @@ def _visual(shape: Shape) -> dict[str, Any]:
 
 
 def continuous_quaternions(R: Array) -> Array:
-    """Unit quaternions (x, y, z, w) of rotations (N, 3, 3); each has the sign that is nearer to the one before."""
+    """Unit quaternions (x, y, z, w) of rotations (N, 3, 3), with signs chosen for continuity."""
     found = np.array([rotation.to_quaternion(one) for one in R])
     turned = np.sum(found[1:] * found[:-1], axis=1) < 0.0
     # a sign that changes changes all that follow

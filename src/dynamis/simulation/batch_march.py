@@ -1,4 +1,4 @@
-"""A batch of motions from report to report, and within them from one disturbance to the next."""
+"""Time stepping of a batch of motions between output times and changes of the disturbance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 64_000_000  # numbers of results between two looks at the clock of a p
 
 
 class BatchMarch:
-    """Where a batch is, and how it goes on."""
+    """The state of a batch and its time stepping."""
 
     def __init__(
         self, loop: ClosedLoop, xp: Any, y: Any, h: float, steps: int, every: int, noise: Noise | None, first: int,
@@ -38,7 +38,7 @@ class BatchMarch:
         if noise is not None:
             self.hold = round(noise.hold / h)
             if self.hold < 1 or abs(self.hold * h - noise.hold) > 1e-6 * h:
-                raise InputError(f"the noise is held for {noise.hold:g} s, which is no whole number of steps of {h:g} s")
+                raise InputError(f"hold={noise.hold:g} s of the noise is not a multiple of the step of {h:g} s")
 
     def compiled(self, kernel: Kernel, stages: Stages | None) -> Any:
         """(reports + 1, …, N)."""
@@ -65,7 +65,7 @@ class BatchMarch:
         return xp.concatenate(kept)
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
-        """The rows with the disturbance of step k in its place, which is the last."""
+        """The rows with the disturbance of step k as the last entry."""
         assert self.noise is not None
         n, given = self.loop.robot.n, self.rows[0]
         values = self.noise.values(k // self.hold, self.numbers, n, self.xp).reshape(*self.y.shape[:-1], n)
@@ -74,11 +74,11 @@ class BatchMarch:
         return (wide, *self.rows[1:])
 
     def called(self) -> Any:
-        """The same, one motion after the other with the controller called from Python."""
+        """The same, one motion at a time with the controller called from Python."""
         if self.xp is not np:
-            raise InputError("on a GPU the controller must be one that can be compiled: it runs there")
+            raise InputError("on a GPU the controller must be compilable, since it runs on the device")
         if self.loop.of_robot:
-            raise InputError("parameters of the robot go with a controller that can be compiled")
+            raise InputError("parameters of the robot require a controller that can be compiled")
         batch, size = self.y.shape[:-1], self.y.shape[-1]
         count = math.prod(batch)
         states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)

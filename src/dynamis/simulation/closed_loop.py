@@ -1,4 +1,4 @@
-"""A robot with everything that acts on it, as one step to be compiled: drives, controller, wrenches, stops, disturbances."""
+"""The closed loop of robot, drives, controller, wrenches, stops and disturbances as one integration step to be compiled."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Array = npt.NDArray[Any]
 
 
 class ClosedLoop:
-    """A robot with everything that acts on it, as a step that can be compiled and taken for a batch of states.
+    """The closed loop of robot, drives, controller, wrenches, stops and disturbances, compiled as a step for a batch of states.
 
-    ``numbers`` are the values that are batched: parameters of the robot, arguments of the controller, constant wrenches.
+    ``numbers`` are the batched values: parameters of the robot, arguments of the controller, constant wrenches.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ClosedLoop:
         if sticking and method != "time_stepping":
             raise InputError(f"with method={method!r} no joint sticks: use method='time_stepping', friction='smooth' or 'none'")
         if not can_be_traced(sticking):
-            raise InputError("rollouts take Stribeck friction of shape 2: simulate other shapes one by one")
+            raise InputError("rollouts support Stribeck friction of shape 2 only: use simulate for other shapes")
         self.robot, drives = actuators_of(robot, actuators)
         self.law = as_law(controller, parameters)
         sampled = self.law.sampled
@@ -60,12 +60,12 @@ class ClosedLoop:
         plain = Motion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
         self.states = plain.states
         if method == "euler" and self.states:
-            raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
+            raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
         self.start_inside = plain.start_inside
         names = self.law.extra
         self.extra = {name: Given.of(parameters[name], name) for name in names if name in parameters}
         if missing := [name for name in names if name not in self.extra]:
-            raise InputError(f"the controller takes {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
+            raise InputError(f"the controller requires {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
         self.of_robot = {name: Given.of(values, name) for name, values in parameters.items() if name not in names}
         self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
         if self.of_robot and not self.symbolic:
@@ -76,7 +76,7 @@ class ClosedLoop:
             self.numbers["disturbance"] = Given(np.zeros(robot.n), False)
 
     def control(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array) -> Array:
-        """The torques that the controller asks for."""
+        """The torques commanded by the controller."""
         assert self.law.torque is not None
         extra = {name: given[name] for name in self.extra}
         # copies: a function that works in place must not reach the state
@@ -121,12 +121,12 @@ class ClosedLoop:
 
     @property
     def length(self) -> int:
-        """Of a state: q, v, the states of friction, drives and controller, the samples, the residual of an implicit rule."""
+        """Length of a state: q, v, states of friction, drives and controller, samples, residual of an implicit rule."""
         sampled = 0 if self.samples is None else self.samples.size
         return self.robot.nq + self.robot.n + self.states + sampled + self.watching
 
     def step(self, robot: Robot, given: Mapping[str, Any], t: Any, y: Array, h: Any) -> Array:
-        """One step from y. An implicit rule keeps the worst of what its iteration left."""
+        """One step from y. An implicit rule keeps the largest residual of its iteration."""
         nq, n = robot.nq, robot.n
         moving, after = y[: nq + n + self.states], y[nq + n + self.states :]
         held = None
@@ -153,7 +153,7 @@ class ClosedLoop:
         return parts
 
     def batches(self) -> dict[str, Any]:
-        """Everything that is given for each motion, by name; the leading axes are those of the batch."""
+        """All values given per motion, by name; the leading axes are those of the batch."""
         parameters = {name: x.array if x.number else x.array[..., None] for name, x in self.of_robot.items()}
         return {**{name: x.array for name, x in self.numbers.items()}, **parameters}
 
@@ -192,12 +192,12 @@ class Given:
 def _sized(value: Any, size: int, whose: str) -> Array:
     array = np.asarray(value)
     if array.shape != (size,):
-        raise InputError(f"{whose} returned shape {array.shape} in place of ({size},)")
+        raise InputError(f"{whose} returned shape {array.shape} instead of ({size},)")
     return array
 
 
 def _of_state(given: Any, name: str) -> Any:
-    """A function of t as one of (t, q, v); anything else as it is."""
+    """A function of t as a function of (t, q, v); anything else unchanged."""
     if not callable(given) or getattr(given, "traceable", False) or wanted_arguments(given, name) == 3:
         return given
     return lambda t, _q, _v: np.asarray(given(t))

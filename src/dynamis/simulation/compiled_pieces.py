@@ -1,9 +1,9 @@
-"""Short smooth pieces of a motion by compiled Runge–Kutta steps: what happens between two samples of a digital controller.
+"""Compiled Runge–Kutta steps for short smooth pieces of a motion, such as between two samples of a digital controller.
 
-Between two samples the torques are constant, and mostly no joint starts or stops. One compiled function then takes a whole step
-of the method of Dormand and Prince, with the joints that hold and the directions of those that slide as inputs. Where anything
-changes inside an interval (a velocity changes its sign, a holding torque leaves its range, the error stays too large)
-the interval is left to the event-driven integration of `adaptive`, which locates the change.
+Between two samples the torques are constant, and usually no joint starts or stops. One compiled function then takes a step of
+the method of Dormand and Prince, with the sticking joints and the sliding directions as inputs. Where the stick-slip state
+changes inside an interval (a velocity changes its sign, a holding torque leaves its range) or the error stays too large,
+the interval is integrated by `adaptive`, which locates the event.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ D = (
 
 
 def rates(motion: Motion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[Array, Array]:
-    """(ẏ, friction) where joints with ``hold`` = 1 are at rest and those with ``slide`` = ±1 slide, for tracing.
+    """(ẏ, friction) where joints with ``hold`` = 1 stick and those with ``slide`` = ±1 slide, for tracing.
 
     M a = r − d with a = 0 at the joints that hold, whose rows and columns are replaced by those of the identity.
     """
@@ -95,7 +95,7 @@ def dormand_prince(motion: Motion, t: Any, y: Array, h: Any, hold: Array, slide:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """The state within one step, from the values and rates at both ends and the method's own fourth coefficient."""
+    """Dense output within one step, from the values and rates at both ends and the method's fourth coefficient."""
 
     t: float
     h: float
@@ -127,7 +127,7 @@ class Chain:
 
 
 class CompiledPieces:
-    """Takes intervals without changes by compiled steps; refuses the others."""
+    """Integrates intervals without stick-slip transitions by compiled steps; rejects the others."""
 
     def __init__(self, traced: TracedMotion, held: Held | None, options: dict[str, Any], clock: Clock | None) -> None:
         self.traced, self.motion, self.held, self.clock = traced, traced.motion, held, clock
@@ -161,12 +161,12 @@ class CompiledPieces:
 
     @staticmethod
     def suits(motion: Motion, pushes: Pushes, method: str) -> bool:
-        """Whether such motions can be compiled at all."""
+        """Whether such motions can be compiled."""
         known = can_be_traced(list(motion.sticking.values()))
         return known and pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None:
-        """The motion from a to b, or None if something changes on the way."""
+        """The motion from a to b, or None if the stick-slip state changes between."""
         directions = self._directions(y, before)
         if directions is None:
             return None
@@ -209,7 +209,7 @@ class CompiledPieces:
         return Pieces([pieces], [b], [], [directions], [{}], len(C) * tries, last=y)
 
     def _directions(self, y: Array, before: Pieces | None) -> dict[int, int] | None:
-        """Those of the interval before, if the velocities fit them."""
+        """The directions of the preceding interval, if the velocities agree with them."""
         if not self.ranges:
             return {}
         if before is None or not before.directions:
@@ -220,7 +220,7 @@ class CompiledPieces:
         return known if fits and known.keys() == self.ranges.keys() else None
 
     def _masks(self, directions: dict[int, int]) -> tuple[Array, Array, list[int]]:
-        """(1 for joints that hold, ±1 for those that slide, the places of the velocities that are zero)."""
+        """(1 for sticking joints, ±1 for sliding joints, indices of the velocities that are zero)."""
         if self._known[0] is not directions:
             hold, slide = np.zeros(self.n), np.zeros(self.n)
             for k, s in directions.items():

@@ -1,8 +1,7 @@
-"""One form for every controller: the signatures that users write, adapted in one place for `simulate` and `rollouts`.
+"""Adapters that give every controller signature one form for `simulate` and `rollouts`.
 
-A controller is a function of t, of (t, q, v) or of (robot, t, q, v), an object of `dynamis.control`, a `DynamicLaw` with states
-of its own, or a `Sampled` one of the functions. `as_law` makes a `Law` of each: one signature, optional states, optional
-sampling.
+A controller is a function of t, of (t, q, v) or of (robot, t, q, v), a controller of `dynamis.control`, a `DynamicLaw` with
+internal states, or a `Sampled` function. `as_law` converts each to a `Law`: one signature, optional states, optional sampling.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ SIGNATURES = (
 
 @dataclass(frozen=True)
 class Law:
-    """A controller as ``torque(robot, t, q, v, **extra)``, or a ``dynamic`` law with states in its place.
+    """A controller as ``torque(robot, t, q, v, **extra)``, or a ``dynamic`` law with internal states.
 
-    ``extra`` names further arguments that have no default. ``sampled`` has the rate, delay and sensors of a
-    controller that is evaluated at samples. ``traceable`` marks functions of the package, which can be compiled.
+    ``extra`` names further arguments without a default. ``sampled`` has the rate, delay and sensors of a sampled controller.
+    ``traceable`` marks functions of the package, which can be compiled.
     """
 
     torque: Callable[..., Any] | None = None
@@ -48,7 +47,7 @@ class Law:
 
 
 def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
-    """Adapt a controller. ``parameters`` are names of values given for it: arguments of these names follow the state."""
+    """Adapt a controller. ``parameters`` are the names of its arguments beyond the state."""
     if isinstance(controller, Law):
         return controller
     if controller is None:
@@ -75,7 +74,7 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
 
 
 def _required(function: Callable[..., Any]) -> tuple[list[str], bool]:
-    """The names of the arguments without a default, and whether any number of further ones is taken."""
+    """The names of the arguments without a default, and whether ``*args`` is accepted."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

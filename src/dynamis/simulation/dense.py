@@ -1,4 +1,4 @@
-"""A motion between its reported points: the integrator's own polynomials, or cubic ones through the points."""
+"""Interpolation of a motion between its output points: the integrator's dense output, or cubic polynomials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """What adaptive integration leaves: from ``start`` on, pieces up to each of ``ends``, and which joints slid in each."""
+    """Dense output of adaptive integration: pieces from ``start`` up to each of ``ends``, with sliding directions."""
 
     nq: int
     start: float
@@ -48,7 +48,7 @@ class Dense:
         return Dense(self.nq, self.start, (*self.ends[:count], t), self.pieces[: count + 1], self.directions[: count + 1])
 
     def states(self, times: Array) -> Array:
-        """Whole states (N, …) at these times; joints that hold stand exactly still."""
+        """Full states (N, …) at these times; sticking joints have zero velocity."""
         where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
         result: Array | None = None
         for k in np.unique(where):
@@ -67,7 +67,7 @@ class Dense:
 
 
 def unit_quaternions(model: Model, q: Array) -> Array:
-    """Configurations (N, nq) with quaternions of length one."""
+    """Configurations (N, nq) with normalised quaternions."""
     result = q.copy()
     for _, body in model.moving:
         if body.motion.nq > body.motion.nv:
@@ -77,10 +77,10 @@ def unit_quaternions(model: Model, q: Array) -> Array:
 
 
 def between_points(model: Model, t: Array, q: Array, v: Array, times: Array) -> tuple[Array, Array]:
-    """(q, v) at times inside t, by cubic polynomials with the values and rates of the two points around.
+    """(q, v) at times inside t, by cubic Hermite interpolation between the two adjacent points.
 
-    The four numbers of a quaternion are interpolated and made of length one again, which costs no order. v is the rate of
-    the polynomial: q and v belong together.
+    Quaternions are interpolated by components and normalised, which keeps the order. v is the derivative of the polynomial, so
+    that q and v are consistent.
     """
     if len(t) == 1:
         return np.repeat(q, len(times), axis=0), np.repeat(v, len(times), axis=0)
@@ -108,7 +108,7 @@ def _quaternions(model: Model) -> Sequence[slice]:
 
 
 def velocities(model: Model, q: Array, rate: Array) -> Array:
-    """v (N, n) from q and q̇ (N, nq): the inverse of `configuration_rate`; quaternions may have any length but zero."""
+    """v (N, n) from q and q̇ (N, nq): the inverse of `configuration_rate`; quaternions may have any nonzero norm."""
     v = np.zeros((len(q), model.n))
     for _, body in model.moving:
         if body.ratio != 1.0 or body.offset != 0.0:
@@ -129,7 +129,7 @@ def _body_velocity(body: Body, q: Array, rate: Array) -> Array:
 
 
 def _angular_velocity(x: Array, rate: Array) -> Array:
-    """ω = 2 x* ẋ / |x|², whatever ẋ has along x."""
+    """ω = 2 x* ẋ / |x|², independent of the component of ẋ along x."""
     conjugate = x * np.array([-1.0, -1.0, -1.0, 1.0])
     product = rotation.multiply_quaternions(conjugate.T, rate.T)[:3].T
     return np.asarray(2.0 * product / np.sum(x * x, axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Controllers that remember: an integral, an estimate of parameters, an observer. It is integrated with the rest."""
+"""Controllers with internal states (integral action, parameter estimates, observers), integrated with the robot."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Array = npt.NDArray[Any]
 class DynamicLaw(ABC):
     """τ = torque(robot, t, q, v, x) with ẋ = rates(robot, t, q, v, x), for `simulate` and `rollouts`.
 
-    ``size`` is the length of x. Written with NumPy for one state and without branching, it can be compiled; ``traceable`` says
-    that it is, so that `simulate` compiles it with fixed steps instead of calling it.
+    ``size`` is the length of x. A law written with NumPy for one state, without branching, can be compiled; with ``traceable``
+    set, `simulate` compiles it for fixed steps instead of calling it.
 
     >>> import numpy as np, dynamis as dy
     >>> class Integral(dy.DynamicLaw):
@@ -39,7 +39,7 @@ class DynamicLaw(ABC):
     traceable: bool = False
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - some start from where the robot is
-        """x at the beginning (…, size), for states with whatever leading axes."""
+        """The initial x (…, size), for states with any leading axes."""
         return np.zeros((*v.shape[:-1], self.size))
 
     @abstractmethod
@@ -50,7 +50,7 @@ class DynamicLaw(ABC):
 
 
 class Memory:
-    """A law that remembers, on its robot; ``checked`` for functions of users, whose failures say when and where."""
+    """A dynamic law bound to its robot; ``checked`` for user functions, whose errors report time and state."""
 
     def __init__(self, law: DynamicLaw, robot: Robot, checked: bool) -> None:
         self.law, self.robot, self.checked, self.size = law, robot, checked, int(law.size)
@@ -69,6 +69,6 @@ class Memory:
             # copies: a function that works in place must not reach the state
             value = np.asarray(function(self.robot, t, q.copy(), v.copy(), x.copy()))
             if value.shape != (size,):
-                raise InputError(f"{name} returned shape {value.shape} in place of ({size},)")
+                raise InputError(f"{name} returned shape {value.shape} instead of ({size},)")
             return value
         return checked_push(lambda t, q, v: function(self.robot, t, q, v, x.copy()), size, name)(t, q, v)

@@ -1,6 +1,6 @@
-"""Trajectories written to files: NumPy's .npz, .csv with named columns, .parquet, and .json for viewers.
+"""Output of trajectories: NumPy's .npz, .csv with named columns, .parquet, and .json for viewers.
 
-Each is written whole or not at all.
+Files are written atomically.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARQUET_NEEDS = "Parquet files need pyarrow: pip install 'dynamis[parquet]'"
 
 
 def columns(trajectory: Trajectory) -> Table:
-    """One named column for each number of a state, in SI units."""
+    """One named column per component of the state, in SI units."""
     robot = trajectory.robot
     table: Table = {"t": trajectory.t}
     for letter, names in letters_of(robot, getattr(trajectory, "stop_torque", None) is not None).items():
@@ -49,7 +49,7 @@ def columns(trajectory: Trajectory) -> Table:
 
 
 def letters_of(robot: Robot, stops: bool) -> dict[str, Any]:
-    """The arrays that have a column for each joint, and what these are called; ``stops`` says whether some were stopped."""
+    """The arrays with one column per joint, and their names; ``stops`` states whether stop torques are included."""
     names = robot.coordinate_names
     q_names = names if robot.nq == robot.n else [f"q[{k}]" for k in range(robot.nq)]
     letters: dict[str, Any] = {"q": q_names, "v": names, "tau": names, "friction": names}
@@ -57,7 +57,7 @@ def letters_of(robot: Robot, stops: bool) -> dict[str, Any]:
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
-    """Write a trajectory; the suffix says how."""
+    """Write a trajectory; the suffix determines the format."""
     target = Path(path)
     match target.suffix:
         case ".npz":
@@ -69,12 +69,12 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         case ".json":
             data = json.dumps(trajectory.animation(), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         case _:
-            raise InputError(f"{printable(target.name)}: name the file .npz, .csv or .parquet, or .json for a viewer")
+            raise InputError(f"{printable(target.name)}: the suffix must be .npz, .csv or .parquet, or .json for a viewer")
     return write_file(target, data)
 
 
 def _note(trajectory: Trajectory) -> dict[str, Any]:
-    """What a table does not say."""
+    """Metadata that the table does not contain."""
     from dynamis.simulation.resume import what_moves
 
     counts = {k: x for k, x in trajectory.statistics.items() if isinstance(x, int | float | str)}
@@ -100,7 +100,7 @@ def _npz(trajectory: Trajectory) -> bytes:
 
 
 def _stop_parts(stop: Stop) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Where it stopped, as what JSON holds and as arrays."""
+    """The final state, as JSON values and as arrays."""
     note: dict[str, Any] = {"t": stop.t, "inside": list(stop.inside), "adaptive": stop.adaptive}
     note |= {name: [list(x) for x in getattr(stop, name).items()] for name in ("directions", "resting")}
     arrays = {"at_stop.y": stop.y, "at_stop.planned": stop.planned}
@@ -113,7 +113,7 @@ def _stop_parts(stop: Stop) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def npz_names(names: Any) -> list[str]:
-    """The columns by names that can be files in an archive; where two would become one, a number tells them apart."""
+    """Column names as valid archive file names; a number distinguishes duplicates."""
     given: dict[str, None] = {}
     for name in names:
         plain = free = name.replace("/", "_")

@@ -1,9 +1,9 @@
-"""Rules that take a state over one step of fixed length.
+"""Integration rules with a fixed step.
 
-Each is a plain function of a `Flow`, the equations of motion as a rule wants them. Run on numbers it is the reference; traced,
-robot, drives, controller and rule become one compiled function.
+Each is a plain function of a `Flow`, the equations of motion in first-order form. Evaluated with numbers it is the reference;
+traced, it compiles robot, drives, controller and rule to one function.
 
-A state is q, v and x, where x holds whatever else has a rate: bristles, currents, rotors behind springs, and the work done.
+A state is q, v and x, where x holds all other states: bristles, currents, rotors of elastic actuators, and the work done.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as t
 
 
 class Flow:
-    """Rates of everything in a state. ``work`` says whether the work done is part of it, as the last of x."""
+    """Rates of a state. ``work`` states whether the work done is its last component."""
 
     def __init__(self, motion: Motion, work: bool = True) -> None:
         self.motion, self.work, self.model = motion, work, motion.smooth.model
@@ -39,17 +39,17 @@ class Flow:
         return y[:nq], y[nq : nq + n], y[nq + n :]
 
     def note_change(self, of_v: Array, of_x: Array) -> None:
-        """What a round of iteration changed; the work done follows from the rest."""
+        """The change in one iteration; the work done follows from the other states."""
         self.last_change = 0.0
         for change in (*of_v, *self.inside(of_x)):
             self.last_change = maximum(self.last_change, abs(change))
 
     def inside(self, x: Array) -> Array:
-        """The states of friction, drives and controller."""
+        """States of friction, drives and controller."""
         return x[:-1] if self.work else x
 
     def inner_rates(self, t: Any, q: Array, v: Array, x: Array, power: Any) -> Array:
-        """ẋ where the power is known."""
+        """ẋ for known power."""
         if not len(x):
             return x
         rates = self.motion.rates(t, q, v, self.inside(x), v, power)[self.model.nq + self.model.n :]
@@ -60,7 +60,7 @@ class Flow:
         return moved(self.model, q, h * configuration_rate(self.model, at, v))
 
     def forces(self, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Any]:
-        """Torques less friction that is not the robot's own, and wrenches."""
+        """Torques minus friction that is not in the robot model, and wrenches."""
         return self.motion.drive(t, q, v, self.inside(x))
 
     def acceleration(self, q: Array, v: Array, tau: Array, wrenches: Any) -> Array:
@@ -85,7 +85,7 @@ class Flow:
 
 
 def moved(model: Model, q: Array, rate: Array) -> Array:
-    """q + rate, back on the manifold: quaternions of length one."""
+    """q + rate, projected to the manifold: normalised quaternions."""
     result = q + rate
     for _, body in model.moving:
         if body.motion.nq > body.motion.nv:
@@ -95,7 +95,7 @@ def moved(model: Model, q: Array, rate: Array) -> Array:
 
 
 def euler(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
-    """Semi-implicit Euler: the new velocity moves the configuration."""
+    """Semi-implicit Euler: the configuration is advanced with the new velocity."""
     tau, wrenches = flow.forces(t, q, v, x)
     v_new = v + h * flow.acceleration(q, v, tau, wrenches)
     x_new = x + h * flow.others(t, q, v_new, x, tau, wrenches)
@@ -103,7 +103,7 @@ def euler(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
 
 
 def rk4(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
-    """The classical method of Runge and Kutta, of order four."""
+    """The classical fourth-order Runge–Kutta method."""
 
     def after(part: float, k: State) -> State:
         return q + part * h * k[0], v + part * h * k[1], x + part * h * k[2]
@@ -117,9 +117,9 @@ def rk4(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
 
 
 def midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
-    """The implicit midpoint rule, of order two, in positions and momenta p = M v: symplectic, so that energy is kept for ever.
+    """The implicit midpoint rule, of order two, in positions and momenta p = M v: symplectic, without drift of the energy.
 
-    With quaternions it is taken in q and v, where it is symmetric but no longer symplectic.
+    With quaternions it is applied to q and v, where it is symmetric but not symplectic.
     """
     steps = _momentum_midpoint if flow.model.nq == flow.model.n else _velocity_midpoint
     return steps(flow, t, q, v, x, h)
@@ -158,11 +158,13 @@ RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint, "time
 
 
 def check_step_length(step: float, start: float, end: float) -> None:
-    """Refuse steps that rounding swallows, and numbers of steps that no computer takes in a day."""
+    """Reject steps below the rounding of t, and excessive numbers of steps."""
     if step < 4.0 * float(np.finfo(float).eps) * max(abs(start), abs(end)):
-        raise InputError(f"step={step:g} s is lost in rounding at t = {max(abs(start), abs(end)):g} s: take a longer step")
+        raise InputError(
+            f"step={step:g} s is below the rounding error of t = {max(abs(start), abs(end)):g} s: use a longer step"
+        )
     if (end - start) / step > MOST_STEPS:
-        raise InputError(f"step={step:g} s means {(end - start) / step:.0e} steps for {end - start:g} s: take a longer step")
+        raise InputError(f"step={step:g} s means {(end - start) / step:.0e} steps for {end - start:g} s: use a longer step")
 
 
 def take_step(flow: Flow, method: str, t: Any, y: Array, h: Any) -> Array:

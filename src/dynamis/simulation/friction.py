@@ -1,7 +1,7 @@
-"""Laws of dry friction at a joint. Viscous friction belongs to the robot's model and is always there.
+"""Laws of dry friction at a joint. Viscous friction is part of the robot model and always active.
 
-A law with sticking has a torque while it slides, and a range of torques that hold the joint while it rests. A smooth one
-has a torque at every velocity, and the joint creeps instead of resting.
+A law with sticking has a torque while the joint slides, and a range of holding torques at rest. A smooth law is a function of
+velocity, with which the joint creeps instead of sticking.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class LuGre:
 
     def __post_init__(self) -> None:
         positive = min(self.coulomb, self.static, self.velocity, self.stiffness) > 0
-        _check(self, positive and self.damping >= 0, "all must be positive, and damping must not be negative")
+        _check(self, positive and self.damping >= 0, "all parameters must be positive, and damping must not be negative")
 
     def steady(self, v: Any) -> Any:
         return self.coulomb + (self.static - self.coulomb) * exp(-(v / self.velocity) * (v / self.velocity))
@@ -118,17 +118,17 @@ class LuGre:
 
 def _check(law: Any, holds: bool, rule: str) -> None:
     if not (holds and all(np.isfinite(x) for x in vars(law).values())):
-        raise InputError(f"{law} cannot be: {rule}, and every number finite")
+        raise InputError(f"{law} is invalid: {rule}, and all numbers must be finite")
 
 
 Law = Coulomb | Stribeck | Smooth | LuGre
 
 
 def laws_of(model: Model, choice: Any) -> dict[int, Law]:
-    """The law of each degree of freedom that has dry friction.
+    """The friction law of each degree of freedom with dry friction.
 
     ``choice`` is "model" (the robot's Coulomb friction, sticking), "smooth" (the same, smoothed), "none", or a mapping of
-    coordinate names to laws, for those joints in place of the model's.
+    coordinate names to laws that replace those of the model.
     """
     if isinstance(choice, str) and choice == "none":
         return {}
@@ -151,11 +151,11 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
             return own
         case "smooth":
             return {k: Smooth(float(model.coulomb[k]), bias=float(model.coulomb_bias[k])) for k in own}
-    raise InputError(f"friction={choice!r} is not known; choose 'model', 'smooth', 'none' or a mapping of joints to laws")
+    raise InputError(f"friction={choice!r} is unknown; choose 'model', 'smooth', 'none' or a mapping of joints to laws")
 
 
 def in_words(laws: Mapping[int, Law], names: Sequence[str]) -> str:
-    """The dry friction of each joint, as one sentence."""
+    """Description of the dry friction of each joint."""
     kinds: dict[str, list[str]] = {}
     for k, law in sorted(laws.items()):
         held = "with sticking" if isinstance(law, Coulomb | Stribeck) else "without sticking"

@@ -1,12 +1,12 @@
-"""Hard stops: joints that hit the ends of their ranges, bounce, rest there, and leave.
+"""Rigid stops at the joint limits: impact with restitution, resting contact, and separation.
 
-An impact takes no time. Impulses p ≥ 0 act at all joints that are at their stops, hitting or resting:
+An impact is instantaneous. Impulses p ≥ 0 act at all joints that are at their stops, hitting or resting:
 
     v⁺ = v⁻ − M⁻¹ Σ side_k e_k p_k,     side_k (v_k⁺ + e v_k⁻) ≤ 0,     p_k > 0 only where that is an equality,
 
-Newton's restitution e at those that hit, and none at those that rest [Moreau 1988]. With x = v⁺ + e v⁻ this is the question
-that `sticking` answers for accelerations: M x = M (v⁻ + e v⁻) − d, where x_k = 0 or d_k = 0. While a joint rests at its stop
-the stop pushes with whatever is needed, but never pulls: the range that holds it is without bound on the stop's side.
+with Newton's restitution e at those that hit, and 0 at those that rest [Moreau 1988]. With x = v⁺ + e v⁻ this is the problem
+that `sticking` solves for accelerations: M x = M (v⁻ + e v⁻) − d, where x_k = 0 or d_k = 0. While a joint rests at its stop,
+the reaction of the stop is unilateral: the range of holding torques is unbounded on the side of the stop.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class HardStops:
             if isinstance(value, bool) or not (isinstance(value, int | float | np.number) and 0 <= value <= most):
                 raise InputError(f"{name} of hard stops must be a number from 0{'' if most > 1 else ' to 1'}, got {value!r}")
         if not 0 < self.rest_speed < np.inf:
-            raise InputError(f"rest_speed must be positive and finite, got {self.rest_speed!r}: bouncing has to end somewhere")
+            raise InputError(f"rest_speed must be positive and finite, got {self.rest_speed!r}: slower joints come to rest")
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -59,7 +59,7 @@ class HardStops:
 
 @dataclass(frozen=True)
 class AtStop:
-    """What holds a joint that rests at its stop: dry friction, if it has any, and the stop's push on one side."""
+    """The holding torques of a joint at its stop: dry friction, if any, and the unilateral reaction of the stop."""
 
     side: int
     dry: Dry | None = None
@@ -77,7 +77,7 @@ class AtStop:
         return (0.0, 0.0) if self.dry is None else self.dry.holding
 
     def split(self, d: float) -> tuple[float, float]:
-        """(friction, torque of the stop on the joint) whose difference is d: friction holds what it can."""
+        """(friction, torque of the stop on the joint) whose difference is d: friction takes as much of it as it can."""
         low, high = self._own
         friction = min(max(d, low), high)
         return friction, friction - d
@@ -104,15 +104,16 @@ class Stops:
                 continue
             if not c.lower < c.upper:
                 raise InputError(
-                    f"joint {c.name!r} has no range between its stops ({c.lower:g} to {c.upper:g}): fix it, or give it one"
+                    f"joint {c.name!r} has an empty range between its stops ({c.lower:g} to {c.upper:g}): make it a fixed "
+                    f"joint, or change its limits"
                 )
             ends = ((1, c.upper), (-1, c.lower))
             self.all += [Stop(k, c.q_index, side, float(x)) for side, x in ends if np.isfinite(x)]
         if not self.all:
-            raise InputError(f"robot {robot.name!r} has no joint with limits: there is nothing to stop at")
+            raise InputError(f"robot {robot.name!r} has no joint with limits: stops have no effect")
 
     def checked_start(self, q: Array) -> Array:
-        """A start within the limits; what rounding has put beyond one is at it."""
+        """The initial configuration, checked against the limits; excess within rounding is set to the limit."""
         q = q.copy()
         for stop in self.all:
             over = stop.side * (q[stop.place] - stop.limit)
@@ -126,18 +127,18 @@ class Stops:
         return q
 
     def hitting(self, y: Array) -> Sides:
-        """Joints that stand at a limit and move outward."""
+        """Joints at a limit that move outward."""
         return {s.k: s.side for s in self._at(y) if s.side * y[self.nq + s.k] > 0}
 
     def resting(self, y: Array) -> Sides:
-        """Joints that stand at a limit and do not move."""
+        """Joints at a limit with zero velocity."""
         return {s.k: s.side for s in self._at(y) if y[self.nq + s.k] == 0.0}
 
     def _at(self, y: Array) -> list[Stop]:
         return [s for s in self.all if s.side * (y[s.place] - s.limit) >= 0.0]
 
     def drawn_back(self, y: Array) -> Array | None:
-        """A state beyond the limits put at them; None where it is within."""
+        """A state beyond the limits moved to them; None if it is within."""
         beyond = [s for s in self.all if s.side * (y[s.place] - s.limit) > 0.0]
         if not beyond:
             return None
@@ -147,7 +148,7 @@ class Stops:
         return y
 
     def snap(self, y: Array, sides: Sides) -> None:
-        """Put joints exactly to their limits."""
+        """Set joints exactly to their limits."""
         for stop in self.all:
             if sides.get(stop.k) == stop.side:
                 y[stop.place] = stop.limit
@@ -156,7 +157,7 @@ class Stops:
         return f"{verb} its {SIDES[side]} stop"
 
     def after_impact(self, M: Array, v: Array, hitting: Sides, resting: Sides) -> Array:
-        """The velocities after an impact; joints that end at rest are exactly still."""
+        """The velocities after an impact; joints that come to rest have exactly zero velocity."""
         e, slow = self.rule.restitution, self.rule.rest_speed
         bounce = {k: e if e * abs(v[k]) >= slow else 0.0 for k in hitting}
         sides = resting | hitting
@@ -165,7 +166,7 @@ class Stops:
 
 
 def impact(M: Array, v: Array, sides: Mapping[int, int], restitution: Mapping[int, float]) -> Array:
-    """v⁺ where the joints ``sides`` are at their stops, some of them (those with a ``restitution``) hitting."""
+    """v⁺ for the joints ``sides`` at their stops, of which those with a ``restitution`` hit."""
     kept = np.zeros(len(v))
     for k, e in restitution.items():
         kept[k] = e * v[k]
@@ -176,9 +177,9 @@ def impact(M: Array, v: Array, sides: Mapping[int, int], restitution: Mapping[in
 
 
 def _without_creeping(M: Array, v: Array, sides: Sides, slow: float) -> Array:
-    """Let joints that leave their stops too slowly stay, so that mutual small knocks come to an end.
+    """Keep joints that leave their stops below the rest speed at rest, so that sequences of small impacts terminate.
 
-    An impulse that stops them takes energy away, whatever its sign, and is as small as they are slow.
+    The impulse that stops them dissipates energy, and is proportional to their speed.
     """
     creeping = [k for k in sides if abs(v[k]) < slow]
     if not any(v[k] for k in creeping):
@@ -192,5 +193,5 @@ def _without_creeping(M: Array, v: Array, sides: Sides, slow: float) -> Array:
 
 
 def laws_with_stops(sticking: Sticking, resting: Sides) -> dict[int, Dry]:
-    """What can hold each joint: its dry friction, and the stop where it rests at one."""
+    """The holding torques of each joint: dry friction, and the reaction of a stop at which it rests."""
     return {**sticking, **{k: AtStop(side, sticking.get(k)) for k, side in resting.items()}}

@@ -1,4 +1,4 @@
-"""The equations of motion as first-order equations: (q, v, states of friction and drives, work) and their rates."""
+"""The equations of motion in first-order form: (q, v, states of friction and drives, work) and their rates."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def without_dry_friction(robot: Robot) -> Robot:
 
 
 def controller_name(robot: Robot) -> str:
-    """The name of a controller's states among those of the drives, which are named after their joints."""
+    """The name of the controller states among those of the drives, which are named after their joints."""
     return "controller" if "controller" not in robot.coordinate_names else "controller of the robot"
 
 
 class Motion:
-    """One robot with its friction and everything that pushes it."""
+    """One robot with friction, drives, controller and external wrenches."""
 
     def __init__(
         self,
@@ -68,21 +68,21 @@ class Motion:
 
     @property
     def states(self) -> int:
-        """How many states friction, drives and controller have of their own."""
+        """The number of internal states of friction, drives and controller."""
         remembered = 0 if self.memory is None else self.memory.size
         return len(self.bristles) + sum(x.size for x in self.actuators.values()) + remembered
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
-        """(q, v, z) of a state; z holds bristles, then the actuators' own states, then the controller's."""
+        """(q, v, z) of a state; z holds the states of bristles, actuators and controller, in this order."""
         nq, moving = self._ends
         return y[:nq], y[nq:moving], y[moving:-1]
 
     def start(self, q: Array, v: Array) -> Array:
-        """The state at the beginning: bristles straight, actuators at rest against their joints, no work done."""
+        """The initial state: undeflected bristles, actuators at rest relative to their joints, zero work."""
         return np.concatenate([q, v, self.start_inside(q, v), [0.0]])
 
     def start_inside(self, q: Array, v: Array) -> Array:
-        """The states of bristles, actuators and controller at the beginning (…, states)."""
+        """The initial states of bristles, actuators and controller (…, states)."""
         z = np.zeros((*v.shape[:-1], self.states))
         for k, actuator in self.actuators.items():
             if actuator.size:
@@ -96,7 +96,7 @@ class Motion:
         return z[..., self.states - self.memory.size :]
 
     def commanded(self, t: Any, q: Array, v: Array, z: Array) -> Array:
-        """What the drives are told to do."""
+        """The commanded torques."""
         tau = self.command(t, q, v)
         return tau if self.memory is None else tau + self.memory.torque(t, q, v, self._remembered(z))
 
@@ -105,7 +105,7 @@ class Motion:
         return 0.0 if index is None else q[..., index]
 
     def torque(self, t: Any, q: Array, v: Array, z: Array) -> Array:
-        """What reaches the joints: what the drives make of the command, and the disturbance."""
+        """The joint torques: output of the drives plus disturbance."""
         tau = self.commanded(t, q, v, z)
         if self.actuators:
             tau = np.array(tau, dtype=object if object in (tau.dtype, q.dtype, v.dtype) else float)
@@ -114,20 +114,20 @@ class Motion:
         return tau if self.disturbance is None else tau + self.disturbance(t, q, v)
 
     def inside(self, z: Array) -> dict[str, Array]:
-        """The states of each actuator that has some, by the name of its coordinate, and those of the controller."""
+        """The states of actuators, by coordinate name, and of the controller."""
         names = self.robot.coordinate_names
         found = {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
         return found if self.memory is None else {**found, controller_name(self.robot): self._remembered(z)}
 
     def check_bounds(self, t: float, v: Array) -> None:
-        """Refuse velocities whose squares are no longer numbers."""
+        """Reject velocities whose squares overflow."""
         if len(v) and not np.abs(v).max() < BEYOND_ALL_BOUNDS:
             k = int(np.argmax(~(np.abs(v) < BEYOND_ALL_BOUNDS)))
             name = self.robot.coordinate_names[k]
-            raise SourceError(f"the velocity of {name} grew beyond all bounds ({v[k]:.3g}) at t = {t:.6g} s")
+            raise SourceError(f"the velocity of {name} diverged ({v[k]:.3g}) at t = {t:.6g} s")
 
     def smooth_friction(self, v: Array, z: Array) -> Array:
-        """The torques of the laws that never stick."""
+        """The torques of the laws without sticking."""
         friction = np.zeros(len(v), dtype=object if object in (v.dtype, z.dtype) else float)
         for k, law in self.laws.items():
             if isinstance(law, Smooth):
@@ -142,14 +142,14 @@ class Motion:
         return {frame: source(t, q, v) for frame, source in self.wrenches.items()} or None
 
     def drive(self, t: Any, q: Array, v: Array, z: Array) -> tuple[Array, dict[str, Array] | None]:
-        """τ less the smooth friction, and the wrenches."""
+        """τ minus smooth friction, and the wrenches."""
         tau = self.torque(t, q, v, z)
         if len(self.sticking) != len(self.laws):
             tau = tau - self.smooth_friction(v, z)
         return tau, self.wrenches_at(t, q, v)
 
     def rates(self, t: Any, q: Array, v: Array, z: Array, acceleration: Array, power: Any) -> Array:
-        """ẏ once the acceleration is known; the last entry is the power that goes in."""
+        """ẏ for a known acceleration; the last entry is the input power."""
         q_dot = v if self.plain else configuration_rate(self.robot.model, q, v)
         z_dot = []
         for place, k in enumerate(self.bristles):
@@ -165,7 +165,7 @@ class Motion:
         return np.concatenate([q_dot, acceleration, z_dot, [power]])
 
     def power(self, q: Array, v: Array, tau: Array, wrenches: dict[str, Array] | None) -> Any:
-        """What torques and wrenches put in, less what viscous friction takes out."""
+        """Power of torques and wrenches minus viscous dissipation."""
         power = tau @ v - (self.smooth.model.viscous * v) @ v
         for frame, w in (wrenches or {}).items():
             power = power + w @ self.robot.velocity(q, v, frame)

@@ -1,7 +1,7 @@
-"""Random torques that can be had again: each is a pure function of seed, rollout, interval and joint.
+"""Reproducible random torques: each is a pure function of seed, rollout, interval and joint.
 
-No generator is carried along, so that one motion or a million, on one machine or several, in whatever order, meet the same
-disturbances. The numbers are counted, not drawn: SplitMix64's mixing [Steele 2014] of what they are numbered by.
+The generator is counter-based and has no state, so that disturbances do not depend on batch size, order or machine. The numbers
+are SplitMix64 hashes [Steele 2014] of their indices.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ JUST_BEFORE = 1e-9  # of an interval: a time this close to its beginning, by rou
 
 
 def mixed(x: Any, xp: Any = np) -> Any:
-    """SplitMix64's finaliser: a bijection of 64-bit numbers after which every bit depends on every other."""
+    """SplitMix64's finaliser: a bijection of 64-bit numbers in which every bit depends on all others."""
     x = (x ^ (x >> xp.uint64(30))) * xp.uint64(FIRST)
     x = (x ^ (x >> xp.uint64(27))) * xp.uint64(SECOND)
     return x ^ (x >> xp.uint64(31))
 
 
 def hashed(seed: int, rollouts: Any, intervals: Any, joints: Any, xp: Any = np) -> Any:
-    """A 64-bit number for each combination, as the arrays of whole numbers broadcast together."""
+    """A 64-bit hash of each combination of the broadcast integer arrays."""
     x = xp.asarray([seed % 2**64], dtype=xp.uint64)
     for numbers in (rollouts, intervals, joints):
         # mixed between, or rollout 1 in interval 2 would be rollout 2 in interval 1
@@ -37,7 +37,7 @@ def hashed(seed: int, rollouts: Any, intervals: Any, joints: Any, xp: Any = np) 
 
 
 def uniform(bits: Any, xp: Any = np) -> Any:
-    """Numbers strictly between 0 and 1 from the 52 highest bits: with the half behind them a float has no more."""
+    """Numbers in the open interval (0, 1) from the 52 highest bits plus one half."""
     return ((bits >> xp.uint64(12)).astype(xp.float64) + 0.5) * 2.0**-52
 
 
@@ -45,7 +45,7 @@ def uniform(bits: Any, xp: Any = np) -> Any:
 class Noise:
     """Normally distributed torques with the standard deviation ``torque``, each held for ``hold`` seconds.
 
-    ``torque`` is a number, or one for each joint. Interval k lasts from k · ``hold`` to (k + 1) · ``hold``.
+    ``torque`` is a number, or one per joint. Interval k lasts from k · ``hold`` to (k + 1) · ``hold``.
 
     >>> import numpy as np
     >>> pushes = Noise(2.0, hold=0.01, seed=3)
@@ -64,11 +64,11 @@ class Noise:
         except (TypeError, ValueError):
             deviations = np.array(np.nan)
         if deviations.ndim > 1 or not (np.isfinite(deviations) & (deviations >= 0)).all():
-            raise InputError(f"noise needs a standard deviation ≥ 0 [N m], a number or one for each joint, got {self.torque!r}")
+            raise InputError(f"noise requires a standard deviation ≥ 0 [N m], a number or one per joint, got {self.torque!r}")
         if not (isinstance(self.hold, int | float | np.number) and 0 < self.hold < np.inf):
-            raise InputError(f"noise needs hold > 0 [s], the time for which a torque lasts, got {self.hold!r}")
+            raise InputError(f"noise requires hold > 0 [s], the duration of each torque, got {self.hold!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer):
-            raise InputError(f"the seed of noise must be a whole number, got {self.seed!r}")
+            raise InputError(f"the seed of noise must be an integer, got {self.seed!r}")
 
     def deviations(self, n: int) -> Array:
         """The standard deviation at each of n joints."""
@@ -78,11 +78,11 @@ class Noise:
         return np.broadcast_to(given, (n,))
 
     def interval(self, t: Any) -> Any:
-        """The number of the interval in which a time lies."""
+        """The index of the interval that contains a time."""
         return np.floor(np.asarray(t) / self.hold + JUST_BEFORE).astype(np.int64)
 
     def values(self, intervals: Any, rollouts: Any, n: int, xp: Any = np) -> Any:
-        """Torques (rollouts, n) of an interval, or (intervals, rollouts, n) of several; arrays of ``xp``, NumPy or CuPy."""
+        """Torques (rollouts, n) of an interval, or (intervals, rollouts, n) of several, as arrays of ``xp`` (NumPy or CuPy)."""
         k, r = xp.asarray(intervals)[..., None, None], xp.asarray(rollouts)[:, None]
         bits = hashed(int(self.seed), r, k, xp.arange(n), xp)
         radius = xp.sqrt(-2.0 * xp.log(uniform(bits, xp)))
@@ -98,7 +98,7 @@ class Noise:
 
 
 class NoiseSource:
-    """τ(t), constant over each interval; an integrator that goes from change to change sees no jump inside."""
+    """τ(t), constant over each interval; integration from change to change has no discontinuity inside."""
 
     def __init__(self, noise: Noise, n: int) -> None:
         self.noise, self.n = noise, n
@@ -114,9 +114,9 @@ class NoiseSource:
         return self._known[1]
 
     def changes(self, start: float, end: float) -> Array:
-        """The instants between two times at which the torque jumps."""
+        """The times of torque jumps between two times."""
         first, last = int(self.noise.interval(start)) + 1, int(self.noise.interval(end))
         return np.arange(first, last + 1) * self.noise.hold
 
     def reach(self, t: float, q: Array, v: Array) -> None:
-        """Nothing happens at a jump but the jump."""
+        """No action at a jump."""

@@ -1,4 +1,4 @@
-"""A trajectory as a picture: positions, velocities, torques, energies, powers, and the error of the energy."""
+"""Plots of a trajectory: positions, velocities, torques, energies, powers, and the energy error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EASILY_TOLD_APART = 10  # colours of the usual cycle
 
 
 def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> Any:
-    """Six panels over time; the joints have one legend, below all of them."""
+    """Plot six panels over time, with one legend of the joints below."""
     figure = new_figure(10, 10)
     axes = figure.subplots(3, 2, sharex=True)
     _draw_joints(trajectory, figure, *axes.flat[:3])
@@ -47,7 +47,7 @@ def _title(ax: Any, title: str, unit: str) -> None:
 
 
 def _colours(count: int) -> list[Any]:
-    """Of the usual cycle while it lasts; a rainbow of more lines at least keeps neighbours together."""
+    """Colours of the default cycle, or of a rainbow map for more lines."""
     if count <= EASILY_TOLD_APART:
         return [f"C{k}" for k in range(count)]
     from matplotlib import colormaps
@@ -96,18 +96,18 @@ def _draw_energy(trajectory: Trajectory, ax: Any) -> None:
                           ("both", trajectory.energy), ("work", trajectory.work)):  # fmt: skip
         # from the start on: what a high base adds to the potential energy would flatten all lines
         ax.plot(trajectory.t, values - values[0], label=label, linewidth=1.4, linestyle="--" if label == "work" else "-")
-    _title(ax, "energy since the start", "J")
+    _title(ax, "change of energy", "J")
     ax.legend(fontsize=8, framealpha=0.6, edgecolor="none")
 
 
 def _draw_power(trajectory: Trajectory, ax: Any) -> None:
-    """Of the powers those that are there, and what is stored, which is their sum."""
+    """Plot the nonzero powers and their sum, the stored power."""
     power = trajectory.power
     for k, name in enumerate(("torques", "friction", "viscous", "wrenches", "stops")):
         values = getattr(power, name)
         if np.any(values):
             ax.plot(trajectory.t, values, label=name, color=f"C{k}", linewidth=1.4)
-    ax.plot(trajectory.t, power.stored, label="stored: their sum", color="0.2", linewidth=1.2, linestyle="--")
+    ax.plot(trajectory.t, power.stored, label="stored (sum)", color="0.2", linewidth=1.2, linestyle="--")
     _title(ax, "power into the robot", "W")
     if np.abs(power.stored).max() < NOTHING * np.abs(power.torques).max(initial=np.abs(trajectory.kinetic_energy).max()):
         ax.set_ylim(-1.0, 1.0)  # rounding, which would fill the panel
@@ -117,4 +117,4 @@ def _draw_power(trajectory: Trajectory, ax: Any) -> None:
 def _draw_error(trajectory: Trajectory, ax: Any) -> None:
     ax.plot(trajectory.t, trajectory.energy_error, color="C3", linewidth=1.2)
     ax.yaxis.set_major_formatter("{x:.2g}")
-    _title(ax, "error of the energy: change less work", "J")
+    _title(ax, "energy error: change − work", "J")

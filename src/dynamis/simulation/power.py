@@ -1,4 +1,4 @@
-"""The balance of power at each instant: what goes in, and what the robot stores, from two sides."""
+"""Power balance: input power against the rate of stored energy, computed independently."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power:
-    """Powers in W, one for each point of a motion (N); positive is into the robot.
+    """Powers in W at each point of a motion (N); positive into the robot.
 
-    ``torques`` τ·v of what reaches the joints, ``friction`` −d·v of dry friction d, ``viscous`` −v·B v, ``wrenches`` Σ w·V
-    with the twist V of each frame, ``stops`` of torques at the ends of the joints' ranges where a motion has such; ``input``
-    is their sum. ``stored`` is d(T + U)/dt = vᵀ M v̇ + ½ vᵀ Ṁ v + v·(weight and springs), from the state and the
-    acceleration alone. ``residual`` = ``stored`` − ``input`` is rounding.
+    ``torques`` τ·v of the joint torques, ``friction`` −d·v of dry friction d, ``viscous`` −v·B v, ``wrenches`` Σ w·V with the
+    twist V of each frame, ``stops`` of the torques of joint stops, if any; ``input`` is their sum. ``stored`` is d(T + U)/dt =
+    vᵀ M v̇ + ½ vᵀ Ṁ v + v·(weight and springs), from the state and the acceleration alone. ``residual`` = ``stored`` −
+    ``input`` is of the order of rounding.
     """
 
     torques: Array
@@ -42,7 +42,7 @@ class Power:
         return self.stored - self.input
 
     def __repr__(self) -> str:
-        return f"<Power at {len(self.torques)} points: torques {np.abs(self.torques).max(initial=0.0):.4g} W at most>"
+        return f"<Power at {len(self.torques)} points: torques up to {np.abs(self.torques).max(initial=0.0):.4g} W>"
 
     _repr_html_ = as_table
 

@@ -1,7 +1,6 @@
-"""Trajectories read back from .npz, .csv and .parquet files.
+"""Input of trajectories from .npz, .csv and .parquet files.
 
-What is read is checked before it is believed: a file of another robot, a damaged or a foreign one is refused by name. Nothing
-in a file is ever executed.
+Contents are validated: damaged files, other formats and files of another robot are rejected. No code from a file is executed.
 """
 
 from __future__ import annotations
@@ -35,30 +34,30 @@ ENERGIES_AGREE = 1e-6  # of the largest energy: what a table with fewer digits m
 
 
 class _WrongFileError(Exception):
-    """What is wrong with a file; its name is added where it is known."""
+    """A defect of a file; the file name is added by the caller."""
 
 
 def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
-    """The motion of this robot that is in a file."""
+    """The motion of this robot from a file."""
     if not isinstance(robot, Robot):
         raise InputError(f"Trajectory.load takes a file and its robot, got {type(robot).__name__}; dynamis.load gives one")
     source = Path(path)
     readers = {".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
     if source.suffix not in readers:
-        raise InputError(f"{printable(source.name)}: a motion is read from a .npz, .csv or .parquet file")
+        raise InputError(f"{printable(source.name)}: a motion file must be .npz, .csv or .parquet")
     try:
         table, note, arrays = readers[source.suffix](source.read_bytes(), printable(str(source), 400))
-        with _reading("its contents do not fit together"):
+        with _reading("its contents are inconsistent"):
             return _motion(robot, table, note, arrays, source.name)
     except OSError as error:
         raise InputError(f"{printable(str(source), 400)} cannot be read: {error.strerror or error}") from None
     except _WrongFileError as wrong:
-        raise InputError(f"{printable(str(source), 400)} is no motion of {printable(robot.name)}: {wrong}") from None
+        raise InputError(f"{printable(str(source), 400)} is not a motion of {printable(robot.name)}: {wrong}") from None
 
 
 @contextmanager
 def _reading(what: str) -> Iterator[None]:
-    """Whatever is raised on damaged bytes, as the sentence that the file is wrong."""
+    """Convert any exception on damaged contents to the message that the file is invalid."""
     try:
         yield
     except (_WrongFileError, DynamisError):
@@ -70,13 +69,13 @@ def _reading(what: str) -> Iterator[None]:
 
 
 def _read_npz(data: bytes, label: str) -> Contents:
-    with _reading("it is damaged, or of another kind"):
+    with _reading("it is damaged or of another format"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             check_size(label, sum(info.file_size for info in members), len(data))
             for info in members:
                 if not array_header(archive, info).fits:
-                    raise ValueError(f"{info.filename} has not as many bytes as its shape needs")
+                    raise ValueError(f"{info.filename} does not have the number of bytes of its shape")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays_of:
             arrays = {name: arrays_of[name] for name in arrays_of.files}
         note = json.loads(str(arrays.pop("note")))
@@ -89,14 +88,14 @@ def _read_csv(data: bytes, label: str) -> Contents:  # noqa: ARG001 - as the oth
     try:
         header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     except (ValueError, csv.Error):
-        raise _WrongFileError("it is not a table of numbers with names above") from None
+        raise _WrongFileError("it is not a table of numbers with a header row") from None
     for k, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise _WrongFileError(f"row {k} has {len(row)} numbers for {len(header)} columns: the file was cut or edited")
     try:
         values = np.array(rows, dtype=float).reshape(len(rows), len(header))
     except ValueError as error:
-        raise _WrongFileError(f"it holds what is no number ({reason_of(error)})") from None
+        raise _WrongFileError(f"it contains a value that is not a number ({reason_of(error)})") from None
     return {name: values[:, k].copy() for k, name in enumerate(header)}, None, {}
 
 
@@ -106,7 +105,7 @@ def _read_parquet(data: bytes, label: str) -> Contents:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtraError(PARQUET_NEEDS) from None
-    with _reading("it is damaged, or of another kind"):
+    with _reading("it is damaged or of another format"):
         metadata = parquet.read_metadata(pyarrow.BufferReader(data))
         unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
         check_size(label, max(unpacked, 8 * metadata.num_rows * metadata.num_columns), len(data))
@@ -121,12 +120,12 @@ def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], nam
 
     _check_numbers(table)
     if note is not None and not (isinstance(note, dict) and note.get("format") == FORMAT):
-        raise _WrongFileError(f"it was written in another form than {FORMAT!r}; save the motion again")
+        raise _WrongFileError(f"its format is not {FORMAT!r}; save the motion again")
     letters = letters_of(robot, any(column.startswith("stop_torque.") for column in table))
     parts: dict[str, Any] = {x: _matrix(table, [f"{x}.{name}" for name in names]) for x, names in letters.items()}
     drives = _drives(robot, table)
     robot = _moving_robot(robot, drives, table, parts, note)
-    status = f"read from {printable(name)}, which does not say how it ended"
+    status = f"read from {printable(name)}, which does not contain the final status"
     facts: dict[str, Any] = {"status": status}
     if note is not None:
         statistics = {escaped(str(name)): x for name, x in (note.get("statistics") or {}).items()}
@@ -142,19 +141,19 @@ def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], nam
 def _check_numbers(table: Table) -> None:
     lengths = {len(x) if getattr(x, "ndim", 0) == 1 and x.dtype.kind in "fiu" else -1 for x in table.values()}
     if len(lengths) != 1 or min(lengths) < 1:
-        raise _WrongFileError("its columns are not numbers, all equally many; save the motion again")
+        raise _WrongFileError("its columns are not numbers, or not of equal length; save the motion again")
     for name, values in table.items():
         table[name] = np.asarray(values, dtype=float)
         if not np.isfinite(table[name]).all():
-            raise _WrongFileError(f"column {printable(name)} holds what is not finite")
+            raise _WrongFileError(f"column {printable(name)} contains a value that is not finite")
     if np.any(np.diff(_column(table, "t")) <= 0):
-        raise _WrongFileError("its times do not increase")
+        raise _WrongFileError("its times are not increasing")
 
 
 def _column(table: Table, name: str) -> Array:
     if name not in table:
         known = ", ".join(map(printable, list(table)[:6])) + (", …" if len(table) > 6 else "")
-        raise _WrongFileError(f"column {printable(name)} is missing (it has {known}); give the robot it was made with")
+        raise _WrongFileError(f"column {printable(name)} is missing (present: {known}); give the robot that was simulated")
     return np.asarray(table[name])
 
 
@@ -167,7 +166,7 @@ def _wrenches(robot: Robot, table: Table) -> dict[str, Array]:
     for frame in frames:
         if frame not in robot.model.frames:
             what = f"the robot has no frame {printable(frame)}, on which a wrench acted"
-            raise _WrongFileError(f"{what}; give the robot it was made with")
+            raise _WrongFileError(f"{what}; give the robot that was simulated")
     return {frame: _matrix(table, [f"wrench.{frame}.{c}" for c in COMPONENTS]) for frame in frames}
 
 
@@ -183,7 +182,7 @@ def _drives(robot: Robot, table: Table) -> dict[str, Array]:
 
 
 def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts: Mapping[str, Array], note: Any) -> Robot:
-    """The robot of the file: the given one, or the same with other drives: rotors behind springs are not on its links."""
+    """The robot of the file: the given one, or the same with the rotors of elastic drives removed from its links."""
     from dynamis.simulation.resume import what_moves
 
     candidates = [robot]
@@ -198,14 +197,14 @@ def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts
         if note is None and _same_energies(one, table, parts):
             return one
     whose = "the energies are" if note is None else f"it is of {printable(str(note.get('robot')))}, and the numbers are"
-    raise _WrongFileError(f"{whose} those of another robot; give the one it was made with")
+    raise _WrongFileError(f"{whose} those of another robot; give the robot that was simulated")
 
 
 def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bool:
     try:
         found = robot.kinetic_energy(parts["q"], parts["v"]), robot.potential_energy(parts["q"])
     except DynamisError as error:
-        raise _WrongFileError(f"its states cannot be: {error}") from None
+        raise _WrongFileError(f"its states are invalid: {error}") from None
     written = [_column(table, "kinetic_energy"), _column(table, "potential_energy")]
     scale = max(1e-300, *(float(np.abs(x).max()) for x in written))
     return all(np.abs(a - b).max() <= ENERGIES_AGREE * scale for a, b in zip(found, written, strict=True))
@@ -225,7 +224,7 @@ def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
     try:
         y, samples, inside = arrays["at_stop.y"].astype(float), None, tuple(map(str, note["inside"]))
         if y.shape != (robot.nq + robot.n + len(inside) + 1,) or not np.isfinite(y).all():
-            raise ValueError("its last state has another length")
+            raise ValueError("its final state has the wrong length")
         if "samples" in note:
             seen = arrays.get("at_stop.seen")
             samples = Samples(**note["samples"], times=arrays["at_stop.times"], torques=arrays["at_stop.torques"], seen=seen)
@@ -233,4 +232,4 @@ def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
         planned = arrays["at_stop.planned"]
         return Stop(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _WrongFileError(f"where it stopped cannot be read ({reason_of(error)}); save the motion again") from None
+        raise _WrongFileError(f"its final state cannot be read ({reason_of(error)}); save the motion again") from None

@@ -1,7 +1,7 @@
-"""Going on from where a motion stopped: what it must remember for that, and two parts as one motion.
+"""Resuming a motion: the stored final state, and concatenation of the two parts.
 
-q and v are not all there is: friction may have bristles, drives have currents and rotors, a sampled controller has commands
-on their way, and the end may lie between two reported points.
+The final state includes, beyond q and v, bristles of friction, currents and rotors of drives, and pending commands of a sampled
+controller; the end may lie between two output points.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Stop:
-    """Where a motion stopped: the whole state ``y`` at ``t``.
+    """The end of a motion: the full state ``y`` at ``t``.
 
-    ``inside`` names what stands in y between v and the work; ``directions`` say which joints hold (0) or slide, ``resting``
-    at which stop they rest; ``planned`` are the times that were to be reported, and ``samples`` is what a sampled controller
-    remembers. ``adaptive`` says whether the method was one that locates where joints hold.
+    ``inside`` names the entries of y between v and the work; ``directions`` are the sliding directions (0: sticking),
+    ``resting`` the stops at which joints rest; ``planned`` are the requested output times, and ``samples`` is the memory of a
+    sampled controller. ``adaptive`` states whether the method locates stick-slip transitions.
     """
 
     t: float
@@ -46,7 +46,7 @@ class Stop:
 
 
 def names_inside(motion: Motion) -> tuple[str, ...]:
-    """A name for each state of friction and drives."""
+    """Names of the states of friction and drives."""
     names = [""] * motion.states
     for place, k in enumerate(motion.bristles):
         names[place] = f"bristles of {motion.robot.coordinate_names[k]}"
@@ -59,9 +59,9 @@ def names_inside(motion: Motion) -> tuple[str, ...]:
 def with_memory(
     trajectory: Trajectory, motion: Motion, times: Array, pieces: Pieces | None, y: Array, held: Held | None
 ) -> Trajectory:
-    """The same trajectory, able to be evaluated between its points and to be gone on with.
+    """The same trajectory with dense output and the data for resuming.
 
-    ``pieces`` is what adaptive integration made; y, the state at the last point where there is none.
+    ``pieces`` is the result of adaptive integration; without it, y is the state at the last point.
     """
     dense = None if pieces is None else Dense.of(motion.robot.nq, float(times[0]), pieces)
     t, held_joints, resting = float(trajectory.t[-1]), {}, {}
@@ -78,25 +78,25 @@ def with_memory(
 
 
 def check_resumable(resume: Any, q0: Any, v0: Any) -> Trajectory:
-    """What was given as ``resume``, if it can be one."""
+    """Validate the argument ``resume``."""
     if type(resume) is not Trajectory:
-        raise InputError(f"resume= takes a motion that simulate returned, got {type(resume).__name__}")
+        raise InputError(f"resume= must be a motion returned by simulate, got {type(resume).__name__}")
     if q0 is not None or v0 is not None:
-        raise InputError("a motion that is resumed starts where it stopped: leave out q0 and v0, or leave out resume")
+        raise InputError("a resumed motion starts from its end: omit q0 and v0, or omit resume")
     return resume
 
 
 def what_moves(robot: Robot) -> str:
-    """A digest of a robot's mechanics; its drives may be told in the model or beside it."""
+    """A digest of a robot's mechanics, whether its drives are in the model or given separately."""
     return fingerprint(dataclasses.replace(robot.model, actuators=()))
 
 
 def check_same_robot(before: Trajectory, robot: Robot) -> None:
-    """``robot`` is the one that moves, its rotors behind springs taken off."""
+    """``robot`` is the simulated one, without the rotors of elastic drives."""
     if what_moves(before.robot) != what_moves(robot):
         raise InputError(
             f"the motion to resume is of another robot ({printable(before.robot.name)}; now {printable(robot.name)}): give "
-            "the robot it was made with, the same actuators too"
+            f"the robot and actuators that were simulated"
         )
 
 
@@ -105,14 +105,14 @@ def samples_of(before: Trajectory | None) -> Samples | None:
 
 
 def pieces_before(before: Trajectory | None) -> Pieces | None:
-    """How joints slid and rested where a motion stopped: what is otherwise right after is an event."""
+    """Sliding directions and stop contacts at the end of a motion; changes with respect to them are events."""
     if before is None or before._stop is None or not before._stop.adaptive:
         return None
     return Pieces(directions=[dict(before._stop.directions)], resting=[dict(before._stop.resting)])
 
 
 def state_at_stop(before: Trajectory, motion: Motion, sampled: bool) -> Array:
-    """The whole state to go on from; a motion read from a table has only its last point."""
+    """The full state to resume from; a motion read from a table has only its last point."""
     names = names_inside(motion)
     stop = before._stop
     if stop is None:
@@ -128,8 +128,8 @@ def state_at_stop(before: Trajectory, motion: Motion, sampled: bool) -> Array:
 
 def _last_point(before: Trajectory, motion: Motion, sampled: bool) -> Array:
     if motion.bristles or sampled:
-        what = "what a sampled controller remembers" if sampled else "the bristles of LuGre friction"
-        raise InputError(f"this motion was read from a file without {what}: resume one that was saved as .npz")
+        what = "the memory of a sampled controller" if sampled else "the bristles of LuGre friction"
+        raise InputError(f"this motion was read from a file without {what}: save as .npz to resume")
     inside = np.zeros(motion.states)
     for coordinate, places in motion.inside(np.arange(motion.states)).items():
         if coordinate not in before.actuator_states:
@@ -139,7 +139,7 @@ def _last_point(before: Trajectory, motion: Motion, sampled: bool) -> Array:
 
 
 def times_after(before: Trajectory, given: Array, points: int) -> Array:
-    """Where a motion stopped, and the times to report from there: those that were planned if the end is the same."""
+    """The end of a motion, and the output times from there: those planned, if the final time is the same."""
     stop = float(before.t[-1]) if before._stop is None else before._stop.t
     planned = np.zeros(0) if before._stop is None else before._stop.planned
     end = float(given[-1])
@@ -155,7 +155,7 @@ def times_after(before: Trajectory, given: Array, points: int) -> Array:
 
 
 def joined(before: Trajectory, after: Trajectory) -> Trajectory:
-    """One motion: the points there were, then the new ones; the first of ``after`` is where the other stopped."""
+    """Concatenate two parts of a motion; the first point of ``after`` is the end of ``before``."""
     frames = [*before.wrenches, *(frame for frame in after.wrenches if frame not in before.wrenches)]
     statistics = {name: _added(before.statistics.get(name), x) for name, x in after.statistics.items()}
     own = {f.name for f in dataclasses.fields(after)}
@@ -182,7 +182,7 @@ ROWS = ("t", "q", "v", "tau", "friction", "work")
 
 
 def _rows(before: Trajectory, after: Trajectory, name: str) -> Any:
-    """An array that a motion may have or not: zeros where it has none."""
+    """An optional array of a motion: zeros where absent."""
     parts = [getattr(part, name) for part in (before, after)]
     if all(x is None for x in parts):
         return None
@@ -191,7 +191,7 @@ def _rows(before: Trajectory, after: Trajectory, name: str) -> Any:
 
 
 def _both(old: Mapping[str, Array], new: Mapping[str, Array], name: str, before: Trajectory, after: Trajectory) -> Array:
-    """A wrench over both parts; none where it was not given."""
+    """A wrench over both parts; zero where it was not given."""
     first, second = old.get(name), new.get(name)
     first = np.zeros((len(before), 6)) if first is None else first
     second = np.zeros((len(after), 6)) if second is None else second

@@ -1,4 +1,4 @@
-"""Many motions at once: robot, drives, controller and integrator in one compiled step, marched over a batch."""
+"""Batch simulation: robot, drives, controller and integrator compiled to one step for a batch of motions."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Array = npt.NDArray[Any]
 class Rollouts:
     """``t`` (T), ``q`` (T, …, nq) and ``v`` (T, …, n): one motion for each state of the batch.
 
-    ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` says what differs from what was
-    asked, such as a controller that could not be compiled; ``friction``, which dry friction was simulated. ``left`` (…) is the
-    largest residual of the iteration within an implicit rule, if the rule is one.
+    ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` reports deviations from the request,
+    such as a controller that could not be compiled; ``friction`` describes the simulated dry friction. ``left`` (…) is the
+    largest residual of the iteration of an implicit rule.
     """
 
     t: Array
@@ -56,29 +56,29 @@ class Rollouts:
 
     @cached_property
     def finite(self) -> Any:
-        """(…): which motions stayed finite to the end."""
+        """(…): whether each motion is finite up to its end."""
         xp = _module(self.q)
         return xp.isfinite(self.q[-1]).all(axis=-1) & xp.isfinite(self.v[-1]).all(axis=-1)
 
     @property
     def status(self) -> str:
-        """How many reached the end, in words."""
+        """Message on how many motions reached the end."""
         count, lost = math.prod(self.q.shape[1:-1]), int((~self.finite).sum())
         loose = 0 if self.left is None else int((self.left > _tolerance(self.q.dtype) * _largest(self.q[-1], self.v[-1])).sum())
         if loose and not lost:
-            return f"the equations of the {self.method} rule are not solved in {loose} of {count}: take shorter steps"
+            return f"the iteration of the {self.method} rule did not converge in {loose} of {count}: use shorter steps"
         if not lost:
             return f"all {count} reached the end" if count != 1 else "reached the end"
         flat = _numpy(self.v).reshape(len(self.t), count, -1)
         first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
         bad = int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))
-        where = f"number {first} before t = {self.t[bad]:.6g} s"
+        where = f"motion {first} before t = {self.t[bad]:.6g} s"
         if self.model is not None and not self.model.symbolic and bad:
             last = _numpy(self.q).reshape(len(self.t), count, -1)[bad - 1, first].astype(float)
             motion = massless_motion(self.model, last)
             if motion is not None:
                 return f"{lost} of {count} ended at a singular mass matrix ({where}): {describe_motion(self.model, motion)}"
-        return f"{lost} of {count} diverged ({where}): shorter steps may help"
+        return f"{lost} of {count} diverged ({where}): try shorter steps"
 
     def __repr__(self) -> str:
         return short(f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>")
@@ -108,20 +108,20 @@ def rollouts(
     """Simulate a batch of initial states for the duration ``t`` with fixed steps, with output every ``every`` steps.
 
     ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
-    and without branching on it (`dynamis.where` chooses): it is traced and compiled together with robot, drives and integrator.
-    One that cannot be traced is called from Python instead, which takes a thousand times longer; ``note`` says why. It may be
-    `Sampled`, at a whole number of steps, or a `DynamicLaw`. ``friction``, ``actuators``,
+    and without branching on it (use `dynamis.where`): it is traced and compiled together with robot, drives and integrator.
+    One that cannot be traced is called from Python instead, about a thousand times slower; ``note`` gives the reason. It may be
+    `Sampled`, with a period of whole steps, or a `DynamicLaw`. ``friction``, ``actuators``,
     ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.
 
-    ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact:
-    joints stick, as they cannot with the others. Unless given it is "time_stepping" for robots with dry friction or contacts,
-    and "rk4" for all others.
+    ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact;
+    only with it do joints stick. The default is "time_stepping" for robots with dry friction or contacts, and "rk4" for all
+    others.
 
     ``parameters`` are values per motion: for symbols of the robot (…), and for additional arguments of the controller, scalars
     or vectors (…, size). ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``, receives the same
-    torques whatever the rest of the batch.
+    torques in any batch.
 
-    Float32 in, float32 out. Arrays on a GPU stay there.
+    Float32 input gives float32 output. Arrays on a GPU stay there.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -135,14 +135,14 @@ def rollouts(
     if not isinstance(robot, Robot):
         raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
     if not isinstance(every, int | np.integer) or every < 1:
-        raise InputError(f"every= takes a whole number of steps from 1, got {every!r}")
+        raise InputError(f"every= must be a number of steps, an integer of at least 1, got {every!r}")
     if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
         raise InputError(f"time and step must be positive numbers, got t={t!r} and step={step!r}")
     if disturbance is not None and not isinstance(disturbance, Noise):
-        raise InputError(f"disturbance= takes a Noise, got {type(disturbance).__name__}")
+        raise InputError(f"disturbance= must be a Noise, got {type(disturbance).__name__}")
     for name, value in (("parameters", parameters), ("wrenches", wrenches)):
         if value is not None and not isinstance(value, Mapping):
-            raise InputError(f"{name}= takes a mapping of names to values, got {type(value).__name__}")
+            raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
     check_step_length(float(step), 0.0, float(t))
     steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
     laws = laws_of(robot.model, friction)
@@ -179,7 +179,7 @@ def rollouts(
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
-    """Empty if the step can be traced; otherwise why the controller has to be called from Python."""
+    """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
     try:
         code = kernel.code
     except Exception as error:
@@ -188,16 +188,16 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
             if missing:
                 raise InputError(f"{error}: parameters={{name: values}}") from None
             raise
-        return f"the controller is called from Python, as it cannot be compiled: {error}"
+        return f"the controller cannot be compiled and is called from Python: {error}"
     used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
     for name, place in zip(loop.of_robot, range(code.inputs - len(loop.of_robot), code.inputs), strict=True):
         if place not in used:
-            raise InputError(f"the parameter {name!r} is no symbol of robot {loop.robot.name!r} that its motion depends on")
+            raise InputError(f"the parameter {name!r} is not a symbol in the equations of motion of robot {loop.robot.name!r}")
     return ""
 
 
 def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
-    """(NumPy or CuPy, y): positions, velocities and the drives' states at the start, with the leading axes both have."""
+    """(NumPy or CuPy, y): initial positions, velocities and internal states, with broadcast leading axes."""
     robot = loop.robot
     if hasattr(q0, "__cuda_array_interface__"):
         import cupy
@@ -206,14 +206,14 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
         v = v.astype(q.dtype) if v.ndim == 1 and q.dtype == np.float32 else v
         for name, array, size in (("q0", q, robot.nq), ("v0", v, robot.n)):
             if array.shape[-1:] != (size,):
-                raise InputError(f"{name} has shape {array.shape}; its last axis must hold {size} numbers")
+                raise InputError(f"{name} has shape {array.shape}; its last axis must have length {size}")
     else:
         xp, inputs = np, robot._evaluator.inputs
         q, v = inputs.vector(q0, robot.nq, "q0"), inputs.vector(v0, robot.n, "v0")
         if q.dtype == np.float32 and np.ndim(v0) == 1 and not np.any(v):
             v = v.astype(np.float32)  # at rest, in whatever precision
     if object in (q.dtype, v.dtype):
-        raise InputError("q0 and v0 must be numbers; symbols of the robot have their values in parameters=")
+        raise InputError("q0 and v0 must be numbers; give values of the robot's symbols in parameters=")
     dtype = np.float32 if q.dtype == v.dtype == np.float32 else np.float64
     batch = broadcast_batch({"q0": q, "v0": v})
     q, v = (xp.broadcast_to(x.astype(dtype), (*batch, x.shape[-1])) for x in (q, v))
@@ -225,12 +225,12 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
 
 
 def _tolerance(dtype: Any) -> float:
-    """What may be left of an iteration, relative to a state: in single precision, rounding leaves more."""
+    """Tolerance of an iteration relative to the state; larger in single precision."""
     return max(SETTLED, 100.0 * float(np.finfo(dtype).eps))
 
 
 def _largest(*arrays: Any) -> Any:
-    """(…): the largest number of each motion, at least one."""
+    """(…): the largest magnitude in each motion, at least one."""
     xp = _module(arrays[0])
     return xp.maximum(1.0, xp.max(xp.abs(xp.concatenate(arrays, axis=-1)), axis=-1))
 

@@ -1,4 +1,4 @@
-"""A sampled controller within a compiled step: its commands are part of the state, and a new one is taken when it is due."""
+"""A sampled controller within a compiled step: its commands are part of the state, updated at the sampling instants."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ WHOLE = 1e-6  # of a step: periods and delays must be whole numbers of steps as 
 class SampledSteps:
     """Samples every ``period`` steps whose commands act ``delay`` steps later.
 
-    The state holds the commands that act and those on their way, the newest first, and the last measured positions where
-    velocities are their differences.
+    The state holds the active and the delayed commands, newest first, and the last measured positions where velocities are
+    their differences.
     """
 
     def __init__(self, sampled: Sampled, nq: int, n: int, step: float) -> None:
@@ -36,7 +36,7 @@ class SampledSteps:
         return self.commands * self.n + (self.nq if self.differences else 0)
 
     def take(self, law: Callable[[Array, Array], Array], steps: Any, q: Array, v: Array, kept: Array) -> tuple[Array, Array]:
-        """(acting torques, new ``kept``) in the step that begins at this state, after so many ``steps``."""
+        """(active torques, new ``kept``) in the step from this state, after ``steps`` steps."""
         number = floor(steps + 0.5)
         phase = number - self.period * floor((number + 0.5) / self.period)
         due = phase < 0.5
@@ -70,5 +70,5 @@ def _quantised(x: Array, resolution: float) -> Array:
 def _steps(seconds: float, step: float, what: str) -> int:
     count = round(seconds / step)
     if count < 1 or abs(count * step - seconds) > WHOLE * step:
-        raise InputError(f"{what}, {seconds:g} s, must be a whole number of steps of {step:g} s: choose another step=")
+        raise InputError(f"{what}, {seconds:g} s, must be a multiple of the step of {step:g} s: choose another step=")
     return count

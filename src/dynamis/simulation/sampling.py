@@ -1,4 +1,4 @@
-"""Digital control: a law that is evaluated at a fixed rate on quantised measurements; its torques act after a delay."""
+"""Digital control: a law evaluated at a fixed rate on quantised measurements, with a delay of the torques."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Sampled:
 
     ``law`` is a function of (t, q, v) or of (robot, t, q, v), or a controller of `dynamis.control`.
 
-    ``resolution`` of the positions (an encoder's step) quantises q; ``velocity`` is "measured" (quantised by
-    ``velocity_resolution``) or "differences" of the quantised positions, as many controllers have it.
+    ``resolution`` of the positions (encoder increment) quantises q; ``velocity`` is "measured" (quantised by
+    ``velocity_resolution``) or "differences" of the quantised positions.
     """
 
     law: Callable[..., Any]
@@ -44,7 +44,7 @@ class Sampled:
         if not (self.rate > 0 and self.delay >= 0 and self.resolution >= 0 and self.velocity_resolution >= 0):
             raise InputError("a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0")
         if self.velocity not in ("measured", "differences"):
-            raise InputError(f"velocity={self.velocity!r} is not known; choose 'measured' or 'differences'")
+            raise InputError(f"velocity={self.velocity!r} is unknown; choose 'measured' or 'differences'")
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -52,9 +52,9 @@ class Sampled:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What a sampled controller remembers at an instant: when it began, how often it was asked, what it saw last.
+    """The memory of a sampled controller: start time, number of samples, last measurement.
 
-    ``times`` and ``torques`` are the command that acts and those on their way; ``seen`` is None before the first sample.
+    ``times`` and ``torques`` are the active and the delayed commands; ``seen`` is None before the first sample.
     """
 
     rate: float
@@ -67,9 +67,9 @@ class Samples:
 
 
 class Held:
-    """The torques that a sampled controller has commanded so far, as a function of time; the first sample is at ``origin``.
+    """The torques commanded so far by a sampled controller, as a function of time; the first sample is at ``origin``.
 
-    ``law`` is the sampled law as a function of (t, q, v), where its own signature is another.
+    ``law`` is the sampled law as a function of (t, q, v), where its own signature differs.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Held:
             if (before.rate, before.delay) != (sampled.rate, sampled.delay):
                 raise InputError(
                     f"the motion was sampled at {before.rate:g} Hz with a delay of {before.delay:g} s, the controller has "
-                    f"{sampled.rate:g} Hz and {sampled.delay:g} s: go on with the same"
+                    f"{sampled.rate:g} Hz and {sampled.delay:g} s: use the same values"
                 )
             self.origin, self._first = before.origin, before.count
             self._times, self._torques = list(before.times), list(before.torques)
@@ -98,13 +98,13 @@ class Held:
         return self._torques[bisect_right(self._times, t + ROUNDING * self.period) - 1]
 
     def changes(self, _start: float, end: float) -> Array:
-        """The instants up to the second time at which it is asked, or at which a late command arrives."""
+        """The sampling instants, and those at which delayed commands become active, up to the second time."""
         count = int(np.ceil((end - self.origin) * self.sampled.rate - ROUNDING))
         samples = self.origin + np.arange(max(count, 0)) / self.sampled.rate
         return np.concatenate([samples, samples + self.sampled.delay])
 
     def reach(self, t: float, q: Array, v: Array) -> None:
-        """Take the sample that is due at this time, if one is."""
+        """Take a sample if one is due at this time."""
         due = self.origin + self._taken / self.sampled.rate
         if due <= t + ROUNDING * self.period:
             self._sample(due, q, v)
@@ -114,7 +114,7 @@ class Held:
         return self._first + len(self._seen) - 1
 
     def _sample(self, t: float, q: Array, v: Array) -> None:
-        """Read the sensors, evaluate the law, and let it act after the delay."""
+        """Read the sensors, evaluate the law, and queue its torques for after the delay."""
         s, last = self.sampled, self._seen[-1]
         seen = _quantised(q, s.resolution)
         if s.velocity == "differences":
@@ -128,7 +128,7 @@ class Held:
         self._torques.append(torque)
 
     def samples(self, t: float) -> Samples:
-        """What is remembered at a time; a sample that is due there is still to be taken."""
+        """The memory at a time, before a sample due there."""
         count = int(np.ceil((t - self.origin) * self.sampled.rate - ROUNDING))
         count = min(max(count, self._first), self._taken)
         known = len(self._times) - (self._taken - count)
@@ -140,10 +140,10 @@ class Held:
 
 
 class Stepwise(Protocol):
-    """Torques that change at instants and are constant between them.
+    """Piecewise constant torques.
 
-    ``inside`` is a time between the instants that an integrator is going through, so that it does not see the next value at
-    the end of its step; None where each time stands for itself.
+    ``inside`` is a time within the interval being integrated, so that the next value is not used at the end of a step; None
+    to evaluate at the given times.
     """
 
     inside: float | None
@@ -155,7 +155,7 @@ class Stepwise(Protocol):
 
 
 class Shortcut(Protocol):
-    """A quicker integration of intervals in which no joint starts or stops; None for those in which one may."""
+    """Faster integration of intervals without stick-slip transitions; None where one may occur."""
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None: ...
 
@@ -164,7 +164,7 @@ def integrate_stepwise(
     motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None,
     shortcut: Shortcut | None = None, **options: Any,
 ) -> Pieces:  # fmt: skip
-    """Integrate from instant to instant; between them the torques that change by steps are constant."""
+    """Integrate from instant to instant, with piecewise constant torques."""
     start, end = float(times[0]), float(times[-1])
     whole, y, progress = Pieces(), y0, options.pop("progress")
     try:
@@ -199,7 +199,7 @@ def integrate_stepwise(
 
 
 def instants(steps: Sequence[Stepwise], start: float, end: float) -> list[float]:
-    """Start, every change on the way, and end; what rounding doubled would make intervals too short to integrate."""
+    """Start, every change between, and end; instants that differ only by rounding are merged."""
     least = ROUNDING * min(source.period for source in steps)
     changes = np.unique(np.concatenate([source.changes(start, end) for source in steps]))
     found = [start]

@@ -1,4 +1,4 @@
-"""``simulate``: a robot set in motion."""
+"""``simulate``: forward simulation of one motion."""
 
 from __future__ import annotations
 
@@ -68,17 +68,16 @@ def simulate(
     seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
-    """The motion from q0, v0 (at rest in the neutral configuration unless given) for the time ``t``.
+    """Simulate the motion from q0, v0 (default: at rest in the neutral configuration) for the time ``t``.
 
-    ``t`` is a duration, (start, end), or the times to report. ``torque`` is constant or a function of t; ``controller`` a
+    ``t`` is a duration, (start, end), or the output times. ``torque`` is constant or a function of t; ``controller`` a
     function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
     in world axes, constant or functions.
-    ``friction`` is "model" (the robot's Coulomb friction, truly sticking), "smooth", "none", or a mapping of coordinates to
-    laws. ``actuators`` maps coordinates to what stands between command and torque, in place of the robot's own; ``stops`` is
-    what `joint_stops` makes, or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are looked for, or to
-    `Watch`es of them.
-    A `Sampled` controller acts at its rate, a `DynamicLaw` has states of its own. ``disturbance`` is added to what reaches the
-    joints: a `Noise`, constant, or a function of t. Wrenches may be `Push`es, or lists of them.
+    ``friction`` is "model" (the robot's Coulomb friction, with sticking), "smooth", "none", or a mapping of coordinates to
+    laws. ``actuators`` maps coordinates to actuators that replace those of the model; ``stops`` is the result of `joint_stops`,
+    or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are located, or to `Watch` objects.
+    A `Sampled` controller acts at its rate; a `DynamicLaw` has internal states. ``disturbance`` is added to the joint torques:
+    a `Noise`, constant, or a function of t. Wrenches may be `Push` objects, or lists of them.
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
     (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
@@ -108,7 +107,7 @@ def simulate(
     law = as_law(controller)
     if law.extra:
         raise InputError(
-            f"the controller takes {law.extra[0]!r}, which simulate does not provide; rollouts has parameters= for it"
+            f"the controller requires {law.extra[0]!r}, which simulate does not provide; use parameters= of rollouts"
         )
     function = None if law.torque is None else law.on(robot)
     held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
@@ -177,17 +176,17 @@ def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watche
             f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
         )
     if not can_be_traced(list(motion.sticking.values())):
-        raise InputError(f"method={method!r} takes Stribeck friction of shape 2 only: use method='DOP853'")
+        raise InputError(f"method={method!r} supports Stribeck friction of shape 2 only: use method='DOP853'")
     if hard is not None:
         raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
     if watcher is not None:
-        raise InputError(f"method={method!r} does not look for events: use method='DOP853'")
+        raise InputError(f"method={method!r} does not locate events: use method='DOP853'")
     if method == "euler" and motion.states:
-        raise InputError("method='euler' cannot go with friction or drives that have states: use method='rk4'")
+        raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
 
 
 def _is_stiff_by_contact_alone(motion: Motion, wrenches: Any) -> bool:
-    """Whether there are contacts, and nothing else whose states may need short steps."""
+    """Whether there are contacts, and no other stiff states."""
     inner = motion.bristles or any(drive.size for drive in motion.actuators.values())
     return bool(contacts_in(wrenches)) and not inner
 
@@ -195,10 +194,10 @@ def _is_stiff_by_contact_alone(motion: Motion, wrenches: Any) -> bool:
 def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
     rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     if method not in METHODS:
-        raise InputError(f"method={method!r} is not known; choose {', '.join((*METHODS, *RULES))}")
+        raise InputError(f"method={method!r} is unknown; choose {', '.join((*METHODS, *RULES))}")
     for name, tolerance, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
-            raise InputError(f"{name} must be a number from {least:g}, got {tolerance!r}")
+            raise InputError(f"{name} must be a number of at least {least:g}, got {tolerance!r}")
     return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})
 
 
@@ -257,7 +256,7 @@ def _given_times(t: Any, points: int) -> Array:
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
         raise InputError(f"t must be a duration, (start, end) or a list of times, got {t!r}")
     if not (isinstance(points, int | np.integer) and points > 1):
-        raise InputError(f"points must be a whole number from 2, got {points!r}")
+        raise InputError(f"points must be an integer of at least 2, got {points!r}")
     if not np.all(np.diff(given) > 0):
         raise InputError(BACKWARDS)
     return given
@@ -274,7 +273,7 @@ def _times(t: Any, points: int) -> Array:
 
 def _seconds(seconds: Any) -> float:
     if isinstance(seconds, bool) or not (isinstance(seconds, int | float | np.number) and 0 < seconds < np.inf):
-        raise InputError(f"seconds must be a positive number, the time that integration may take, got {seconds!r}")
+        raise InputError(f"seconds must be positive, the limit of computing time, got {seconds!r}")
     return float(seconds)
 
 

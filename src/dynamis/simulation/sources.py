@@ -1,6 +1,6 @@
-"""What pushes the robot: torques and wrenches that are constant, or functions of time and state.
+"""Applied torques and wrenches, constant or functions of time and state.
 
-A wrench is in world axes at its frame's origin unless a `Push` says otherwise.
+A wrench is in world axes at the origin of its frame, unless given as a `Push`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Source = Callable[[float, Array, Array], Array]
 
 
 class SourceError(DynamisError):
-    """A user's function raised, or returned what is no torque, or made the motion infinite; what came before is kept."""
+    """A user function raised an exception, returned an invalid value, or made the motion diverge; the motion so far is kept."""
 
 
 @dataclass(frozen=True, repr=False)
 class Push:
-    """A wrench (fx, fy, fz, mx, my, mz) whose axes and point of application are stated.
+    """A wrench (fx, fy, fz, mx, my, mz) with given axes and point of application.
 
-    ``wrench`` is constant, or a function of t or of (t, q, v). ``axes`` are the "world"'s or the frame's own ("local").
-    ``point``, in the frame's own coordinates, is where the force acts and what the moment is about.
+    ``wrench`` is constant, or a function of t or of (t, q, v). ``axes`` is "world" or "local" (those of the frame).
+    ``point``, in frame coordinates, is the point of application of the force and the reference point of the moment.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -46,7 +46,7 @@ class Push:
 
     def __post_init__(self) -> None:
         if self.axes not in ("world", "local"):
-            raise InputError(f"axes={self.axes!r} is not known; choose 'world' or 'local'")
+            raise InputError(f"axes={self.axes!r} is unknown; choose 'world' or 'local'")
         object.__setattr__(self, "point", tuple(_numbers(self.point, 3, "the point of a push, in the frame's own axes,")))
         if callable(self.wrench):
             wanted_arguments(self.wrench, "the wrench of a push")
@@ -54,7 +54,7 @@ class Push:
             object.__setattr__(self, "wrench", tuple(_numbers(self.wrench, 6, "the wrench of a push")))
 
     def at(self, robot: Robot, frame: str | None) -> Pushed:
-        """w(t, q, v) as the robot takes it: in world axes, at the frame's origin."""
+        """w(t, q, v) in world axes at the origin of the frame."""
         return Pushed(robot, robot.model.frame(frame).name, (self,))
 
     def _given(self, t: Any, q: Array, v: Array) -> Array:
@@ -63,9 +63,9 @@ class Push:
         return np.asarray(self.wrench(t) if _arguments(self.wrench) == 1 else self.wrench(t, q, v))
 
     def _moved(self, R: Array, w: Array) -> Array:
-        """R turns the frame's axes into the world's."""
+        """R is the orientation of the frame."""
         if w.shape != (6,):
-            raise InputError(f"a push has shape {w.shape} in place of (6,)")
+            raise InputError(f"a push has shape {w.shape} instead of (6,)")
         force, moment = w[:3], w[3:]
         if self.axes == "local":
             force, moment = R @ force, R @ moment
@@ -79,7 +79,7 @@ class Push:
 
 @dataclass(frozen=True)
 class Pushed:
-    """All pushes on one frame, added up: a function of (t, q, v). Written with NumPy alone, it can be traced."""
+    """The sum of all pushes on one frame, as a traceable function of (t, q, v)."""
 
     robot: Robot
     frame: str
@@ -87,7 +87,7 @@ class Pushed:
 
     @property
     def traceable(self) -> bool:
-        """Whether nothing in it is a user's function."""
+        """Whether it contains no user function."""
         return all(not callable(p.wrench) or getattr(p.wrench, "traceable", False) for p in self.pushes)
 
     def __call__(self, t: Any, q: Array, v: Array) -> Array:
@@ -100,7 +100,7 @@ class Pushed:
 
 
 def torque_source(robot: Robot, torque: Any, controller: Any, stops: Any = None) -> Source:
-    """τ(t, q, v): the sum of a constant or function of time, a controller of (t, q, v), and the stops of the joints."""
+    """τ(t, q, v): the sum of a constant or function of time, a controller of (t, q, v), and the joint stops."""
     given = (("torque", torque), ("controller", controller), ("stops", stops))
     pushes = [source(x, robot.n, name) for name, x in given if x is not None]
 
@@ -118,17 +118,19 @@ def wrench_sources(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
     if wrenches is None:
         return {}
     if not isinstance(wrenches, Mapping):
-        raise InputError("wrenches= takes a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)} or to functions of time")
+        raise InputError(
+            "wrenches= must map frames to wrenches or functions of time, such as {'tool0': (fx, fy, fz, mx, my, mz)}"
+        )
     return {frame: source(w, 6, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
 
 
 def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Each frame's wrench as numbers or one function, in world axes at its origin: pushes turned, lists added up."""
+    """The wrench on each frame as numbers or one function, in world axes at its origin; pushes converted, lists summed."""
     plain: dict[str, Any] = {}
     for frame, given in (wrenches or {}).items():
         name = robot.model.frame(frame).name
         if name in plain:
-            raise InputError(f"the wrenches name the frame {name!r} twice: give a list of them for one frame")
+            raise InputError(f"wrenches= has the frame {name!r} twice: give a list for one frame")
         several = isinstance(given, list | tuple) and any(isinstance(x, Push) or callable(x) for x in given)
         if several or isinstance(given, Push):
             each = given if several else [given]
@@ -139,7 +141,7 @@ def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
 
 
 def source(given: Any, size: int, name: str) -> Source:
-    """A constant or a function as a function of (t, q, v), checked."""
+    """A constant or a function as a validated function of (t, q, v)."""
     if not callable(given):
         constant = _numbers(given, size, name, " or a function")
         return lambda _t, _q, _v: constant
@@ -159,12 +161,12 @@ def _numbers(given: Any, size: int, name: str, otherwise: str = "") -> Array:
 def wanted_arguments(given: Callable[..., Any], name: str) -> int:
     wanted = _arguments(given)
     if wanted not in (1, 3):
-        raise InputError(f"{name} must be a function of t, or of t, q and v; it takes {wanted} arguments")
+        raise InputError(f"{name} must be a function of t, or of (t, q, v); it takes {wanted} arguments")
     return wanted
 
 
 def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 3) -> Source:
-    """A user's function of t (or of t, q and v) whose failures say when and where."""
+    """A user function of t or (t, q, v), whose errors report time and state."""
 
     def push(t: float, q: Array, v: Array) -> Array:
         try:
@@ -173,7 +175,7 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
         except Exception as error:
             raise SourceError(f"{name} raised {type(error).__name__}: {error} {_where(t, q, v)}") from error
         if value.shape != (size,):
-            raise SourceError(f"{name} returned shape {value.shape} in place of ({size},) {_where(t, q, v)}")
+            raise SourceError(f"{name} returned shape {value.shape} instead of ({size},) {_where(t, q, v)}")
         if not np.isfinite(value).all():
             raise SourceError(f"{name} returned {value} {_where(t, q, v)}")
         return value
@@ -186,7 +188,7 @@ def _where(t: float, q: Array, v: Array) -> str:
 
 
 def _arguments(given: Callable[..., Any]) -> int:
-    """How many arguments a function must be given; those with a default are its own business."""
+    """The number of arguments without a default."""
     try:
         parameters = inspect.signature(given).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""One motion by steps of fixed length: compiled as a whole where nothing in it is a user's function, else step by step."""
+"""One motion with fixed steps: fully compiled if it contains no user function, else step by step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DIVERGING = 1e6  # rad/s or m/s: a failure at such a velocity is one of the moti
 
 @dataclass(frozen=True)
 class Pushes:
-    """What was given to push the robot, before it was dressed for evaluation: numbers, our functions, or a user's."""
+    """The applied torques and wrenches as given: numbers, functions of the package, or user functions."""
 
     torque: Any = None
     controller: Law = field(default_factory=Law)
@@ -44,9 +44,9 @@ class Pushes:
 
     @property
     def compilable(self) -> bool:
-        """Whether all of it is numbers and functions of ours. A user's function may remember what it was asked before.
+        """Whether there are only numbers and functions of the package. A user function may have side effects.
 
-        A sampled controller is called between steps, not within them; torques and disturbances are numbers between them.
+        A sampled controller is called between steps, not within them; torques and disturbances are constant between samples.
         """
         law, others = self.controller, (self.stops, *self.wrenches.values())
         called = law.sampled is None and (law.torque is not None or law.dynamic is not None)
@@ -60,7 +60,7 @@ class Pushes:
 
 @dataclass(frozen=True)
 class TracedMotion:
-    """A motion whose sampled and constant torques, constant wrenches and disturbances are inputs of a compiled function."""
+    """A motion with sampled and constant torques, constant wrenches and disturbances as inputs of a compiled function."""
 
     motion: Motion
     pushes: Pushes
@@ -75,11 +75,11 @@ class TracedMotion:
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """The lengths of the inputs ``w`` and ``d``; ``tau`` is as long as the robot has degrees of freedom."""
+        """The lengths of the inputs ``w`` and ``d``; that of ``tau`` is the number of degrees of freedom."""
         return {"w": max(1, 6 * len(self.pushes.wrenches)), "d": self.motion.robot.n}
 
     def kernel(self, name: str, make: Callable[[], Kernel]) -> Kernel:
-        """The kernel of this name, kept with the robot's own unless a user's law is part of it, which may change."""
+        """The kernel of this name, cached with the robot unless it contains a user law, which may change."""
         motion, pushes = self.motion, self.pushes
         if self.control is not None or pushes.controller.dynamic is not None:
             return make()
@@ -107,7 +107,7 @@ class TracedMotion:
         return Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
 
     def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
-        """(tau, w, d) from here to the next instant at which one of them changes."""
+        """(tau, w, d) up to the next instant at which one of them changes."""
         tau, wrenches, d = self._constants
         if self.motion.disturbance is not None:
             q, v, _ = self.motion.split(y)
@@ -144,7 +144,7 @@ def march_one(
     progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
     clock: Clock | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Equal steps between reported times and the instants at which torques jump, none longer than ``step``."""
+    """Equal steps of at most ``step`` between output times and torque jumps."""
     tick = _no_limit if clock is None else partial(_in_time, clock)
     stepper: _Compiled | _Called
     if pushes.compilable:
@@ -192,7 +192,7 @@ def march_one(
 
 
 class _Compiled:
-    """Steps by one compiled function."""
+    """Steps of one compiled function."""
 
     def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.held, self.tick = motion, method, held, tick
@@ -210,16 +210,16 @@ class _Compiled:
             for k in range(count):
                 start = march(self.kernel, start, given, t=t, h=h, first=k, reports=1)[0]
                 self.motion.check_bounds(t + (k + 1) * h, self.motion.split(start[:-1])[1])
-            raise SourceError(f"the state of a drive or controller grew beyond all bounds before t = {t + count * h:.6g} s")
+            raise SourceError(f"the state of a drive or controller diverged before t = {t + count * h:.6g} s")
         self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
 
 
 class _CompiledBetweenCalls(_Compiled):
-    """Compiled steps of a robot whose controller is a user's function, which is called once for each, at its beginning.
+    """Compiled steps with a controller that is a user function, called once at the beginning of each step.
 
-    So are wrenches that are a user's functions; contacts and stops of the package are part of the compiled step.
+    Wrenches that are user functions are called likewise; contacts and stops of the package are part of the compiled step.
     """
 
     def __init__(self, motion: Motion, pushes: Pushes, method: str, tick: Callable[[], None]) -> None:
@@ -250,7 +250,7 @@ class _CompiledBetweenCalls(_Compiled):
 
 
 class _Called:
-    """Steps in Python, for what pushes the robot is a user's function."""
+    """Steps in Python, with user functions."""
 
     def __init__(self, motion: Motion, method: str, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
@@ -267,17 +267,17 @@ class _Called:
         return y
 
     def _why(self, t: float, y: Array, error: Exception) -> str:
-        """Why a step fails: the motion diverges, or the equations cannot be solved at a state that is not extreme."""
+        """The reason for a failed step: divergence, or equations without solution at a moderate state."""
         v = self.motion.split(y)[1]
         k = int(np.argmax(np.abs(v)))
         if not abs(v[k]) < DIVERGING:
             name = self.motion.robot.coordinate_names[k]
-            return f"the velocity of {name} diverges ({v[k]:.3g}) at t = {t:.6g} s: take a shorter step, or lower gains"
+            return f"the velocity of {name} diverges ({v[k]:.3g}) at t = {t:.6g} s: use a shorter step or lower gains"
         return f"{error} (at t = {t:.6g} s)"
 
 
 class TooSlowError(SourceError):
-    """The time that was given for the integration is over."""
+    """The limit of computing time is exceeded."""
 
 
 def _no_limit() -> None:
@@ -286,16 +286,16 @@ def _no_limit() -> None:
 
 def _in_time(clock: Clock) -> None:
     if clock.over:
-        raise TooSlowError(f"took more than {clock.seconds:g} s: take longer steps, or give it more seconds")
+        raise TooSlowError(f"took more than {clock.seconds:g} s: use a longer step, or increase seconds=")
 
 
 def _check_settled(method: str, t: float, y: Array, left: float) -> None:
     if left > SETTLED * max(1.0, float(np.abs(y).max(initial=0.0))):
-        raise SourceError(f"the equations of the {method} rule are not solved at t = {t:.6g} s: take a shorter step")
+        raise SourceError(f"the iteration of the {method} rule did not converge at t = {t:.6g} s: use a shorter step")
 
 
 def _pushes(motion: Motion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:
-    """What is reported at a time: where torques jump, those after it."""
+    """The torques and wrenches recorded at a time; at a jump, those after it."""
     q, v, z = motion.split(y)
     for source in jumps:
         source.inside = None

@@ -1,4 +1,4 @@
-"""One smooth piece of a motion, step by step: ended where something changes, kept however it ends."""
+"""Integration of one smooth piece of a motion, up to the next event."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ STIFF = 1e-4  # s: explicit methods that go on in shorter steps are held up by s
 
 
 class OutOfTimeError(Exception):
-    """The time that was given for the integration is over."""
+    """The limit of computing time is exceeded."""
 
 
 class Clock:
-    """The time that an integration may take, from the first look at the clock on, and how it was spent."""
+    """The limit of computing time of an integration, counted from its first check, and step statistics."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -48,22 +48,22 @@ class Clock:
         self._lengths.append(length)
 
     def sentence(self, method: str) -> str:
-        """How the time was spent, and what may help."""
+        """Message with the time spent and advice."""
         spent = f"took more than {self.seconds:g} s"
         if not self._lengths:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
         if method in ("RK45", "RK23", "DOP853") and typical < STIFF:
-            advice = "the motion is stiff; try method='Radau' or 'LSODA'"
+            advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
-            advice = "give it more seconds, a larger rtol or a shorter motion"
+            advice = "increase seconds= or rtol=, or simulate a shorter motion"
         return f"{spent} ({self.steps} steps of about {typical:.1g} s: {advice})"
 
 
 class Crossing(NamedTuple):
-    """A function of (t, y) that is not positive while nothing changes; ``tag`` says what its becoming so means.
+    """An event function of (t, y): an event occurs where it becomes positive; ``tag`` identifies the event.
 
-    One that is a position beyond its limit has the place of its ``rate`` in y, so that a peak inside a step is seen.
+    For a position beyond its limit, ``rate`` is the index of its velocity in y, so that a peak inside a step is detected.
     """
 
     function: Callable[[float, Array], float]
@@ -73,7 +73,7 @@ class Crossing(NamedTuple):
 
 @dataclass
 class Piece:
-    """What was integrated of a piece: the times of its steps, a polynomial for each, the last state, and why it ended."""
+    """An integrated piece: step times, an interpolant for each step, the last state, and the reason for its end."""
 
     times: list[float]
     y: Array
@@ -112,11 +112,11 @@ def run_piece(
     method: str,
     options: dict[str, Any],
 ) -> Piece:
-    """Integrate from (t, y) to the first crossing, the zero of a watch that stops, or the last of the reported times.
+    """Integrate from (t, y) to the first crossing, the zero of a stopping event, or the last output time.
 
-    Crossings and watches are looked at where steps end and at each reported time, and located on the integrator's own
-    polynomial. A function that fails may have been asked for states that the motion never reaches, beyond the next crossing
-    or in a step that was too long: shorter ones are tried before it is believed.
+    Crossings and events are checked at the end of each step and at each output time, and located on the dense output. A
+    function may fail at trial states that the motion never reaches, beyond the next crossing or in too long a step: shorter
+    steps are tried before the failure is reported.
     """
     piece = Piece([t], y.copy())
     try:
@@ -146,7 +146,7 @@ def _march(
     options: dict[str, Any],
     first_step: float | None,
 ) -> float | None:
-    """Step on from where the piece ends; the length of a first step to try again with, where a function failed."""
+    """Continue the piece; return the length of a first step for a retry where a function failed."""
     from scipy import integrate
 
     end, piece.failure, reach = float(reported[-1]), None, [piece.end]
@@ -189,7 +189,7 @@ def _look(
     watcher: Watcher | None,
     piece: Piece,
 ) -> float | None:
-    """Where the piece is to end inside this step, if it is."""
+    """The time within this step at which the piece ends, if any."""
     if not crossings and watcher is None:
         return None
     y_a = piece.y
@@ -210,7 +210,7 @@ def _look(
 def _first_crossing(
     between: Any, a: float, y_a: Array, b: float, y_b: Array, crossings: Sequence[Crossing]
 ) -> tuple[float, list[tuple[str, int, int]]]:
-    """The first crossing from a to b, and all that happens there; b where there is none."""
+    """The first crossing from a to b with all events there; b if there is none."""
     found = []
     for crossing in crossings:
         far: float | None = b
@@ -225,7 +225,7 @@ def _first_crossing(
 
 
 def _peak(crossing: Crossing, between: Any, a: float, y_a: Array, b: float, y_b: Array) -> float | None:
-    """The time of a position's peak between a and b, where it is beyond the limit there."""
+    """The time of a peak between a and b at which the position exceeds its limit."""
     from scipy.optimize import brentq
 
     k, side = crossing.rate, crossing.tag[2]
@@ -236,7 +236,7 @@ def _peak(crossing: Crossing, between: Any, a: float, y_a: Array, b: float, y_b:
 
 
 def _located(crossing: Crossing, between: Any, a: float, y_a: Array, b: float) -> float:
-    """Where the function becomes positive, with b where it is."""
+    """The time at which the function becomes positive; it is positive at b."""
     from scipy.optimize import brentq
 
     def value(t: float) -> float:

@@ -1,13 +1,13 @@
-"""Which joints slide and which hold, where friction is dry or a stop is in the way.
+"""Stick-slip states of joints with dry friction or at stops.
 
-While joints H hold, their acceleration is zero and friction supplies what is needed: from M a = r − d,
+While joints h stick, their acceleration is zero and friction balances the other torques: from M a = r − d,
 
     M_ss a_s = r_s − d_s,     d_h = r_h − M_hs a_s,
 
-with the joints s that slide and their friction d_s. A joint holds as long as d_h stays inside its range; it starts in the
-direction of the excess. Several joints may start or stop at once: the sets are settled by exchanging one joint at a time,
-the one that is worst, until nothing is wrong. There is exactly one answer, since M is positive definite and the torque of a
-joint never falls as its acceleration grows; only rounding can hide it.
+with the sliding joints s and their friction d_s. A joint sticks as long as d_h stays inside its range; it breaks away in the
+direction of the excess. Several joints may start or stop at once: the sets are found by pivoting, exchanging the joint with the
+largest violation until there is none. The solution is unique, since M is positive definite and the torque of a joint is a
+nondecreasing function of its acceleration; only rounding can prevent finding it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SMALLEST = 1e-12  # N m: a scale where there are no torques at all
 
 
 class Dry(Protocol):
-    """A torque against each direction of sliding, and a range of torques that hold; either end of it may be infinite."""
+    """A friction torque for each sliding direction, and a range of holding torques; either end may be infinite."""
 
     def sliding(self, direction: float, v: float, /) -> float: ...
 
@@ -42,15 +42,15 @@ Sticking = Mapping[int, Dry]
 
 
 class UnsettledError(DynamisError):
-    """No choice of directions fits; ``joints`` are those where the last one did not."""
+    """No consistent stick-slip state; ``joints`` are those violated by the last one tried."""
 
     def __init__(self, joints: Iterable[int]) -> None:
         self.joints = tuple(joints)
-        super().__init__(f"no directions fit joints {self.joints}")
+        super().__init__(f"no consistent stick-slip state at joints {self.joints}")
 
 
 def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking) -> tuple[Array, Array]:
-    """(a, d): accelerations and friction torques, for given directions (0 holds) of the joints that can stick."""
+    """(a, d): accelerations and friction torques, for given directions (0: sticking) of the joints that can stick."""
     d = np.zeros(len(r))
     holding = [k for k, s in directions.items() if s == 0]
     for k, s in directions.items():
@@ -66,18 +66,18 @@ def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticki
 
 
 def scale_of(law: Dry, size: float) -> float:
-    """What a joint's torques are measured by: its friction, or what pushes it (``size``) where that is much more."""
+    """Reference magnitude of a joint's torques: its friction, or the applied torque (``size``) if much larger."""
     ends = [abs(x) for x in law.holding if np.isfinite(x)]
     return max(*ends, 1e-3 * size, SMALLEST) if ends else max(1e-3 * size, SMALLEST)
 
 
 def sizes(M: Array, r: Array, a: Array) -> Array:
-    """The size of what adds up to d = r − M a."""
+    """The magnitude of the terms of d = r − M a."""
     return np.asarray(np.abs(r) + np.abs(M) @ np.abs(a))
 
 
 def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dict[int, int]:
-    """The direction of each joint with dry friction: that of its velocity, or what equilibrium asks of those at rest."""
+    """The direction of each joint with dry friction: that of its velocity, or at rest from the equilibrium conditions."""
     directions = {k: 0 if k in still else (1 if v[k] > 0 else -1) for k in laws}
     for rule in (_worst, _first):
         met = set()
@@ -95,7 +95,7 @@ def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dic
 
 
 def torques(M: Array, r: Array, v: Array, laws: Sticking) -> Array:
-    """The dry friction at states that may come from anywhere: (N, n, n), (N, n) and (N, n) to (N, n)."""
+    """The dry friction at arbitrary states: (N, n, n), (N, n) and (N, n) to (N, n)."""
     d = np.zeros_like(v)
     for k, (inertia, row, rate) in enumerate(zip(M, r, v, strict=True)):
         still = {j for j in laws if rate[j] == 0.0}
@@ -107,7 +107,7 @@ Wrong = tuple[float, int, int]  # how much, which joint, and the direction it sh
 
 
 def _wrong(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
-    """What does not fit of the joints at rest."""
+    """The violations of the joints at rest."""
     if not still:
         return []
     a, d = solve(M, r, v, directions, laws)
@@ -131,12 +131,12 @@ def _worst(wrong: list[Wrong]) -> Wrong:
 
 
 def _first(wrong: list[Wrong]) -> Wrong:
-    """Always the joint of the lowest number: slower, but for exact numbers it cannot go in circles [Murty 1974]."""
+    """The violated joint of lowest index: slower, but cycle-free in exact arithmetic [Murty 1974]."""
     return wrong[0]
 
 
 def _tried(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> dict[int, int]:
-    """The best of all choices, where it is good enough."""
+    """The best of all combinations, if within tolerance."""
     joints = sorted(still)
     if 3 ** len(joints) <= MOST_TRIED:
         best = np.inf

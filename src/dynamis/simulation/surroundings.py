@@ -1,7 +1,6 @@
-"""The world around the robot: surfaces that push back, and stops at the ends of the joints' ranges.
+"""Compliant contact with surfaces, and compliant joint stops.
 
-Each is a plain function of (t, q, v), to be given to `simulate` as a wrench on a frame or as `stops`; the forces are smooth
-enough to integrate and written so that they can be traced.
+Each is a plain, traceable function of (t, q, v), passed to `simulate` as a wrench on a frame or as `stops`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Plane:
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
     def nearest(self, p: Array) -> tuple[Any, Array]:
-        """Distance above the surface, and the outward direction."""
+        """Distance above the surface, and the outward normal."""
         n = np.asarray(self.normal, dtype=float)
         n = n / np.linalg.norm(n)
         return np.dot(n, p - np.asarray(self.point)), n
@@ -58,7 +57,7 @@ class Ball:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact:
-    """What `contact` makes: the wrench of a surface on a frame, as a function of (t, q, v)."""
+    """The wrench of a surface on a frame, as a function of (t, q, v); created by `contact`."""
 
     robot: Robot
     frame: str
@@ -89,23 +88,22 @@ class Contact:
         return bool(self.radius or any(self.point))
 
     def _nearest(self, q: Array) -> tuple[Any, Array, Array]:
-        """(distance, n, arm): of the sphere's centre above the surface, outward direction, from the frame's origin to where
-        the sphere touches."""
+        """(distance of the sphere's centre, outward normal, vector from the frame's origin to the contact point)."""
         pose = self.robot.pose(q, self.frame)
         to_centre = pose[:3, :3] @ np.array(self.point) if any(self.point) else np.zeros(3)
         above, n = self.surface.nearest(pose[:3, 3] + to_centre)
         return above, n, to_centre - self.radius * n
 
     def _jacobian(self, q: Array, arm: Array) -> Array:
-        """(3, n): of the point of contact."""
+        """(3, n): Jacobian of the contact point."""
         J = self.robot.jacobian(q, self.frame)
         return J[:3] - _cross(arm) @ J[3:] if self._has_arm else J[:3]
 
     def linearised(self, q: Array, v: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array, Array]:
-        """(J, f, D): the force f − D J v' on the point of contact, whose velocity is J v', at the end velocity v' of a step.
+        """(J, f, D): the force f − D J v' at the contact point, whose velocity is J v', for the end velocity v' of a step.
 
-        The depth is that at q, and what is closed in the time ``shift`` at the velocity v and in ``weight`` at v'. The ratio of
-        friction to slip is that at the velocity ``ahead``, expected of v': it slows down slip and never reverses it.
+        The penetration is that at q plus the approach in the time ``shift`` at velocity v and in ``weight`` at v'. The ratio of
+        friction to slip is that at the predicted velocity ``ahead``: friction decelerates slip and never reverses it.
         """
         above, n, arm = self._nearest(q)
         J = self._jacobian(q, arm)
@@ -124,12 +122,12 @@ class Contact:
         return J, normal * n, slope * normals + across * (np.eye(3) - normals)
 
     def _resistance(self, normal: Any, sliding: Array) -> Any:
-        """The force of friction over the velocity of slip."""
+        """Friction force divided by slip velocity."""
         speed = sqrt(np.dot(sliding, sliding) + SMALL * SMALL)
         return self.friction * normal * tanh(speed / self.slip) / speed
 
     def mass(self, q: Array) -> float:
-        """The mass that the contact has to stop along its normal, 1 / (n·J M⁻¹ Jᵀ n)."""
+        """The effective mass along the contact normal, 1 / (n·J M⁻¹ Jᵀ n)."""
         _, n, arm = self._nearest(q)
         row = n @ self._jacobian(q, arm)
         mobility = float(row @ np.linalg.solve(self.robot.mass_matrix(q), row))
@@ -154,7 +152,7 @@ def contact(
     """The wrench of a surface on a sphere fixed to a frame, at the frame's origin: for ``simulate(…, wrenches={frame: …})``.
 
     The sphere has its centre at ``point``, in the frame's own axes. At penetration ``x``: N = k x (1 + c ẋ), never pulling
-    [Hunt & Crossley 1975], with stiffness k [N/m] and damping c [s/m]; friction μ N against the slip, smoothed below the
+    [Hunt & Crossley 1975], with stiffness k [N/m] and damping c [s/m]; friction μ N opposite to the slip, smoothed below the
     velocity ``slip``.
 
     >>> import dynamis as dy, numpy as np
@@ -165,39 +163,39 @@ def contact(
     array([   0.   , 4142.136])
     """
     if not (stiffness > 0 and damping >= 0 and friction >= 0 and radius >= 0 and slip > 0):
-        raise InputError("a contact needs stiffness > 0, damping, friction and radius ≥ 0, slip > 0")
+        raise InputError("a contact requires stiffness > 0, damping, friction and radius ≥ 0, slip > 0")
     centre = np.array(point, dtype=float)
     if centre.shape != (3,) or not np.isfinite(centre).all():
-        raise InputError(f"the point of a contact is three finite coordinates in the frame's axes, got {point!r}")
+        raise InputError(f"the point of a contact must be three finite coordinates in the frame, got {point!r}")
     name = robot.model.frame(frame).name
     return Contact(robot, name, surface, stiffness, damping, friction, radius, slip, tuple(centre.tolist()))
 
 
 def step_for(contacts: Sequence[Contact], q: Array) -> float:
-    """A step that resolves the oscillation of the masses behind the contacts: a tenth of √(m/k), within ``STEPS``."""
+    """A step that resolves the oscillation of the effective masses on the contacts: √(m/k) / 10, within ``STEPS``."""
     shortest = min((0.1 * np.sqrt(c.mass(q) / c.stiffness) for c in contacts), default=STEPS[1])
     return float(np.clip(shortest, *STEPS))
 
 
 def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact]:
-    """The contacts among the wrenches of a simulation, each on its own frame."""
+    """The contacts among the wrenches of a simulation, by frame."""
     return [w for frame, w in (wrenches or {}).items() if isinstance(w, Contact) and w.frame == frame]
 
 
 def _cross(n: Array) -> Array:
-    """The matrix of n ×."""
+    """The cross-product matrix of n."""
     return np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
 
 
 def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Callable[[Any, Array, Array], Array]:
-    """Torques of compliant stops beyond the limits of the joints: k x (1 + c ẋ), never pulling."""
+    """Compliant joint stops: torques k x (1 + c ẋ) beyond the joint limits, never pulling."""
     limits = robot.limits
     numbers = [(k, c.q_index) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
     bounded = [(k, j) for k, j in numbers if np.isfinite(limits["lower"][k]) or np.isfinite(limits["upper"][k])]
     if not (stiffness > 0 and damping >= 0):
-        raise InputError("stops need stiffness > 0 and damping ≥ 0")
+        raise InputError("stops require stiffness > 0 and damping ≥ 0")
     if not bounded:
-        raise InputError(f"robot {robot.name!r} has no joint with limits: there is nothing to stop at")
+        raise InputError(f"robot {robot.name!r} has no joint with limits: stops have no effect")
 
     def push(_t: Any, q: Array, v: Array) -> Array:
         torque = np.zeros(robot.n, dtype=object if object in (np.asarray(q).dtype, np.asarray(v).dtype) else float)

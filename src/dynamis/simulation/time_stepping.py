@@ -1,13 +1,13 @@
-"""A fixed step that is implicit in dry friction and in contact: joints truly stop, and stiff contacts need no short steps.
+"""Time stepping, implicit in dry friction and contact: joints stick exactly, and stiff contacts allow long steps.
 
 Over one step of length h the velocity v' at its end solves
 
     A v' = M v + h (τ − bias − d + Σ Jᵀ f),     A = M + h Σ Jᵀ D J,
 
-where each contact exerts f − D J v', its compliance and the friction of its slip being linear in v'. Dry friction d is that of
-sliding for joints with v' ≠ 0. For the others it is the torque within the range of their law that stops them within the step:
-they are exactly at rest. The sets of joints that slide and hold are exchanged a fixed number of times, so that the step can be
-traced [Stewart & Trinkle 1996]. Half a step, then the whole one with the equations at its middle: order two in smooth motion.
+where each contact force is f − D J v', with compliance and friction linearised in v'. Dry friction d is the sliding friction of
+joints with v' ≠ 0. For the others it is the torque within the range of their law that brings them exactly to rest within the
+step. The sets of sliding and sticking joints are updated a fixed number of times, so that the step can be traced
+[Stewart & Trinkle 1996]. A half step, then a full step with the equations at the midpoint: order two in smooth motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEAN, DAMPED = 0.25, 0.3  # parts of a step: the mean depth of a contact, and it
 
 
 def sliding_torque(law: Any, direction: Any, v: Any) -> Any:
-    """The dry friction of a joint that slides in a direction, for tracing."""
+    """The dry friction of a sliding joint, for tracing."""
     if isinstance(law, Coulomb):
         return where(direction > 0.0, law.forward, -law.backward)
     assert isinstance(law, Stribeck)
@@ -37,7 +37,7 @@ def sliding_torque(law: Any, direction: Any, v: Any) -> Any:
 
 
 def can_be_traced(laws: Sequence[Any]) -> bool:
-    """Whether these laws of sticking friction have a form that can be compiled."""
+    """Whether these friction laws can be compiled."""
     return all(isinstance(x, Coulomb) or (isinstance(x, Stribeck) and x.shape == 2.0) for x in laws)
 
 
@@ -45,7 +45,7 @@ class Impulse:
     """The equations of one step, solved for the velocity at its end."""
 
     def __init__(self, motion: Motion, t: Any, q: Array, v: Array, z: Array) -> None:
-        """They are evaluated at this state; ``motion`` is of the robot being traced, or of numbers."""
+        """Evaluate the equations at this state; ``motion`` is that of the traced or the numeric robot."""
         self.motion, self.q, self.v, self.z = motion, q, v, z
         self.tau = motion.torque(t, q, v, z) - motion.smooth_friction(v, z)
         # a contact given for another frame than its own is a wrench like any other
@@ -58,11 +58,11 @@ class Impulse:
         self.r = self.tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, self.wrenches)
 
     def solve(self, start: Array, ahead: Array, h: Any, shift: float) -> tuple[Array, Any]:
-        """(v', power) from the velocity ``start``; ``ahead`` is what is expected of v'.
+        """(v', power) from the velocity ``start``; ``ahead`` is a prediction of v'.
 
-        Contacts are ``shift`` steps away from the middle of their way.
+        Contacts are evaluated ``shift`` steps from the midpoint.
 
-        The power is the mean over the step of what torques, contacts and friction put in, at the mean velocity.
+        The power is that of torques, contacts and friction at the mean velocity of the step.
         """
         # viscous friction at the mean velocity
         viscous = self.motion.smooth.model.viscous
@@ -108,7 +108,7 @@ class Impulse:
 
 
 def time_stepping(flow: Any, t: Any, q: Array, v: Array, x: Array, h: Any) -> tuple[Array, Array, Array]:
-    """One step: half of one from its beginning, then the whole one with the equations at its middle."""
+    """One step: a half step, then the full step with the equations at the midpoint."""
     half = Impulse(flow.motion, t, q, v, flow.inside(x))
     v_mid, power = half.solve(v, v, 0.5 * h, MEAN)
     x_mid = x + 0.5 * h * flow.inner_rates(t, q, v, x, power)

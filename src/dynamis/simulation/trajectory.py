@@ -1,4 +1,4 @@
-"""What a simulation gives: times, states, torques, energies, what happened, and how it ended."""
+"""The result of a simulation: times, states, torques, energies, events and status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class Event:
-    """Something that happened at an instant: a joint ``starts``, ``stops`` or ``hits its upper stop``, a watch ``happens``."""
+    """An event: a joint ``starts``, ``stops`` or ``hits its upper stop``, a user-defined event ``happens``."""
 
     time: float
     kind: str
@@ -81,7 +81,7 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        return self.status == "reached the end" or self.status.endswith(", as asked")
+        return self.status == "reached the end" or self.status.endswith(" (stopping event)")
 
     @cached_property
     def acceleration(self) -> Array:
@@ -97,7 +97,7 @@ class Trajectory:
 
     @cached_property
     def ledger(self) -> TorqueLedger:
-        """Where the torque goes, term by term (N, n); ``dry`` is the friction of the law that was simulated."""
+        """Torque contributions by term (N, n); ``dry`` is the simulated dry friction."""
         terms = self._smooth.torque_ledger(self.q, self.v, self.acceleration, dict(self.wrenches) or None)
         external = terms.external if self.stop_torque is None else terms.external - self.stop_torque
         return TorqueLedger(**{**terms.as_dict(), "dry": self.friction, "external": external})
@@ -116,18 +116,18 @@ class Trajectory:
 
     @property
     def energy_error(self) -> Array:
-        """E(t) − E(0) − work: zero but for errors of integration."""
+        """E(t) − E(0) − work, the integration error of the energy."""
         return self.energy - self.energy[0] - self.work
 
     def path(self, frame: str | None = None) -> Array:
-        """The positions of a frame (N, 3); without a name, the tip."""
+        """The positions of a frame (N, 3), by default the tip."""
         return self.robot.pose(self.q, frame)[:, :3, 3]
 
     def at(self, times: Any) -> tuple[Array, Array]:
         """(q, v) at any time of the motion, or (N, nq) and (N, n) at an array of times.
 
-        An adaptive integrator's own polynomials are evaluated, so that this is as exact as the points; other motions have
-        cubic polynomials between their points.
+        Adaptive methods use the dense output of the integrator, as accurate as the points; otherwise cubic interpolation
+        between the points is used.
 
         >>> import dynamis as dy
         >>> motion = dy.simulate(dy.load("planar_2r_melchiorri"), 1.0, points=11)
@@ -143,7 +143,7 @@ class Trajectory:
             wanted = np.full((2, 2), np.nan)
         end = self.t[-1] if self._dense is None else max(self.t[-1], self._dense.ends[-1])
         if wanted.ndim > 1 or not np.all((wanted >= self.t[0]) & (wanted <= end)):
-            raise InputError(f"at takes a time, or a list of times, from {self.t[0]:.9g} to {end:.9g} s, got {times!r}")
+            raise InputError(f"times must be one time or a list, from {self.t[0]:.9g} to {end:.9g} s, got {times!r}")
         flat = np.atleast_1d(wanted)
         model, nq = self.robot.model, self.robot.nq
         dense = np.zeros(len(flat), dtype=bool) if self._dense is None else flat >= self._dense.start
@@ -157,35 +157,35 @@ class Trajectory:
 
     @cached_property
     def power(self) -> Power:
-        """What goes in, and what is stored, at each point."""
+        """The power balance at each point."""
         from dynamis.simulation.power import power
 
         return power(self)
 
     def animation(self, rate: float = 60.0) -> dict[str, Any]:
-        """The poses of all links at a rate, with what a viewer needs to draw them: a dict for JSON."""
+        """The poses and shapes of all links at ``rate`` frames per second, as a dict for JSON."""
         from dynamis.simulation.animation import animation
 
         return animation(self, rate)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write to a .npz, .csv or .parquet file, or for a viewer to .json."""
+        """Write to a .npz, .csv or .parquet file, or to .json for a viewer."""
         from dynamis.simulation.files import save
 
         return save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], robot: Robot) -> Trajectory:
-        """The motion of this robot that `save` wrote to a .npz, .csv or .parquet file.
+        """Load a motion of this robot that `save` wrote to a .npz, .csv or .parquet file.
 
-        One from .npz can be resumed. A .csv file does not know how the motion ended and what happened on the way.
+        One from .npz can be resumed. A .csv file does not contain status and events.
         """
         from dynamis.simulation.reading import load
 
         return load(path, robot)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Angles, velocities, torques and energies over time; returns the axes, and writes them where a path is given."""
+        """Plot positions, velocities, torques and energies; returns the axes, and writes a file if ``path`` is given."""
         from dynamis.simulation.plots import plot
 
         return plot(self, path)

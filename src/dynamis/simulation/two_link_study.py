@@ -1,8 +1,8 @@
-"""The study that ends the Bologna lectures: a two-link arm falls from rest, without friction and with two amounts of it.
+"""The final study of the Bologna lectures: a two-link arm falls from rest, without friction and with two friction coefficients.
 
 [Melchiorri, "A Simulink dynamic model"]: m = 50 kg, I = 10 kg m², a = 1 m, centres of mass half way, gravity in the arm's
-plane, from the horizontal at rest, ten seconds, D = 0, 30 and 80 N m s. Besides, two other routes to the accelerations
-that the lectures name, which must give the same motion.
+plane, from the horizontal at rest, ten seconds, D = 0, 30 and 80 N m s. Also two other formulations from the
+lectures, which must give the same motion.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ DURATION = 10.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """One motion for each amount of friction."""
+    """One motion per friction coefficient."""
 
     damping: tuple[float, ...]
     motions: tuple[Trajectory, ...]
 
     def summary(self) -> str:
-        """How each motion ends."""
-        lines = ["D [N m s]   angles at the end [rad]   energy lost [J]   balance of energy [J]"]
+        """Table of the final states."""
+        lines = ["D [N m s]        final angles [rad]   energy lost [J]        energy error [J]"]
         for d, motion in zip(self.damping, self.motions, strict=True):
             angles = ", ".join(f"{x:.4f}" for x in motion.q[-1])
             lost = motion.energy[0] - motion.energy[-1]
@@ -44,7 +44,7 @@ class Study:
         return "\n".join(lines)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Angles, velocities, energy and the path of the tip, one column for each amount of friction."""
+        """Angles, velocities, energy and the path of the tip, one column per friction coefficient."""
         return _plot(self, path)
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ def by_newton_euler(robot: Robot, duration: float, points: int = 101) -> Array:
 
 
 def by_implicit_equations(robot: Robot, duration: float, points: int = 101, substeps: int = 20) -> Array:
-    """q(t) from F(q, v, v̇) = 0 as it stands, never solved for v̇: collocation at Gauss's three points, of order six.
+    """q(t) from the implicit form F(q, v, v̇) = 0 by three-point Gauss collocation, of order six.
 
     [Rocco]: a solver for implicit differential equations. On each step the accelerations at the three points are found
     by Newton's method from the residual of the inverse dynamics.
@@ -118,7 +118,7 @@ def by_implicit_equations(robot: Robot, duration: float, points: int = 101, subs
 
 
 def _gauss() -> tuple[Array, Array]:
-    """Weights of the stages and of the step of Gauss's collocation with three points."""
+    """Weights of three-point Gauss collocation, for the stages and for the step."""
     s = np.sqrt(15.0)
     A = np.array(
         [
@@ -149,12 +149,12 @@ def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
         tip.set_aspect("equal")
         tip.set_xlim(-2.2, 2.2)
         tip.set_ylim(-2.2, 1.2)
-        for ax, unit in ((angle, "rad"), (rate, "rad/s"), (energy, "J"), (tip, "y of the tip in m")):
+        for ax, unit in ((angle, "rad"), (rate, "rad/s"), (energy, "J"), (tip, "tip y in m")):
             if column == 0:
                 ax.set_ylabel(unit)
             ax.grid(alpha=0.25, linewidth=0.6)
             ax.spines[["top", "right"]].set_visible(False)
-            ax.set_xlabel("x of the tip in m" if ax is tip else "t in s")
+            ax.set_xlabel("tip x in m" if ax is tip else "t in s")
     for ax in axes[:3, -1]:  # where friction leaves most room
         ax.legend(fontsize=9, frameon=False, loc="upper right")
     for row in axes[:3]:

@@ -1,4 +1,4 @@
-"""Events that a user looks for: functions of time and state whose zeros are located on the way."""
+"""User-defined events: functions of time and state whose zeros are located during integration."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Watch:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"a watch needs a function of (t, q, v), got {self.function!r}")
+            raise InputError(f"a Watch requires a function of (t, q, v), got {self.function!r}")
         if self.direction not in (-1, 0, 1) or isinstance(self.direction, bool):
-            raise InputError(f"direction={self.direction!r} is not known; choose 1 (rising), -1 (falling) or 0 (both)")
+            raise InputError(f"direction={self.direction!r} is unknown; choose 1 (rising), -1 (falling) or 0 (both)")
         if not isinstance(self.stop, bool):
-            raise InputError(f"stop is True or False, got {self.stop!r}")
+            raise InputError(f"stop must be True or False, got {self.stop!r}")
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -51,23 +51,23 @@ class _Watched:
     last: float = -np.inf  # when it happened last
 
     def rises_or_falls_right(self, sign: int) -> bool:
-        """Whether a change to this sign is one that is looked for; leaving zero is none."""
+        """Whether a change to this sign matches the direction; leaving zero does not count."""
         return self.sign not in (0, sign) and self.watch.direction in (0, -self.sign)
 
 
 class Watcher:
-    """All watches of a motion, with the signs that their functions had last."""
+    """All events of a motion, with the last signs of their functions."""
 
     def __init__(self, given: Mapping[str, Any], nq: int, n: int) -> None:
         self._nq, self._n, self._begun = nq, n, False
         self.events: list[Event] = []
         self.stopped: str | None = None  # the name of the watch that ended the motion
         if not isinstance(given, Mapping):
-            raise InputError("events= takes a mapping of names to functions of (t, q, v), or to Watch(function, …)")
+            raise InputError("events= must map names to functions of (t, q, v), or to Watch(function, …)")
         self._all: list[_Watched] = []
         for name, one in given.items():
             if not isinstance(name, str) or not name:
-                raise InputError(f"the name of an event must be a text, got {name!r}")
+                raise InputError(f"the name of an event must be a string, got {name!r}")
             watch = one if isinstance(one, Watch) else Watch(one)
             self._all.append(_Watched(name, watch, checked_push(_as_row(watch.function), 1, f"event {name!r}")))
 
@@ -75,7 +75,7 @@ class Watcher:
         return int(np.sign(one.value(t, y[: self._nq], y[self._nq : self._nq + self._n])[0]))
 
     def jumped(self, t: float, y: Array) -> None:
-        """Look at a state that does not follow smoothly from the last; the first one only sets the signs."""
+        """Check a state after a discontinuity; the first call only sets the signs."""
         for one in self._all:
             sign = self._sign(one, t, y)
             if self._begun and one.rises_or_falls_right(sign):
@@ -84,7 +84,7 @@ class Watcher:
         self._begun = True
 
     def passed(self, between: Callable[[float], Array], a: float, b: float) -> float | None:
-        """Look at what lies between two times; returns the time where the motion is to stop, if it is."""
+        """Check the interval between two times; return the time of a stopping event, if any."""
         found = []
         signs = [self._sign(one, b, between(b)) for one in self._all]
         for one, sign in zip(self._all, signs, strict=True):
@@ -99,7 +99,7 @@ class Watcher:
         return None
 
     def _located(self, one: _Watched, between: Callable[[float], Array], a: float, b: float) -> float:
-        """Where the sign changes first, from its far side: there it has changed."""
+        """The first sign change, on the side where the sign has changed."""
         spacing = ROUNDINGS * max(abs(a), abs(b), 1e-300)
         while b - a > spacing:
             middle = 0.5 * (a + b)
@@ -118,7 +118,7 @@ class Watcher:
             self.stopped = one.name
 
     def told(self) -> list[Event]:
-        """What happened since this was asked last."""
+        """The events since the last call."""
         events, self.events = self.events, []
         return events
 

@@ -20,7 +20,7 @@ def side(by: str) -> float:
     """+1 where the environment exerts a wrench on the robot (τ + Jᵀ w), −1 where the robot exerts it (τ = Jᵀ F)."""
     if by not in SIDES:
         raise InputError(
-            f"by={by!r} is not known; choose 'environment' (the wrench it exerts on the robot, the default) or 'robot' "
+            f"by={by!r} is unknown; choose 'environment' (the wrench it exerts on the robot, the default) or 'robot' "
             "(the wrench the robot exerts on the environment, F in τ = Jᵀ F)"
         )
     return SIDES[by]

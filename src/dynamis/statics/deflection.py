@@ -29,7 +29,7 @@ class Deflection:
 
     ``q`` is the equilibrium configuration, ``displacement`` (δp, δφ) the displacement of the frame, ``predicted`` its linear
     approximation C w with C = J (K_q + ∂g/∂q)⁻¹ Jᵀ at q₀ (without ∂g/∂q if ``gravity=False``). ``base`` is the part of both
-    due to ``base_compliance``. ``residual`` [N m, N] is the largest remaining torque; ``stable`` tells whether the
+    due to ``base_compliance``. ``residual`` [N m, N] is the largest remaining torque; ``stable`` states whether the
     equilibrium is stable.
     """
 

@@ -29,7 +29,7 @@ class Duality:
         possible_motions     R(J)   (m × r)        velocities the frame can have
         self_motions         N(J)   (n × n − r)    joint velocities that do not move the frame
         balanced_torques     R(Jᵀ)  (n × r)        joint torques that a wrench at the frame can balance
-        structure_wrenches   N(Jᵀ)  (m × m − r)    wrenches that need no joint torque: the structure carries them
+        structure_wrenches   N(Jᵀ)  (m × m − r)    wrenches without joint torque, carried by the structure
 
     ``impossible_motions`` (m × m − r) completes R(J). Rows are the task's directions. Bases are orthonormal; if the task
     mixes metres and radians, or the robot prismatic and revolute joints, they are orthonormal after distances are divided by
@@ -71,7 +71,7 @@ class Duality:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Wrenches that need no joint torque, impossible motions of the frame, and self-motions, one sentence each."""
+        """Wrenches without joint torque, impossible motions of the frame, and self-motions, one sentence each."""
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = readable(self.structure_wrenches / self._force_scale[:, None]) * self._force_scale[:, None]
         lost = readable(self.impossible_motions / self.task.scale[:, None]) * self.task.scale[:, None]
@@ -132,8 +132,8 @@ def duality(
 ) -> Duality:
     """The four subspaces of a robot at a frame, in one configuration.
 
-    ``rows`` chooses the directions (all six unless given, see `dynamis.manipulability`), ``length`` [m] makes metres and
-    radians comparable (the chain's length unless given), ``gap`` says which singular values count as zero.
+    ``rows`` selects the directions (default: all six, see `dynamis.manipulability`), ``length`` [m] scales metres to radians
+    (default: the length of the chain), ``gap`` is the relative threshold of zero singular values.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")

@@ -23,7 +23,7 @@ SAID = 4  # sentences below
 
 
 def duality_picture(found: Duality, path: str | os.PathLike[str] | None) -> Any:
-    """The robot on the left, the subspaces on the right, the sentences below."""
+    """Plot the robot on the left, the subspaces on the right, the sentences below."""
     figure = new_figure(12.6, 6.9)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.35))
     _robot(figure.add_subplot(grid[0, 0]), found)
@@ -68,7 +68,7 @@ def _robot(axes: Any, found: Duality) -> None:
 
 
 def _strip(axes: Any, ellipse: Ellipsoid, tip: Array, scale: float, size: float, colour: str, name: str) -> None:
-    """An ellipse without end: two parallel lines."""
+    """An unbounded ellipse: two parallel lines."""
     along = ellipse.infinite[:, 0]
     across = ellipse.directions[:, np.isfinite(ellipse.radii)]
     half = scale * ellipse.radii[np.isfinite(ellipse.radii)]
@@ -143,7 +143,7 @@ def _diagram(axes: Any, found: Duality) -> None:
 
 def _box(axes: Any, x: tuple[float, float], y: tuple[float, float], live: int, dead_count: int, colour: str, title: str,
          letter: str, names: tuple[str, str], dead: str | None) -> None:  # fmt: skip
-    """A space in two parts, high as their dimensions; what is no subspace of its own is hatched."""
+    """A space in two parts, with heights proportional to their dimensions; a part that is not a subspace is hatched."""
     from matplotlib.patches import Rectangle
 
     total = live + dead_count

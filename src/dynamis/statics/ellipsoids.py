@@ -54,7 +54,7 @@ class Ellipsoid:
         """Distance from the centre to the surface in a direction (m)."""
         d = np.asarray(direction, dtype=float)
         if d.shape != self.centre.shape or not np.isfinite(d).all() or not d.any():
-            raise InputError(f"direction must hold {len(self.centre)} finite numbers, not all zero; got {direction!r}")
+            raise InputError(f"direction must have {len(self.centre)} finite numbers, not all zero; got {direction!r}")
         y = self.directions.T @ (d / np.linalg.norm(d))
         y = np.where(np.abs(y) < ZERO, 0.0, y)
         if np.any(y[self.radii == 0.0]):
@@ -67,7 +67,7 @@ class Ellipsoid:
         """Points (points, 2) of a two-dimensional ellipsoid's boundary, with radii limited to ``longest``."""
         if len(self.radii) != 2:
             raise InputError(
-                f"an outline needs 2 directions, this ellipsoid has {len(self.radii)}; select two, such as rows='xy'"
+                f"an outline requires 2 directions, this ellipsoid has {len(self.radii)}; select two, such as rows='xy'"
             )
         angle = np.linspace(0.0, 2.0 * np.pi, points)
         circle = np.array([np.cos(angle), np.sin(angle)])
@@ -80,7 +80,7 @@ class Ellipsoid:
 
 
 def refuse_mixed(task: Task) -> None:
-    """Refuse tasks that mix metres and radians: the axes of their ellipsoid depend on the unit of length."""
+    """Reject tasks that mix metres and radians: the axes of their ellipsoid depend on the unit of length."""
     if len(set(task.linear.tolist())) == 2:
         raise InputError(
             "an ellipsoid that mixes distances and angles depends on the unit of length; choose rows='linear' or 'angular'"
@@ -133,5 +133,5 @@ def _scales(robot: Robot, scales: Any, name: str) -> Array:
     except (TypeError, ValueError):
         k = np.zeros(robot.n)
     if not (np.isfinite(k).all() and (k > 0.0).all()):
-        raise InputError(f"{name} takes {robot.n} finite positive numbers, or one for all joints; got {scales!r}")
+        raise InputError(f"{name} must be {robot.n} finite positive numbers, or one for all joints; got {scales!r}")
     return k

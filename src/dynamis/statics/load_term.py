@@ -40,7 +40,7 @@ def weight_stiffness(robot: Robot, q: Any) -> Array:
 
 
 def check_coordinates(robot: Robot) -> None:
-    """Refuse robots with quaternion coordinates."""
+    """Reject robots with quaternion coordinates."""
     for c in robot.model.coordinates:
         if c.q_index is None:
             raise InputError(

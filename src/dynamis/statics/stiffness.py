@@ -50,7 +50,7 @@ class Stiffness:
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array, Array]:
-        """U, values, V of the compliance with angles turned into lengths."""
+        """The SVD of the compliance, with angles scaled to lengths."""
         S = np.array([1.0] * 3 + [self.length] * 3)
         U, s, Vt = np.linalg.svd(self.compliance * S[:, None] * S)
         return U / S[:, None], s, Vt.T * S[:, None]
@@ -225,7 +225,7 @@ def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
             raise InputError("joint stiffness must be finite here; give a very large number for a rigid joint")
         return np.diag(k)
     if given.shape != (robot.n, robot.n) or not np.isfinite(given).all():
-        raise InputError(f"joint stiffness takes a matrix ({robot.n}, {robot.n}) of finite numbers, got shape {given.shape}")
+        raise InputError(f"joint stiffness must be a matrix ({robot.n}, {robot.n}) of finite numbers, got shape {given.shape}")
     if np.abs(given - given.T).max() > 1e-9 * np.abs(given).max() or np.linalg.eigvalsh(given).min() <= 0.0:
         raise InputError("a joint stiffness matrix must be symmetric and positive definite")
     return np.array(given)
@@ -243,7 +243,9 @@ def _spring(compliance: Any, name: str) -> Array:
         C = np.zeros(0)
     C = np.diag(C) if C.shape == (6,) else C
     if C.shape != (6, 6) or not np.isfinite(C).all():
-        raise InputError(f"{name} takes a 6 × 6 compliance matrix, or its diagonal, in m/N and rad/(N m); got shape {C.shape}")
+        raise InputError(
+            f"{name} must be a 6 × 6 compliance matrix, or its diagonal, in m/N and rad/(N m); got shape {C.shape}"
+        )
     if np.abs(C - C.T).max() > 1e-9 * max(np.abs(C).max(), 1e-300) or np.linalg.eigvalsh(C).min() < -1e-12 * np.abs(C).max():
         raise InputError(f"{name} must be symmetric and positive semidefinite")
     return C

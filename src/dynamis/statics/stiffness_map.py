@@ -15,8 +15,8 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-KINDS = {"softest": "least stiffness over all directions", "stiffest": "greatest stiffness over all directions",
-         "ratio": "ratio of least to greatest stiffness"}  # fmt: skip
+KINDS = {"softest": "smallest stiffness over all directions", "stiffest": "largest stiffness over all directions",
+         "ratio": "ratio of smallest to largest stiffness"}  # fmt: skip
 
 
 def stiffness_map(
@@ -35,7 +35,7 @@ def stiffness_map(
     """
     k = joint_springs(robot, joint_stiffness)
     if kind not in KINDS:
-        raise InputError(f"kind={kind!r} is not known; choose {', '.join(map(repr, KINDS))}")
+        raise InputError(f"kind={kind!r} is unknown; choose {', '.join(map(repr, KINDS))}")
     d = None if direction is None else _unit(direction)
 
     def of(robot: Robot, q: Array, frame: str | None, rows: Any) -> Array:
@@ -59,5 +59,5 @@ def _unit(direction: Any) -> Array:
     except (TypeError, ValueError):
         d = np.zeros(0)
     if d.shape != (3,) or not np.isfinite(d).all() or not d.any():
-        raise InputError(f"direction takes 3 finite numbers, not all zero; got {direction!r}")
+        raise InputError(f"direction must be 3 finite numbers, not all zero; got {direction!r}")
     return np.asarray(d / np.linalg.norm(d))

@@ -18,7 +18,7 @@ MILLI = 1e3
 
 
 def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
-    """The arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
+    """Plot the arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
     robot, q, frame = found.robot, found.q, found.frame
     plane = best_plane(robot, q, frame)
     ellipse = found.compliance_ellipsoid(plane)
@@ -51,7 +51,7 @@ def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> 
 
 
 def _shares(axes: Any, found: Stiffness, plane: str) -> None:
-    """What each joint and each added spring contributes to the mean compliance in the plane."""
+    """The contributions of each joint, base and link to the mean compliance in the plane."""
     rows = ["xyz".index(c) for c in plane]
     J = found.robot.jacobian(found.q, found.frame)
     K = found.joint - found.load

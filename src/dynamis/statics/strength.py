@@ -67,7 +67,7 @@ class ForcePolytope:
         w = np.asarray(wrench, dtype=float)
         if w.shape != (self.task.size,):
             raise InputError(
-                f"the wrench must hold {self.task.size} numbers ({', '.join(self.task.names)}), got shape {w.shape}"
+                f"the wrench must have {self.task.size} numbers ({', '.join(self.task.names)}), got shape {w.shape}"
             )
         return bool((self.A @ w <= self.b + slack * (1.0 + np.abs(self.b))).all())
 
@@ -200,7 +200,7 @@ def _corners(A: Array, b: Array) -> Array:
 
 
 def _flat_corners(A: Array, b: Array, inside: Array) -> Array:
-    """The vertices of a set A y ≤ b without an interior: those within the plane that it fills, or the one point it is."""
+    """The vertices of a set A y ≤ b without interior, computed in its affine hull."""
     from scipy.optimize import linprog
 
     bounds = [(None, None)] * A.shape[1]
@@ -216,7 +216,7 @@ def _flat_corners(A: Array, b: Array, inside: Array) -> Array:
 
 
 def _deepest_point(A: Array, b: Array) -> tuple[Array, float]:
-    """The centre and radius of the largest ball inside; the radius is negative where nothing is inside."""
+    """The centre and radius of the largest ball inside; the radius is negative for an empty set."""
     from scipy.optimize import linprog
 
     r, size = A.shape[1], max(float(np.abs(b).max()), 1e-300)
@@ -284,7 +284,7 @@ def largest_force(
 
 
 def _why(torque: Array, task: Task) -> str:
-    """Why a wrench of unit size has no bound."""
+    """The reason for which a wrench is unbounded."""
     free = float(np.abs(torque).max(initial=0.0)) <= max(ZERO * task.length, task.noise)
     return "the structure carries it" if free else "the loaded joints have no torque limits"
 
@@ -309,7 +309,9 @@ def _direction(direction: Any) -> Array:
     except (TypeError, ValueError):
         d = np.zeros(0)
     if d.shape not in ((3,), (6,)) or not np.isfinite(d).all() or not d.any():
-        raise InputError(f"direction takes 3 numbers (a force) or 6 numbers (f, μ), finite and not all zero; got {direction!r}")
+        raise InputError(
+            f"direction must be 3 numbers (a force) or 6 numbers (f, μ), finite and not all zero; got {direction!r}"
+        )
     d = np.concatenate([d, np.zeros(3)]) if len(d) == 3 else d
     part = d[:3] if d[:3].any() else d[3:]
     return np.asarray(d / np.linalg.norm(part))

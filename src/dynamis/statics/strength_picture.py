@@ -22,7 +22,7 @@ def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) 
     m = found.task.size
     if m not in (2, 3):
         raise InputError(
-            f"a plot of the force polytope needs 2 or 3 directions, this one has {m}; select rows such as 'xy' or 'xyz'"
+            f"a plot of the force polytope requires 2 or 3 directions, this one has {m}; select rows such as 'xy' or 'xyz'"
         )
     if found.empty:
         raise InputError("the force polytope is empty: " + found.sentences[0])
@@ -68,7 +68,7 @@ def _polygon(axes: Any, found: ForcePolytope) -> None:
 
 
 def _limit_names(axes: Any, found: ForcePolytope) -> None:
-    """Each edge is one joint at a limit: its name, along the edge."""
+    """Label each edge with the joint at its limit."""
     size = float(np.ptp(found.vertices, axis=0).max())
     sizes = np.linalg.norm(found.A, axis=1)
     for a, b in zip(found.vertices, np.roll(found.vertices, -1, axis=0), strict=True):
@@ -86,7 +86,7 @@ def _limit_names(axes: Any, found: ForcePolytope) -> None:
 
 
 def _segment(axes: Any, found: ForcePolytope) -> None:
-    """A set without an area: a piece of a line, or a point."""
+    """Plot a degenerate set: a segment or a point."""
     axes.plot(*found.vertices.T, "o-", color=FORCE, linewidth=2.2, markersize=6)
     axes.plot(0.0, 0.0, "+", color=INK, markersize=14, markeredgewidth=2)
     size = max(float(np.abs(found.vertices).max()), 1e-9)
@@ -94,7 +94,7 @@ def _segment(axes: Any, found: ForcePolytope) -> None:
 
 
 def _band(axes: Any, found: ForcePolytope) -> None:
-    """Bounded in one direction, unbounded in the other."""
+    """Plot a set that is bounded in one direction and unbounded in the other."""
     size = max(float(np.abs(found.vertices).max()), 1.0)
     far = 4.0 * size
     along = found.unbounded[:, 0]
@@ -144,7 +144,7 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
 
 
 def _faces(found: ForcePolytope) -> list[Array]:
-    """The corners of each face, in order around it."""
+    """The vertices of each face, in order."""
     faces = []
     sizes = np.linalg.norm(found.A, axis=1)
     reach = float(np.abs(found.vertices).max())

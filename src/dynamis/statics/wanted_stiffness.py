@@ -113,7 +113,7 @@ def _springs(J: Array, K_w: Array) -> Array:
 
 
 def _full(J: Array, K_w: Array, null_stiffness: float | None) -> Array:
-    """The inverse of Jᵀ K J + k₀ N Nᵀ: where J has full rank, J of it Jᵀ is the wanted compliance."""
+    """The inverse of Jᵀ K J + k₀ N Nᵀ: where J has full rank, J (·) Jᵀ is the desired compliance."""
     K = J.T @ K_w @ J
     _, s, Vt = np.linalg.svd(J)
     r = int((s > ZERO * max(float(s.max(initial=0.0)), 1e-300)).sum())

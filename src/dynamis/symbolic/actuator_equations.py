@@ -1,8 +1,8 @@
-"""The equations of a robot's actuators: what its torques are made of, and what its motors do meanwhile.
+"""The equations of a robot's actuators.
 
-A motor has variables of its own, numbered like its joint: the angle θ of a rotor behind a spring, on the joint's side of the
-gear, the current i of an armature; u is the command. What is linear stands in equations; limits, dead zones and play are said
-in words.
+A motor has its own variables, numbered like its joint: the angle θ of the rotor of an elastic joint, referred to the joint side
+of the gear, the armature current i; u is the command. Linear terms are given as equations; limits, dead zones and backlash as
+sentences.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ORDERS = {"theta": ("position", "velocity", "acceleration"), "i": ("velocity", 
 
 
 def motor_variable(letter: str, number: int, dots: int = 0) -> Node:
-    """The symbol of a motor's variable or its rate; brackets cannot stand in a robot file's names."""
+    """The symbol of a motor variable or its rate; the brackets avoid names of the robot file."""
     return symbol(f"{letter}{chr(39) * dots}[{number}]")
 
 
 def motor_roles(model: Model) -> dict[int, tuple[Node, Role]]:
-    """Every variable of the robot's motors by its id, and what it is."""
+    """Every motor variable of the robot by its id, with its role."""
     found: dict[int, tuple[Node, Role]] = {}
     for number, actuator in enumerate(model.actuators, 1):
         for letter in _letters(actuator):
@@ -54,7 +54,7 @@ def _letters(actuator: Actuator | None) -> tuple[str, ...]:
 
 
 def free_letters(ring: Ring, state: Sequence[Node], numbers: int, rename: Mapping[str, str]) -> dict[str, str]:
-    """For θ, i and u the first way of writing them that no parameter of the robot (a symbol beside the state) has."""
+    """Spellings of θ, i and u that do not collide with parameters of the robot."""
     own = {id(node) for node in state}
     nodes = [x.node for x in ring.atoms if x.kind == "symbol" and x.node is not None]
     taken = {parameter_latex(str(node.args[0]), rename) for node in nodes if id(node) not in own}
@@ -128,7 +128,7 @@ def _sum(terms: Sequence[Term]) -> Expression:
 
 @dataclass(frozen=True, eq=False)
 class Remark:
-    """A sentence with values in it."""
+    """A sentence with values."""
 
     sentence: str
     values: Mapping[str, Expression]
@@ -145,7 +145,7 @@ class Remark:
 
 @dataclass(frozen=True, eq=False)
 class ActuatorEquations:
-    """One joint's actuator: ``equations``, and ``remarks`` about what no equation holds."""
+    """The actuator of one joint: ``equations``, and ``remarks`` on nonlinearities."""
 
     coordinate: str
     number: int
@@ -154,7 +154,7 @@ class ActuatorEquations:
     remarks: tuple[Remark, ...]
 
     def latex(self, notation: str | Notation | None = None) -> str:
-        """The equations in LaTeX, one below the other."""
+        """The equations in LaTeX, one per line."""
         return "\\begin{aligned}\n" + " \\\\\n".join(x.latex(notation) for x in self.equations) + "\n\\end{aligned}"
 
     def __str__(self) -> str:
@@ -208,20 +208,20 @@ class _Writer:
 
     def _gear(self, efficiency: Any) -> None:
         if is_there(efficiency, 1.0):
-            sentence = "So it is while the gear drives the joint; while it is driven, 1 / {eta} stands in place of {eta}."
+            sentence = "This holds while the motor drives the joint; while it is back-driven, {eta} is replaced by 1 / {eta}."
             self._remark(sentence, eta=efficiency)
 
     def _saturated(self, x: Saturated) -> None:
         self._torque(self._term(x.efficiency, self.u))
         if is_there(x.dead_zone, 0.0):
-            sentence = f"Within ± {{zone}} {self.torque} a command does nothing; beyond, it counts from there."
+            sentence = f"Within ± {{zone}} {self.torque} the command has no effect (dead zone); beyond, the excess acts."
             self._remark(sentence, zone=x.dead_zone)
         if is_there(x.effort, np.inf):
-            self._remark(f"The command is cut at ± {{effort}} {self.torque}.", effort=x.effort)
+            self._remark(f"The command saturates at ± {{effort}} {self.torque}.", effort=x.effort)
         if is_there(x.speed, np.inf):
-            way = f"In the direction of the motion nothing is given beyond {{speed}} {self.speed}"
+            way = f"In the direction of motion there is no torque above {{speed}} {self.speed}"
             if is_there(x.effort, np.inf):
-                self._remark(f"{way}; the limit falls to zero from {{knee}} of that speed on.", speed=x.speed, knee=x.knee)
+                self._remark(f"{way}; the limit decreases to zero from {{knee}} of that speed.", speed=x.speed, knee=x.knee)
             else:
                 self._remark(f"{way}.", speed=x.speed)
         self._gear(x.efficiency)
@@ -235,10 +235,10 @@ class _Writer:
             self._torque(self._term(x.efficiency * k_r, i))
         else:
             self._torque(self._term(x.gain, self.u), self._term(x.back_emf_friction, self.v, sign=-1))
-            sentence = f"The back-EMF of the turning motor acts as viscous friction, {{friction}} {self._friction_unit()}."
+            sentence = f"The back-EMF of the motor acts as viscous friction, {{friction}} {self._friction_unit()}."
             self._remark(sentence, friction=x.back_emf_friction)
         if is_there(x.supply, np.inf):
-            self._remark("The voltage is cut at ± {supply} V.", supply=x.supply)
+            self._remark("The voltage saturates at ± {supply} V.", supply=x.supply)
         self._gear(x.efficiency)
 
     def _friction_unit(self) -> str:
@@ -252,5 +252,5 @@ class _Writer:
         self._torque(stretched, damped)
         if is_there(x.backlash, 0.0):
             unit = "rad" if self.coordinate.revolute else "m"
-            sentence = f"There is a play of {{play}} {unit}: in it nothing is passed on; beyond, the stretch counts from there."
+            sentence = f"Backlash {{play}} {unit}: within it no torque is transmitted; beyond, the excess deflection acts."
             self._remark(sentence, play=x.backlash)

@@ -1,4 +1,4 @@
-"""The angles a closed form is written in, found from the tree of joints."""
+"""The angles of a closed form, from the kinematic tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MULTIPLIED_OUT = 64  # terms
 class Angle:
     """φ = (base angle) + sign · unit / denominator, for a joint variable or any other expression ``unit``.
 
-    ``scaled`` is (x, r) where the unit is r · x with a ratio too awkward to count x by, such as 1.2345.
+    ``scaled`` is (x, r) where the unit is r · x with a ratio that is not a simple fraction, such as 1.2345.
     """
 
     unit: Node
@@ -51,7 +51,7 @@ Expansion = dict[tuple[Node, ...], Fraction]  # products of nodes, each in the o
 
 
 def linear_form(node: Any) -> LinearForm:
-    """An argument as a sum of rational multiples of units: symbols, products of them, and what is neither.
+    """An argument as a sum of rational multiples of units: symbols, products of them, and other expressions.
 
     Products are multiplied out, so that a (x + y) and a x + a y are the same sum.
     """
@@ -95,13 +95,13 @@ def _product(units: tuple[Node, ...]) -> Node:
 
 
 def as_fraction(x: Any) -> Fraction:
-    """A number as a fraction: 0.333… from a division by three counts as one third."""
+    """A number as a fraction: 0.333… from a division by three is one third."""
     near = Fraction(float(x)).limit_denominator(360)
     return near if float(near) == x else Fraction(repr(float(x)))
 
 
 def angles_for(forms: Sequence[LinearForm], given: Sequence[Angle] = ()) -> list[Angle]:
-    """The given angles, and those that all these sums need besides: each unit, or the fraction of it that they share.
+    """The given angles, and further ones required by these sums: each unit, or the common fraction of it.
 
     Given angles are divided where a sum has a fraction of them, so that sin(q/2)² can be compared with cos(q). Multiples of
     one unit that have no simple fraction in common, such as x and 1.2345 x, are angles of their own: no polynomial of a
@@ -127,13 +127,13 @@ def angles_for(forms: Sequence[LinearForm], given: Sequence[Angle] = ()) -> list
 
 
 def needs_division(forms: Sequence[LinearForm], angles: Sequence[Angle]) -> bool:
-    """Whether a sum has a multiple of an angle's unit that these angles cannot count, such as a half."""
+    """Whether a sum has a non-integer multiple of an angle's unit, such as a half."""
     known = {id(a.unit): a.denominator for a in angles}
     return any(id(u) in known and not _counts(ratio, known[id(u)]) for form in forms for u, ratio in form.terms)
 
 
 def _divided(given: Sequence[Angle], forms: Sequence[LinearForm]) -> list[Angle]:
-    """The given angles, those of a parallel run divided by the common denominator of the ratios in which they occur."""
+    """The given angles, those of parallel joints divided by the common denominator of their ratios."""
     runs: list[int] = []
     for k, angle in enumerate(given):
         runs.append(k if angle.base is None else runs[angle.base])
@@ -148,7 +148,7 @@ def _divided(given: Sequence[Angle], forms: Sequence[LinearForm]) -> list[Angle]
 
 
 def _counts(ratio: Fraction, denominator: int) -> bool:
-    """Whether a multiple of a unit is a small whole number of angles unit/denominator."""
+    """Whether a multiple of a unit is a small integer multiple of unit/denominator."""
     return (ratio * denominator).denominator == 1 and abs(ratio * denominator) <= MOST_MULTIPLE and denominator <= MOST_TURNS
 
 
@@ -162,15 +162,15 @@ def _join(groups: list[list[Fraction]], ratio: Fraction) -> None:
 
 
 def _shared(ratios: list[Fraction]) -> Fraction:
-    """The largest fraction of which all are multiples."""
+    """The largest fraction of which all are integer multiples."""
     return Fraction(gcd(*(r.numerator for r in ratios)), lcm(*(r.denominator for r in ratios)))
 
 
 def joint_angles(model: Model, q: Array) -> list[Angle]:
-    """One angle for each turning joint: its own variable, or the sum along joints whose axes are parallel.
+    """One angle per revolute joint: its own variable, or the sum along joints with parallel axes.
 
-    Behind a joint with a parallel (or opposite) axis, with only sliding joints between, directions depend on the sum
-    of the two variables alone; so the sum is the angle to write with.
+    After a joint with a parallel (or opposite) axis, with only prismatic joints between, directions depend on the sum of the
+    two variables alone, which is then the angle.
     """
     angles: list[Angle] = []
     # of each body: the last turning joint below it, and that joint's axis in the body's frame

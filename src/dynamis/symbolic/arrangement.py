@@ -1,7 +1,7 @@
-"""Polynomials arranged as a textbook prints them: common factors outside, terms grouped link by link or angle by angle.
+"""Arrangement of polynomials in textbook form: common factors extracted, terms grouped by link or by angle.
 
-An arrangement is a `Sum` of `Product`s whose factors are generators or sums again. Of several ways to group the terms
-the one with the fewest letters is taken; equally short ones are chosen between, and terms put in order, by a `Style`.
+An arrangement is a `Sum` of `Product`s whose factors are generators or sums. Of several groupings the one with the fewest
+symbols is chosen; a `Style` decides between equal ones and orders the terms.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Role:
-    """What a symbol is for the reader: its kind, and the number of its link or joint."""
+    """The role of a symbol: its kind, and the number of its link or joint."""
 
     kind: str  # mass, inertia, gravity, length, position, velocity, acceleration, torque
     number: int = 0
@@ -125,7 +125,7 @@ class Arranger:
         return Sum((whole,))
 
     def _product(self, terms: Terms) -> Product:
-        """A polynomial as a product: its common monomial, and the factors of the rest."""
+        """A polynomial as a product of its common monomial and the factors of the remainder."""
         key = frozenset(terms.items())
         if key not in self._products:
             self._products[key] = self._made_product(terms)
@@ -157,7 +157,7 @@ class Arranger:
         return Product(number, tuple(sorted(factors.items(), key=lambda f: self._factor_key(f[0]))))
 
     def _split(self, terms: Terms) -> Sum:
-        """A sum, grouped in the way that needs the fewest letters."""
+        """A sum with the grouping of fewest symbols."""
         ways = []
         for preference, name in enumerate(self._preferences(terms)):
             groups = self._grouped(terms, name)
@@ -167,7 +167,7 @@ class Arranger:
         return self._joined([self._product(group) for group in min(ways, key=lambda way: way[:2])[2]])
 
     def _joined(self, products: list[Product]) -> Sum:
-        """A sum of products; one that is only a number times a sum gives its terms."""
+        """A sum of products; a number times a sum is expanded."""
         terms: list[Product] = []
         for product in products:
             if len(product.factors) == 1 and isinstance(product.factors[0][0], Sum) and product.factors[0][1] == 1:
@@ -263,7 +263,7 @@ def natural(name: str) -> tuple[Any, ...]:
 
 
 def mapped(arrangement: Sum, atom: Callable[[Atom], Any], number: Callable[[Fraction], Any]) -> Any:
-    """The arrangement computed with other values for its atoms: nodes, SymPy expressions, anything with + and *."""
+    """The arrangement evaluated with other values for its atoms: nodes, SymPy expressions, anything with + and *."""
     total: Any = None
     for term in arrangement.terms:
         value: Any = None
@@ -296,7 +296,7 @@ def _negated(arranged: Sum) -> Sum:
 
 
 def _letters(terms: Terms) -> float:
-    """About how many letters a group takes: its common factor once, then what is left of each term."""
+    """Approximate number of symbols of a group: its common factor once, then the remainder of each term."""
     common = _common(terms)
     size = _size(common)
     if len(terms) > 1:
@@ -343,7 +343,7 @@ def terms_of(p: Polynomial) -> Terms:
 
 
 def sparse(terms: Mapping[tuple[Any, ...], Any]) -> dict[Monomial, Any]:
-    """Terms by the generators they have, given by all their exponents."""
+    """Sparse terms from full exponent vectors."""
     used = [k for k, powers in enumerate(zip(*terms, strict=True)) if any(powers)]
     return {tuple((k, int(m[k])) for k in used if m[k]): c for m, c in terms.items()}
 
@@ -381,7 +381,7 @@ def _primitive(terms: Terms) -> tuple[Fraction, Terms]:
 
 
 def _is_exact(terms: Terms) -> bool:
-    """Whether the coefficients are fractions someone wrote, rather than measured decimals that share no factor."""
+    """Whether the coefficients are simple fractions rather than measured decimals."""
     return all(c.denominator <= LARGEST_DENOMINATOR for c in terms.values())
 
 

@@ -1,13 +1,13 @@
-"""The fewest parameters the motion depends on, in closed form.
+"""Base parameters in closed form: a minimal set on which the motion depends.
 
 The energies are linear in the ten parameters of each body: T − U = Σ E_p π_p. Where some E_p are linear combinations of
-others, with coefficients that are constants of the geometry, only sums of parameters matter:
+others, with constant coefficients of the geometry, only combinations of parameters are identifiable:
 
     E_d = Σ_s β_ds E_s   ⇒   π_s' = π_s + Σ_d β_ds π_d,   and π_d disappears.
 
-Parameters are taken from the base to the tip, so that a body's mass, say, is regrouped into the body that carries it
-[Gautier & Khalil 1990]. Which E_p depend on which is found at random numbers; the coefficients β then come from the
-polynomials themselves, and each relation is proven in the ring.
+Parameters are processed from the base to the tip, so that a body's mass, say, is regrouped into its parent body
+[Gautier & Khalil 1990]. The dependent E_p are found at random numbers; the coefficients β follow from the polynomials, and each
+relation is proven in the ring.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Column:
 
 
 def base_parameters(form: ClosedForm) -> LinearForm:
-    """The linear form with independent columns, and the rules that lead to it."""
+    """The linear form with independent columns, and its regrouping rules."""
     model, ring, columns = _columns(form)
     relations = _relations(ring, columns)
     Y = regressor.regressor(form.model, form.q, form.v, form.a)
@@ -84,7 +84,7 @@ def base_parameters(form: ClosedForm) -> LinearForm:
 
 
 def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
-    """E_p of every inertial parameter, and of the rotors that are there."""
+    """E_p of every inertial parameter and rotor."""
     model = form.model
     names: list[list[Node]] = []
     bodies: list[Any] = [None]
@@ -133,7 +133,7 @@ def _by_state(ring: Ring, p: Polynomial, state: list[int]) -> dict[StateMonomial
 
 
 def _relations(ring: Ring, columns: list[_Column]) -> dict[int, dict[int, tuple[Polynomial, Polynomial | None]]]:
-    """For each dependent column, the columns before it that make it up, and with which coefficients."""
+    """For each dependent column, the preceding columns of its linear combination, with coefficients."""
     numbers = _at_random_geometry(ring, columns)
     independent: list[int] = []
     relations: dict[int, dict[int, tuple[Polynomial, Polynomial | None]]] = {}
@@ -216,7 +216,7 @@ def _prove(ring: Ring, columns: list[_Column], d: int, betas: dict[int, Any], mo
                 left = ring.add(left, ring.multiply(beta, (columns[s].parts[m], None)))
         difference = ring.difference(left, right)
         if not difference.is_zero() and not _is_small(difference, right[0]):
-            raise DynamisError(f"the rule for {columns[d].name} could not be proven; this is a defect: please report the robot")
+            raise DynamisError(f"the rule for {columns[d].name} could not be proven; this is a bug: please report the robot")
 
 
 def _is_small(difference: Polynomial, beside: Polynomial) -> bool:
@@ -225,14 +225,14 @@ def _is_small(difference: Polynomial, beside: Polynomial) -> bool:
 
 
 def _is_turning(ring: Ring, atom: Atom, moving: set[int]) -> bool:
-    """Whether an atom is a sine or cosine of joint variables, rather than of an angle of the geometry."""
+    """Whether an atom is a sine or cosine of joint variables, not of a geometric angle."""
     if atom.kind not in ("sine", "cosine"):
         return False
     return any(id(n) in moving for n in topological(unit for unit, _, _ in arc_terms(ring, atom.start, atom.end)))
 
 
 def _place(name: Node, model: Model) -> int:
-    """Where a parameter stands in `regressor.parameters`."""
+    """The index of a parameter in `regressor.parameters`."""
     text = str(name.args[0])[:-1]
     links, rotors = regressor.links(model), regressor.rotors(model)
     if text.endswith("'"):
@@ -249,7 +249,7 @@ def _place(name: Node, model: Model) -> int:
 
 
 def _rotor_name(joint: int, others: list[Node]) -> Node:
-    """The inertia of a rotor that rides on a link: told from a reflected one, and from its kind, by one more prime."""
+    """The name of the inertia of a rotor mounted on a link: distinguished from a reflected one by an additional prime."""
     names = (symbol(f"I_m{joint + 1}" + "'" * primes) for primes in itertools.count(2))
     return next(name for name in names if not any(name is other for other in others))
 

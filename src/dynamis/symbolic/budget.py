@@ -1,4 +1,4 @@
-"""How long and how large a derivation may become, and how far it is."""
+"""Limits of time and size of a derivation, and its progress."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dynamis.errors import DynamisError
 
 
 class BudgetSpent(DynamisError):  # noqa: N818 - a state of affairs, caught where the factored form takes over
-    """The expanded form would take longer, or more memory, than allowed."""
+    """The expanded form exceeds the limits of time or size."""
 
 
 @dataclass
 class Budget:
-    """Seconds and polynomial terms that may be spent in all, and terms of one expression (the library's longest has 4000).
+    """Limits of computing time, polynomial terms in all, and terms of one expression (the library's longest has 4000).
 
-    ``progress(done, total, terms)`` is told of each step.
+    ``progress(done, total, terms)`` is called at each step.
 
-    The clock runs from the start and is stopped by `pause`; afterwards it runs only inside ``with budget.running()``.
+    The clock starts at creation and is stopped by `pause`; afterwards it runs only inside ``with budget.running()``.
     """
 
     seconds: float = float("inf")
@@ -64,7 +64,7 @@ class Budget:
     def check_clock(self) -> None:
         """Raise `BudgetSpent` when the time is over."""
         if self._elapsed() >= self.seconds:
-            raise BudgetSpent(f"the expanded form is not ready after {self.seconds:g} s")
+            raise BudgetSpent(f"the expanded form was not completed in {self.seconds:g} s")
 
 
 UNLIMITED = Budget()

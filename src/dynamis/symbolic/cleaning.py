@@ -1,4 +1,4 @@
-"""Rounding errors of numeric geometry, kept from becoming terms."""
+"""Removal of terms that are rounding errors of numeric geometry."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, 
 def without_rounding_noise(value: Expression) -> Expression:
     """The expression without terms whose coefficients are rounding errors of the others.
 
-    A rotation by a decimal angle has cos² + sin² = 1 only to rounding; what is left over would appear as terms of its
-    own. Coefficients are compared among terms with the same parameters, whose units are then the same.
+    A rotation by a decimal angle has cos² + sin² = 1 only to rounding; the remainder would appear as separate
+    terms. Coefficients are compared among terms with the same parameters, whose units are then the same.
     """
     p = value.numerator
     if all(int(c.q) <= WRITTEN for c in p.coeffs()):
@@ -54,7 +54,7 @@ def summed(parts: Sequence[Expression]) -> Expression:
 
 
 def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:
-    """Whether a difference of computed decimals is nothing but their rounding errors, compared with one of the two."""
+    """Whether a difference of computed decimals is within their rounding errors."""
     if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
         return False
     largest = _largest(ring, beside.to_dict())

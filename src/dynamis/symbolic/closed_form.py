@@ -1,4 +1,4 @@
-"""The equations of motion in closed form: every term a textbook prints, exact, in a ring where equality is decided."""
+"""The equations of motion in closed form, exact, in a ring with decidable equality."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHOWN_UP_TO, LONGEST_SHOWN = 6, 4000  # degrees of freedom, and letters of LaTeX
 class ClosedForm:
     """M(q) q̈ + C(q, q̇) q̇ + g(q) + friction + springs = τ + Jᵀ w, term by term.
 
-    Attributes are arrays of `Expression`, computed when first asked for: ``M``, ``C``, ``g``, ``christoffel`` (c_ijk),
+    Attributes are arrays of `Expression`, computed on first access: ``M``, ``C``, ``g``, ``christoffel`` (c_ijk),
     ``h`` (h_ijk), ``M_dot``, ``N`` (Ṁ − 2C), ``S`` (c_k = q̇ᵀ S_k q̇), ``kinetic_energies``, ``potential_energies``,
     ``kinetic_energy``, ``potential_energy``, ``positions``, ``linear_jacobians``, ``angular_jacobians`` (of the centres
     of mass), ``viscous``, ``dry``, ``spring``, ``equations``, ``state_space``, ``regressor`` and ``parameters``,
@@ -53,8 +53,8 @@ class ClosedForm:
         for c in model.coordinates:
             if c.q_index is None:
                 raise InputError(
-                    f"coordinate {c.name} has no closed form: spherical and free joints move on a quaternion; "
-                    "replace them by three revolute joints (and three prismatic ones)"
+                    f"coordinate {c.name} has no closed form: spherical and free joints have quaternion coordinates; "
+                    f"replace them by three revolute joints (and three prismatic ones)"
                 )
         self.model, self.budget, self.description = model, budget, description
         n = model.n
@@ -88,7 +88,7 @@ class ClosedForm:
 
     @property
     def expanded(self) -> bool:
-        """Whether entries are known in normal form; ``status`` says why not."""
+        """Whether entries are known in normal form; ``status`` gives the reason if not."""
         return self.status == "expanded"
 
     @property
@@ -100,14 +100,14 @@ class ClosedForm:
         return self.algebra.letters.notation
 
     def in_letters(self, notation: str | Notation) -> ClosedForm:
-        """The same closed form in other letters."""
+        """The same closed form in another notation."""
         return ClosedForm(self.model, notation_of(notation), replace(self.budget), self.description)
 
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.n} degrees of freedom, {self.status}>"
 
     def _repr_latex_(self) -> str | None:
-        """The equations of motion, where a reader can take them in; otherwise a notebook shows the line above."""
+        """The equations of motion if short enough; otherwise a notebook shows the repr."""
         if not self.expanded or not 0 < self.n <= SHOWN_UP_TO:
             return None
         written = self.equations._repr_latex_()
@@ -163,7 +163,7 @@ class ClosedForm:
 
     def _slope(self, i: int, j: int, k: int) -> Expression:
         if self._slopes is None:
-            raise BudgetSpent("the derivatives of M are too large to expand; allow more seconds or terms")
+            raise BudgetSpent("the derivatives of M are too large to expand; increase seconds or terms")
         return self._slopes[min(i, j), max(i, j), k]
 
     @cached_property
@@ -179,7 +179,7 @@ class ClosedForm:
 
     @cached_property
     def h(self) -> Formulas:
-        """h[i, j, k] = ∂M_ij/∂q_k − ½ ∂M_jk/∂q_i, the coefficients before they are made symmetric."""
+        """h[i, j, k] = ∂M_ij/∂q_k − ½ ∂M_jk/∂q_i, the coefficients before symmetrisation."""
         if self._slopes is None:
             slopes = scalar_jacobian(self._nodes["M"], list(self.q))
             return self._graphs(slopes - 0.5 * np.moveaxis(slopes, 2, 0))
@@ -238,7 +238,7 @@ class ClosedForm:
 
     @cached_property
     def kinetic_energy(self) -> Expression:
-        """T = Σ T_i and the rotors' part."""
+        """T = Σ T_i plus the rotor energies."""
         return _total(self, [*self.kinetic_energies, *self.rotor_energies])
 
     @cached_property
@@ -248,19 +248,19 @@ class ClosedForm:
 
     @cached_property
     def potential_energy(self) -> Expression:
-        """U = Σ U_i and the springs' part."""
+        """U = Σ U_i plus the spring energies."""
         return _total(self, [*self.potential_energies, self._expression(energy.spring_energy(self.model, self.q))])
 
     def potential_energy_from(self, configuration: Sequence[float]) -> Expression:
-        """U(q) − U(q₀): the potential energy counted from a configuration."""
+        """U(q) − U(q₀): the potential energy relative to a configuration."""
         if len(configuration) != self.n:
-            raise InputError(f"the configuration needs {self.n} numbers, got {len(configuration)}")
+            raise InputError(f"the configuration must have {self.n} numbers, got {len(configuration)}")
         still = energy.potential_energy(self.model, np.array([float(x) for x in configuration], dtype=object))
         return self.potential_energy - self._expression(still)
 
     @cached_property
     def g(self) -> Formulas:
-        """g = ∂U/∂q of the weights."""
+        """g = ∂U/∂q of gravity."""
         if not self.expanded:
             return self._formulas(dynamics.gravity(self.model, self.q))
         weight = _total(self, self.potential_energies)
@@ -333,12 +333,12 @@ class ClosedForm:
 
     @cached_property
     def equations(self) -> Equations:
-        """The equations of motion, one for each degree of freedom."""
+        """The equations of motion, one per degree of freedom."""
         return Equations(Equation(self, i) for i in range(self.n))
 
     @cached_property
     def actuator_equations(self) -> list[ActuatorEquations]:
-        """What stands between commands and torques, for each joint that has an actuator."""
+        """The equations from commands to torques, for each joint with an actuator."""
         return actuator_equations(self)
 
     @cached_property
@@ -354,7 +354,7 @@ class ClosedForm:
 
     @property
     def regressor(self) -> Formulas:
-        """Y with Y π = τ, columns as they appear on inspection: no zero ones, equal ones joined."""
+        """Y with Y π = τ by inspection: without zero columns, proportional columns merged."""
         return self._inspected.regressor
 
     @property
@@ -364,7 +364,7 @@ class ClosedForm:
 
     @cached_property
     def base(self) -> LinearForm:
-        """The minimal linear form, with the rules by which parameters were regrouped."""
+        """The minimal linear form, with the regrouping rules of the parameters."""
         return base_parameters(self)
 
     @property
@@ -403,21 +403,21 @@ class ClosedForm:
         return derive(self if notation is None else self.in_letters(notation), **options)
 
     def torque_graph(self, substitute: Mapping[int, Any] | None = None) -> Array:
-        """τ as nodes: M q̈ + C q̇ + g and the joints' own torques, each term nested by itself."""
+        """τ as nodes: M q̈ + C q̇ + g and friction and spring torques, each term nested separately."""
         swap = substitute or {}
         v, a = (np.array([swap.get(id(x), x) for x in vector], dtype=object) for vector in (self.v, self.a))
         own = (self.viscous + self.dry + self.spring).view(Formulas)
         return np.asarray(self.M.node(swap) @ a + self.coriolis_graph(swap) @ v + self.g.node(swap) + own.node(swap))
 
     def coriolis_graph(self, substitute: Mapping[int, Any] | None = None) -> Array:
-        """C as nodes, Σ_k c_ijk q̇_k: with the rates outside, a half or a third of the operations."""
+        """C as nodes, Σ_k c_ijk q̇_k: with the rates factored out, which saves half to two thirds of the operations."""
         if self._slopes is None:
             return self.C.node(substitute)
         v = np.array([(substitute or {}).get(id(x), x) for x in self.v], dtype=object)
         return np.asarray(self.christoffel.node(substitute) @ v)
 
     def check_answer(self, name: str, text: str, **options: Any) -> Verdict:
-        r"""Whether an answer, in LaTeX or plain formulas, is right: see `dynamis.symbolic.checking.check_answer`.
+        r"""Check an answer in LaTeX or plain formulas: see `dynamis.symbolic.checking.check_answer`.
 
         >>> import dynamis as dy
         >>> arm = dy.load("planar_2r").closed_form()
@@ -460,7 +460,7 @@ def closed_form(
     progress: Callable[[int, int, int], None] | None = None,
     description: Description | None = None,
 ) -> ClosedForm:
-    """The closed form of a model; where it would take longer or be larger than allowed, the factored one."""
+    """The closed form of a model; the factored form where it exceeds the limits of time or size."""
     return ClosedForm(model, notation_of(notation), Budget(seconds, terms, progress=progress), description)
 
 

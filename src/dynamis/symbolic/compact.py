@@ -21,7 +21,7 @@ NAMES = 24  # more names than these do not help a reader
 class Compact:
     """``names`` (LaTeX, expression), then ``christoffel``, ``C``, ``M_dot`` and ``N`` written with them.
 
-    Without ``names`` there were none, or too many to help: then these are the plain terms.
+    ``names`` is empty if there are none, or too many; the terms are then written in full.
     """
 
     names: tuple[tuple[str, Expression], ...]
@@ -35,7 +35,7 @@ class Compact:
 
 
 def with_named_factors(form: ClosedForm) -> Compact:
-    """The Christoffel symbols of one robot are mostly multiples of a few expressions: each gets a name."""
+    """Name the few expressions of which most Christoffel symbols of a robot are multiples."""
     found: dict[str, tuple[int, Expression]] = {}
     multiples: dict[tuple[int, ...], tuple[int, Any]] = {}
     cube, square = (form.n,) * 3, (form.n,) * 2

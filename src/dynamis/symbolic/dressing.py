@@ -1,11 +1,11 @@
-"""From the normal form to the sines and cosines a textbook would use.
+"""Rewriting of the normal form in the sines and cosines of a textbook.
 
-The normal form is made for computing: few angles, no S². For reading, four things are undone:
+The normal form is designed for computation: few angles, no S². For reading, four rewriting rules apply:
 
-- a polynomial that does not depend on the first joints of a parallel run is written in angles that start behind them;
+- a polynomial that does not depend on the first joints of a parallel run is written in angles that start after them;
 - C_i C_j + S_i S_j becomes the cosine of the difference of the two angles, which is a sum of joint variables;
 - a − a C² becomes a S²;
-- an angle that would begin with a minus sign is turned round.
+- the sign of an angle that would begin with a minus sign is reversed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Terms = dict[tuple[int, ...], Any]
 
 
 def dressed(ring: Ring, p: Polynomial) -> Polynomial:
-    """The same function in the generators of arcs (differences of angles) where they make it shorter."""
+    """The same function in sines and cosines of angle differences (arcs) where these make it shorter."""
     return ring.context.from_dict(dressed_terms(ring, p))
 
 

@@ -1,4 +1,4 @@
-"""The equations of motion, one by one and solved for the accelerations."""
+"""The equations of motion, individually and solved for the accelerations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Equation:
 
     @property
     def left(self) -> Expression:
-        """Everything but the torque."""
+        """The left-hand side: all terms except the torque."""
         return self.form.torque[self.i]
 
     def latex(self, notation: str | Notation | None = None) -> str:
@@ -61,7 +61,7 @@ class Equation:
 
 
 class Equations(tuple[Equation, ...]):
-    """The equations of motion, one below the other."""
+    """The equations of motion."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class Equations(tuple[Equation, ...]):
 
 @dataclass(frozen=True)
 class Way:
-    """How an equation is put together: what writes its parts, what stands between factors, its brackets."""
+    """The output format of an equation: writers of its parts, product sign, brackets."""
 
     write: Callable[[Expression, Any], str]
     plain: Callable[[str], str]
@@ -137,8 +137,8 @@ def _is_rate(term: Expression, atom: Any) -> bool:
 class StateSpace:
     """ẋ = f(x, τ) with x = (q, q̇): q̈ = M⁻¹ (τ − n), n = C q̇ + g + friction + springs.
 
-    ``determinant``, ``adjugate`` (M⁻¹ = adjugate / determinant) and ``accelerations`` are given up to three degrees of
-    freedom; beyond, they are None, and M is to be factorised at each state.
+    ``determinant``, ``adjugate`` (M⁻¹ = adjugate / determinant) and ``accelerations`` are given for up to three degrees of
+    freedom; otherwise they are None, and M must be factorised at each state.
     """
 
     bias: Formulas
@@ -176,7 +176,7 @@ def state_space(form: ClosedForm) -> StateSpace:
 
 
 def _determinant(A: Any) -> Any:
-    """By the first row: matrices here are at most 3 × 3."""
+    """By expansion along the first row, for matrices up to 3 × 3."""
     if len(A) == 1:
         return A[0, 0]
     total = None

@@ -1,4 +1,4 @@
-"""Whether two expressions are the same function: decided, not guessed."""
+"""Exact equality test of two expressions."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ def _nodes(x: Any) -> Any:
     if isinstance(x, list | tuple | np.ndarray):
         flat = np.asarray(x, dtype=object)
         return np.array([_nodes(y) for y in flat.flat], dtype=object).reshape(flat.shape)
-    raise InputError(f"equivalent takes symbols, expressions, numbers and arrays of them, got {type(x).__name__}")
+    raise InputError(f"equivalent requires symbols, expressions, numbers or arrays of them, got {type(x).__name__}")

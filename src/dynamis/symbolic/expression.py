@@ -25,14 +25,14 @@ MOST_ENTRIES = 40  # different values of Christoffel symbols that a notebook sho
 
 
 class Algebra:
-    """What the expressions of one robot share: their ring, and the letters they are written with."""
+    """The common ring and notation of the expressions of one robot."""
 
     def __init__(self, ring: Ring, letters: Lettering) -> None:
         self.ring, self.letters = ring, letters
         self._arrangers: dict[Style, Arranger] = {}
 
     def arrange(self, p: Polynomial, style: Style, grouping: str = "") -> Sum:
-        """A polynomial in normal form as a textbook prints it."""
+        """A polynomial in normal form, arranged in textbook form."""
         return self.arranged(dressed(self.ring, p), style, grouping)
 
     def arranged(self, p: Polynomial, style: Style, grouping: str = "") -> Sum:
@@ -50,7 +50,7 @@ class Algebra:
         return SympyForm(self)
 
     def atom_node(self, atom: Atom) -> Any:
-        """What an atom stands for, as a node."""
+        """The value of an atom, as a node."""
         if atom.kind in ("sine", "cosine"):
             angle: Any = 0.0
             for unit, sign, denominator in arc_terms(self.ring, atom.start, atom.end):
@@ -61,9 +61,9 @@ class Algebra:
 
 
 class Expression:
-    """A quotient of polynomials in normal form: ``==`` decides equality, ``str`` prints what a textbook would.
+    """A quotient of polynomials in normal form: ``==`` decides equality, ``str`` prints it in textbook form.
 
-    Where the expanded form was given up for its size, the expression holds the factored graph alone.
+    If the expanded form exceeds the size limit, the expression has the factored graph only.
     """
 
     __slots__ = ("_arranged", "algebra", "denominator", "graph", "grouping", "numerator")
@@ -86,7 +86,7 @@ class Expression:
 
     @property
     def expanded(self) -> bool:
-        """Whether the normal form is known; if not, only the factored graph is."""
+        """Whether the normal form is known; otherwise only the factored graph is."""
         return self.numerator is not None
 
     @property
@@ -149,7 +149,7 @@ class Expression:
 
     def __pow__(self, power: Any) -> Expression:
         if not is_number(power) or int(power) != power:
-            raise InputError(f"an expression can be raised to a whole power, not to {power}")
+            raise InputError(f"the power of an expression must be an integer, not {power}")
         result = Expression(self.algebra, self.algebra.ring.one)
         for _ in range(abs(int(power))):
             result = result * self
@@ -192,7 +192,7 @@ class Expression:
         return self._arranged[style]
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
-        """LaTeX in the chosen letters."""
+        """LaTeX in the selected notation."""
         letters = self.algebra.letters.with_notation(notation)
         if not self.expanded:
             return factored.with_definitions([self.graph], letters, lambda entries: entries[0])
@@ -203,7 +203,7 @@ class Expression:
         return str(above) if below is None else rf"\frac{{{above}}}{{{below}}}"
 
     def text(self, notation: str | Notation | None = None) -> str:
-        """Plain text in the chosen letters, which can be read back."""
+        """Plain text in the selected notation, which can be parsed again."""
         if not self.expanded:
             return str(self.graph)
         letters = self.algebra.letters.with_notation(notation)
@@ -222,9 +222,9 @@ class Expression:
         return f"${self.latex()}$"
 
     def node(self, substitute: Mapping[int, Any] | None = None) -> Any:
-        """The expression as a node of the graph, nested so as to need few operations.
+        """The expression as a graph node, nested for few operations.
 
-        ``substitute`` maps the id of a symbol's node to what takes its place.
+        ``substitute`` maps the id of a symbol's node to its replacement.
         """
         return self._node(substitute, {}, {})
 
@@ -247,12 +247,12 @@ class Expression:
         return above if self.denominator is None else above / graph(self.denominator)
 
     def sympy(self) -> Any:
-        """The expression for SymPy: exact numbers, and symbols under safe names (q1, qd1, qdd1, tau1, the parameters')."""
+        """The expression in SymPy: exact numbers, and symbols with safe names (q1, qd1, qdd1, tau1, the parameters)."""
         return self.algebra.sympy_form.of(self)
 
     def _needs_expansion(self, what: str) -> None:
         if not self.expanded:
-            raise InputError(f"the expanded form was given up, so {what} is not known; allow more seconds or terms")
+            raise InputError(f"{what} is not available without the expanded form; increase seconds or terms")
 
 
 def _float(coefficient: Any) -> float:
@@ -269,7 +269,7 @@ def _matrix(entries: list[str], width: int) -> str:
 
 
 class Formulas(np.ndarray[Any, Any]):
-    """An array of expressions: NumPy's indexing and arithmetic, and their views all at once."""
+    """An array of expressions, with NumPy indexing and arithmetic, and the output formats of `Expression`."""
 
     @staticmethod
     def of(values: Any, shape: tuple[int, ...]) -> Formulas:
@@ -278,7 +278,7 @@ class Formulas(np.ndarray[Any, Any]):
         return array.view(Formulas)
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
-        """A matrix (or a column) in LaTeX; parts of what is not expanded are named behind it."""
+        """A matrix (or a column) in LaTeX; common subexpressions of factored entries are defined after it."""
         rows = self.reshape(-1, 1) if self.ndim == 1 else self
         if not all(x.expanded for x in self.flat):
             letters, width = next(iter(self.flat)).algebra.letters.with_notation(notation), rows.shape[1]
@@ -286,10 +286,7 @@ class Formulas(np.ndarray[Any, Any]):
         return _matrix([x.latex(notation, digits) for x in self.flat], rows.shape[1])
 
     def factored(self, notation: str | Notation | None = None, names: str = "x") -> list[tuple[str, str]]:
-        """(name, formula) in LaTeX: first each part that occurs more than once, then the entries, named by their indices.
-
-        What is too long when expanded is read more easily so.
-        """
+        """(name, formula) in LaTeX: first each common subexpression, then the entries, named by their indices."""
         letters = next(iter(self.flat)).algebra.letters.with_notation(notation)
         lines = factored.latex(list(self.node().flat), letters, names)
         indices = iter("".join(str(k + 1) for k in index) for index in np.ndindex(self.shape))
@@ -345,7 +342,7 @@ class Formulas(np.ndarray[Any, Any]):
         return f"$${self._entries_latex()}$$"
 
     def _entries_latex(self) -> str:
-        """The entries of Christoffel symbols that are not zero, one line for each value: c_{112} = c_{121} = …."""
+        """The nonzero entries of Christoffel symbols, one line per value: c_{112} = c_{121} = …."""
         groups: list[tuple[Any, list[str]]] = []
         for index, x in np.ndenumerate(np.asarray(self)):
             if x.is_zero:

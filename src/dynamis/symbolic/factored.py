@@ -1,4 +1,4 @@
-"""Graphs printed with names for what is used more than once: the readable form of what is too large to expand."""
+"""Output of graphs with named common subexpressions, for expressions too large to expand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUM, PRODUCT, LEAF = 1, 2, 3
 
 @dataclass(frozen=True)
 class _Written:
-    """A formula without its sign, what holds it together, and how many letters it has."""
+    """A formula without its sign, its operator precedence, and its number of symbols."""
 
     negative: bool
     text: str
@@ -27,7 +27,7 @@ class _Written:
     letters: int
 
     def inside(self, level: int) -> str:
-        """As an operand, in brackets where it binds less than its surroundings."""
+        """The formula as an operand, in brackets if its precedence is lower."""
         return f"({self.text})" if self.level < level else self.text
 
     @property
@@ -58,7 +58,7 @@ def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[
 
 
 def with_definitions(outputs: Sequence[Any], letters: Lettering, put: Callable[[list[str]], str]) -> str:
-    """The outputs put together, and behind them what the names in them stand for."""
+    """The outputs, followed by the definitions of the names in them."""
     lines = latex(outputs, letters)
     made = put([formula for name, formula in lines if not name])
     return r",\quad ".join([made, *(f"{name} = {formula}" for name, formula in lines if name)])
@@ -123,7 +123,7 @@ def _number(x: float) -> str:
 
 
 def replaced(node: Any, substitute: Mapping[int, Any]) -> Any:
-    """An expression with other things in place of some symbols, given by the ids of their nodes."""
+    """An expression with some symbols replaced, given by the ids of their nodes."""
     made: dict[int, Any] = dict(substitute)
     for n in topological([node]):
         if id(n) not in made:

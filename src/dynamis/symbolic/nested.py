@@ -1,4 +1,4 @@
-"""Polynomials as graphs with few operations: the factor that occurs most is taken out first, again and again."""
+"""Polynomials as graphs with few operations, by repeatedly extracting the most frequent factor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Terms = dict[Monomial, float]
 
 
 def nested(terms: Terms, atom: Callable[[int], Any], known: dict[Any, Any]) -> Any:
-    """Horner's scheme in many variables; ``known`` remembers subexpressions, which the entries of a matrix share."""
+    """Multivariate Horner scheme; ``known`` caches subexpressions shared by the entries of a matrix."""
     key = frozenset(terms.items())
     if key not in known:
         known[key] = _made(terms, atom, known)

@@ -1,6 +1,6 @@
-"""Letters: how symbols, joint variables and functions are written, chosen by the reader.
+"""Notation: how symbols, joint variables and functions are written.
 
-A `Notation` says which letters a course uses; a `Lettering` knows the robot besides, and writes any atom of a ring.
+A `Notation` defines the letters of a course; a `Lettering` applies it to a robot and writes any atom of a ring.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def notation_of(choice: str | Notation | None) -> Notation:
 
 @dataclass(frozen=True)
 class Lettering:
-    """The names of one robot in one notation: what its coordinates are, and how each atom is written."""
+    """The names of one robot in one notation."""
 
     notation: Notation
     roles: Mapping[int, Role]
@@ -195,7 +195,7 @@ class Lettering:
 
 
 def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
-    r"""A parameter's name in LaTeX: its letter, and everything behind it as an index.
+    r"""A parameter's name in LaTeX: its letter, and the rest as an index.
 
     >>> parameter_latex("a_C1"), parameter_latex("m_2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
     ('a_{C1}', 'm_2', '\\alpha_1', '\\mathrm{50\\%\\_load}')

@@ -1,4 +1,4 @@
-"""Y(q, q̇, q̈) π = τ symbolically: by inspection, as the lectures do it, and with the fewest parameters."""
+"""Y(q, q̇, q̈) π = τ symbolically: by inspection, and with base parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How one parameter was regrouped: it disappears, and each of ``into`` gains coefficient × parameter.
+    """The regrouping of one parameter: it is eliminated, and coefficient × parameter is added to each of ``into``.
 
     A parameter without ``into`` does not enter the equations of motion.
     """
@@ -37,7 +37,7 @@ class Rule:
         return _name(self.parameter)
 
     def latex(self) -> str:
-        """What each of the others gains, in LaTeX."""
+        """The contributions to the other parameters, in LaTeX."""
         name = self.name
         if not self.into:
             return rf"{name} \text{{ does not enter}}"
@@ -62,10 +62,10 @@ class Rule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearForm:
-    """``regressor`` (n × p) and ``parameters`` (p), whose product is τ; ``rules`` say how they were regrouped.
+    """``regressor`` (n × p) and ``parameters`` (p), whose product is τ; ``rules`` are the regrouping rules.
 
-    ``dimension`` counts the independent columns of inertial parameters, whatever values those have; parameters that
-    are zero for this robot are left out of ``parameters``.
+    ``dimension`` is the number of independent columns of inertial parameters, for any values; parameters that are zero for this
+    robot are omitted from ``parameters``.
     """
 
     regressor: Formulas
@@ -87,8 +87,7 @@ def _name(node: Node) -> str:
 def by_inspection(form: ClosedForm) -> LinearForm:
     """The linear form in the ten parameters of each body about its joint and the parameters of its drive.
 
-    Parameters that are zero, or do not enter the equations, are left out; parameters whose columns are multiples of one
-    another are joined.
+    Parameters that are zero, or do not enter the equations, are omitted; parameters with proportional columns are merged.
     """
     Y = form._formulas(regressor.regressor(form.model, form.q, form.v, form.a))
     values = form._formulas(regressor.parameters(form.model))

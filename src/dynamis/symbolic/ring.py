@@ -1,11 +1,11 @@
-"""The ring closed forms live in: polynomials over sines and cosines, where equality can be decided.
+"""The ring of closed forms: polynomials over sines and cosines, with decidable equality.
 
-What a manipulator's equations contain is polynomials in parameters, rates, prismatic variables, and the sine S and
-cosine C of some angles φ, with S² + C² = 1. Written without S² (each S² becomes 1 − C²) such a polynomial has one form
-only, so two expressions are equal when their forms are. No general simplification is ever needed.
+The equations of a manipulator are polynomials in parameters, rates, prismatic variables, and the sine S and cosine C of some
+angles φ, with S² + C² = 1. Written without S² (each S² becomes 1 − C²) such a polynomial has a unique normal form, so two
+expressions are equal if and only if their normal forms are. No general simplification is needed.
 
-The angles φ are chosen once, from the tree of joints (`angles.py`): where axes are parallel they are the sums
-q_1, q_1 + q_2, … that turn a planar arm's products into single terms. Arithmetic is exact, over the rationals
+The angles φ are chosen once, from the kinematic tree (`angles.py`): where axes are parallel they are the sums
+q_1, q_1 + q_2, … that reduce the products of a planar arm to single terms. Arithmetic is exact, over the rationals
 (FLINT's sparse multivariate polynomials).
 """
 
@@ -42,11 +42,11 @@ MOST_GCD, GCD_DEGREE = 1_000_000, 60
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """What a generator of the ring stands for.
+    """The meaning of a generator of the ring.
 
     ``sine`` and ``cosine`` are of the angle φ_end − φ_start (start −1: φ_end itself). ``symbol`` and ``opaque`` hold
-    a node; an opaque one is an operation the ring does not look into, such as sgn(v). ``name`` is free to be given a
-    meaning by whoever prints.
+    a node; an opaque one is an operation outside the ring, such as sgn(v). ``name`` is
+    defined by the caller that prints it.
     """
 
     kind: str
@@ -107,7 +107,7 @@ class Ring:
         return self._values[id(node)]
 
     def expand(self, nodes: Iterable[Any], budget: Budget = UNLIMITED) -> None:
-        """Compute the values of all these expressions, and remember them."""
+        """Compute and cache the values of all these expressions."""
         waiting = [n for n in topological(nodes) if id(n) not in self._values]
         before, self._budget = self._budget, budget
         try:
@@ -119,16 +119,16 @@ class Ring:
             self._budget = before
 
     def number(self, x: Any) -> Polynomial:
-        """An exact constant; a float counts as the fraction or the decimal it was meant as."""
+        """An exact constant; a float is interpreted as the fraction or decimal it represents."""
         return self.context.constant(_rational(x))
 
     def generator(self, node: Node) -> Polynomial:
-        """The generator of a symbol, or of an operation the ring does not look into."""
+        """The generator of a symbol, or of an operation outside the ring."""
         return self.generators[self._index(node)]
 
     def _index(self, node: Node) -> int:
         if id(node) not in self._of_node:
-            raise InputError(f"{node} does not occur in these expressions, so it cannot be combined with them")
+            raise InputError(f"{node} does not occur in these expressions and cannot be combined with them")
         return self._of_node[id(node)]
 
     def reserved(self, k: int) -> Polynomial:
@@ -160,7 +160,7 @@ class Ring:
         return self.divide(*operands)
 
     def _meaning(self, node: Node) -> int:
-        """The generator of an opaque operation: one for all that have the same operands, however they were written."""
+        """The generator of an opaque operation, the same for equal operands in any form."""
         operands = [self._values[id(a)] if isinstance(a, Node) else (self.number(a), None) for a in node.args]
         known = self._opaque_by_meaning.setdefault(node.op, [])
         for others, index in known:
@@ -191,14 +191,14 @@ class Ring:
         return c, s
 
     def _angle_of(self, unit: Node, ratio: Fraction) -> tuple[int, Fraction]:
-        """The angle that counts a unit, and how many of its units make up this multiple."""
+        """The angle of a unit, and the multiple in terms of it."""
         ways = [(self._unit[id(unit)], ratio)] if id(unit) in self._unit else []
         ways += [(k, ratio / a.scaled[1]) for k, a in enumerate(self.angles) if a.scaled and a.scaled[0] is unit]
         for k, part in sorted(ways, key=lambda way: abs(way[1])):
             if (part * self.angles[k].denominator).denominator == 1:
                 return k, part
         raise InputError(
-            f"the sine of {ratio} times {unit} does not occur in these expressions, so it cannot be combined with them"
+            f"the sine of {ratio} times {unit} does not occur in these expressions and cannot be combined with them"
         )
 
     # arithmetic
@@ -281,7 +281,7 @@ class Ring:
     # differentiation
 
     def derivative(self, p: Polynomial, node: Node) -> Polynomial:
-        """∂p/∂x of a polynomial: through the angles that turn with x, and through x itself."""
+        """∂p/∂x of a polynomial: through the angles that depend on x, and through x itself."""
         result = self.zero
         if id(node) in self._unit:
             result = result + self._by_turning(p, self._unit[id(node)])
@@ -297,12 +297,12 @@ class Ring:
         return self.reduced(result)
 
     def _rate(self, inner: Any, node: Node) -> Polynomial:
-        """∂ inner / ∂x of what stands in a sine or another function."""
+        """∂ inner / ∂x of the argument of a sine or another function."""
         if all(n is not node for n in topological([inner])):
             return self.zero
         above, below = self.value(gradient(inner, [node])[0])
         if below is not None:
-            raise InputError(f"the derivative of {inner} by {node} is no polynomial of these expressions")
+            raise InputError(f"the derivative of {inner} by {node} is not a polynomial of these expressions")
         return above
 
     def _by_turning(self, p: Polynomial, k: int) -> Polynomial:
@@ -329,7 +329,7 @@ def _rational(x: Any) -> Any:
     if isinstance(x, int):
         return flint.fmpq(x)
     if not isfinite(x):
-        raise InputError(f"{x} is not a number to calculate with")
+        raise InputError(f"{x} is not a valid number")
     fraction = x if isinstance(x, Fraction) else as_fraction(float(x))
     return flint.fmpq(fraction.numerator, fraction.denominator)
 
@@ -343,7 +343,7 @@ def _cosine_and_sine(angle: float) -> tuple[float, float]:
 
 
 def _common_scale(numerator: Polynomial, denominator: Polynomial) -> Any:
-    """What to divide both by so that they have whole coefficients without a common divisor, the leading one positive."""
+    """The common divisor for primitive integer coefficients with a positive leading one."""
     coefficients = [Fraction(int(c.p), int(c.q)) for p in (numerator, denominator) for c in p.coeffs()]
     below = lcm(*(c.denominator for c in coefficients))
     above = gcd(*(c.numerator * (below // c.denominator) for c in coefficients))

@@ -1,4 +1,4 @@
-"""What each symbol of a robot is: a mass, a moment of inertia, a length, gravity, a state variable."""
+"""Classification of the symbols of a robot: mass, moment of inertia, length, gravity, state variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions of any robot's numbers as text, simplified exactly."""
+"""Exact simplification of expressions as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions for SymPy: its functions, exact numbers, and symbols under names that are safe in any of its modules."""
+"""Conversion to SymPy, with exact numbers and symbol names that are safe in all of its modules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FUNCTIONS = {"abs": "Abs", "max": "Max", "min": "Min"} | {
 
 
 class SympyForm:
-    """How the expressions of one algebra are handed to SymPy; ``names`` gives each symbol's name by its node's id."""
+    """Conversion of the expressions of one algebra; ``names`` gives each symbol's name by its node's id."""
 
     def __init__(self, algebra: Algebra) -> None:
         try:

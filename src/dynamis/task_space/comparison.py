@@ -238,7 +238,7 @@ def _run(name: str, made: Trajectory, robot: Robot, task: Task, motion: Circle |
 
 
 def _growth(speed: Array, cycle: int) -> float:
-    """The factor from cycle to cycle of the mean speed, by a line through its logarithms."""
+    """The factor per cycle of the mean speed, by linear regression of its logarithm."""
     means = [float(np.sqrt(np.mean(speed[k : k + cycle + 1] ** 2))) for k in range(0, len(speed) - cycle, cycle)]
     if len(means) < 2 or min(means) <= 0.0:
         return float("nan")

@@ -26,7 +26,7 @@ MOST_NAMES = 12  # in one line
 
 
 def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> Any:
-    """One column for each law above, all laws together below."""
+    """Plot one column per law above, and all laws together below."""
     runs = comparison.runs
     figure = new_figure(4.2 * max(3, len(runs)), 11.6)
     figure.get_layout_engine().set(h_pad=0.09)
@@ -84,12 +84,12 @@ def _draw_arms(comparison: Comparison, panels: Any) -> None:
 
 
 def _note(axes: Any, height: float, text: str) -> None:
-    """A line of small print, for which the panels make no room."""
+    """A line of small print, outside the layout of the panels."""
     axes.text(0.0, height, text, transform=axes.transAxes, fontsize=9.5, color=STRUCTURE).set_in_layout(False)
 
 
 def _ends(run: LawRun, period: float) -> Array:
-    """Configurations at the start and where each cycle ends, or the motion did."""
+    """Configurations at the start and at the end of each cycle, or of the motion."""
     t = run.trajectory.t
     places = [int(np.argmin(np.abs(t - k * period))) for k in range(int(t[-1] / period + 1e-9) + 1)]
     return run.trajectory.q[places if run.trajectory.complete else [*places, -1]]
@@ -118,7 +118,7 @@ def _path(robot: Robot, task: Task, q: Array) -> Array:
 
 
 def _plane(points: Array) -> tuple[int, int]:
-    """The two world axes along which the arm is seen largest, x or y to the right."""
+    """The two world axes with the largest extent of the arm, x or y horizontal."""
     spread = np.ptp(points, axis=0)
     flat = int(np.argmin(spread))
     return ((1, 2), (0, 2), (0, 1))[flat]
@@ -179,7 +179,7 @@ def _draw_drifts(comparison: Comparison, axes: Any) -> None:
 
 
 def _draw_costs(comparison: Comparison, axes: Any) -> None:
-    """Each cost as a multiple of the least among the laws."""
+    """Plot each cost relative to the lowest among the laws."""
     keys, runs = list(comparison.runs[0].costs), comparison.runs
     width = 0.8 / len(runs)
     for place, run in enumerate(runs):

@@ -30,7 +30,7 @@ class Expressions:
 
 
 def traced(f: Callable[[Any, Array], Any], robot: Robot, size: int) -> Expressions:
-    """f(robot, q) with its first two derivatives along the motion; q̇ of a quaternion is what v makes of it."""
+    """f(robot, q) with its first two derivatives along the motion; q̇ of a quaternion follows from v."""
     q = np.array([symbol(f"configuration[{k}]") for k in range(robot.nq)], dtype=object)
     v = np.array([symbol(f"velocity[{k}]") for k in range(robot.n)], dtype=object)
     x = _as_vector(f(Robot(robot.description, _tracing=True), q), size)
@@ -53,7 +53,7 @@ def _as_vector(value: Any, size: int) -> Array:
 
 
 def at(expressions: Array, symbols: Sequence[Node], values: Sequence[Any]) -> Array:
-    """The expressions with values in place of the symbols: numbers give numbers, nodes give nodes."""
+    """Substitute values for the symbols: numbers give numbers, nodes give nodes."""
     if not any(isinstance(x, Node) for x in values):
         return Program(list(symbols), expressions)(*values)
     return substituted(expressions, symbols, values)

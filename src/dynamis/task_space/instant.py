@@ -59,7 +59,7 @@ class Instant:
         return self.J @ self.A_T
 
     def whitened(self) -> Array:
-        """B = J L⁻ᵀ with M = L Lᵀ, so that Λ⁻¹ = B Bᵀ: J M^-½ but for a rotation of the joints. For numbers."""
+        """B = J L⁻ᵀ with M = L Lᵀ, so that Λ⁻¹ = B Bᵀ: J M^-½ up to a rotation of the joints. For numbers."""
         return np.linalg.solve(np.linalg.cholesky(self.M), self.J.T).T
 
     def reduced(self, driven: Sequence[int]) -> Instant:
@@ -89,7 +89,7 @@ def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:
     names = robot.coordinate_names
     if isinstance(actuated, str):
         if actuated != "joints":
-            raise InputError(f"actuated={actuated!r} is not known; choose 'joints', or a list of coordinates")
+            raise InputError(f"actuated={actuated!r} is unknown; choose 'joints', or a list of coordinates")
         free = {k for _, body in robot.model.moving if body.motion.nv == 6 for k in body.dof}
         return [k for k in range(robot.n) if k not in free]
     found = []
@@ -136,7 +136,7 @@ def solved(G: Array, b: Array, damping: Any = 0.0) -> Array:
 def singular(G: Array, damping: Any = 0.0) -> Any:
     """Whether a pivot of G + λ² 1 is zero to rounding, for numbers and symbols: the inverse then has no correct digit.
 
-    The error of a pivot is that of its diagonal entry over the least preceding pivot. Significant damping keeps all nonzero.
+    The error of a pivot is that of its diagonal entry over the smallest preceding pivot. Significant damping keeps all nonzero.
     """
     diagonal = list(np.diag(G))
     largest = diagonal[0]

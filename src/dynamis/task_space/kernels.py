@@ -61,7 +61,7 @@ class TaskKernels:
 def task_kernels(
     robot: Robot, task: Task, law: str | Law = "driven-acceleration", *, null_space: Preference | Sequence[Preference] = ()
 ) -> TaskKernels:
-    """Λ, μ, p and a law, equation (6) unless another is named, compiled for batches of states.
+    """Λ, μ, p and a law (default: equation (6)), compiled for batches of states.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("panda")
@@ -114,7 +114,7 @@ def _called(kernel: Kernel, arrays: tuple[Any, ...], damping: Any) -> Any:
 
 
 def _tell(parts: tuple[Array, ...], name: str) -> None:
-    """A warning that counts the states whose results are not finite."""
+    """Warn about the number of states whose results are not finite."""
     if all(np.isfinite(part).all() for part in parts):
         return
     first = parts[0]

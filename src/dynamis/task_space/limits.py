@@ -75,7 +75,7 @@ def limited_torque(
     If the task is infeasible, the torque limits hold, the violation of the acceleration limits is minimised first, then the
     task error; ``status`` reports both.
 
-    Needs the extra ``qp``: pip install 'dynamis[qp]'.
+    Requires the extra ``qp``: pip install 'dynamis[qp]'.
     """
     daqp = _solver()
     q, v = checked_state(robot, q, v, task)
@@ -136,7 +136,7 @@ class _Problem:
         raise InputError("the quadratic program failed for these limits: check their magnitudes")
 
     def _least_excess(self) -> Array | None:
-        """By how much accelerations must exceed their limits: the least Σ s² that torque limits ask for; None: not at all."""
+        """The violation of the acceleration limits with minimum Σ s² under the torque limits; None if not needed."""
         n = len(self.M)
         if not np.isfinite(np.concatenate([self.a_low, self.a_high])).any() or self._within() is not None:
             return None
@@ -176,7 +176,7 @@ def _solver() -> Any:
         import daqp
     except ImportError:
         raise MissingExtraError(
-            "torques within limits need the quadratic-programming solver DAQP: pip install 'dynamis[qp]'"
+            "torques within limits require the quadratic-programming solver DAQP: pip install 'dynamis[qp]'"
         ) from None
     return daqp
 

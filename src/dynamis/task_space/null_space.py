@@ -127,7 +127,7 @@ def manipulability_gradient(task: Task, gain: float = 1.0) -> Gradient:
 
 
 def preferred_torque(preferences: Sequence[Preference], robot: Robot, q: Any, v: Any) -> Array | None:
-    """The sum of what is preferred; None where nothing is."""
+    """The sum of the preferred torques; None if there are none."""
     torques = [preference.torque(robot, q, v) for preference in preferences]
     return sum(torques[1:], torques[0]) if torques else None
 

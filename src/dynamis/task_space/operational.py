@@ -124,7 +124,7 @@ def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0
 
 
 def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> Instant:
-    """The instant in numbers, which are finite."""
+    """The instant evaluated numerically, checked to be finite."""
     with np.errstate(all="ignore"):  # looked at just below
         at = Instant.of(robot, q, v, task, actuated)
     if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
@@ -136,9 +136,9 @@ def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any 
 
 
 def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
-    """q and v of one state as numbers, with a robot and a task that go together."""
+    """Validate robot and task; return q and v of one state as numbers."""
     if not isinstance(robot, Robot):
-        raise InputError(f"this takes a Robot, such as dynamis.load('panda'), got {type(robot).__name__}")
+        raise InputError(f"robot must be a Robot, such as dynamis.load('panda'), got {type(robot).__name__}")
     if not isinstance(task, Task):
         raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
     if robot.model.symbolic:

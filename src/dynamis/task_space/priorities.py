@@ -76,7 +76,7 @@ def prioritised_torque(robot: Robot, q: Any, v: Any, levels: Levels, *, damping:
 
 
 def _recursion(M: Array, n: Array, parts: Sequence[tuple[Array, Array]], invert: Invert, preferred: Any) -> Array:
-    """τ for (J_k, ẍ_k − J̇_k v), most important first."""
+    """τ for (J_k, ẍ_k − J̇_k v), highest priority first."""
     tau: Array = np.zeros(len(n))
     N: Array = np.eye(len(n))
     for k, (J, r) in enumerate(parts):

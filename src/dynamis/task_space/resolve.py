@@ -90,7 +90,7 @@ def resolve(
 
 
 def _weighted(robot: Robot, q: Array, v: Array, at: Instant, law: str, weight: Weight) -> tuple[Array, Array, Array]:
-    """W, X = W⁻¹ Aᵀ, and B with B Bᵀ = A W⁻¹ Aᵀ: by hand where M cancels, which keeps its digits."""
+    """W, X = W⁻¹ Aᵀ, and B with B Bᵀ = A W⁻¹ Aᵀ: explicitly where M cancels, for accuracy."""
     if weight is not None:
         W = weight_matrix(weight, robot, q, v, len(at.M))
         return W, np.linalg.solve(W, at.A_T), np.linalg.solve(np.linalg.cholesky(W), at.A_T).T

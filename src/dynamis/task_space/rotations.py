@@ -62,7 +62,7 @@ def rate_map(R: Array, kind: str) -> Array:
 
 
 def rate_map_drift(R: Array, kind: str, phi_dot: Array) -> Array:
-    """Ṫ φ̇: what is left of the angular acceleration ω̇ = T φ̈ + Ṫ φ̇ while φ̇ is constant."""
+    """Ṫ φ̇: the angular acceleration ω̇ = T φ̈ + Ṫ φ̇ for constant φ̇."""
     if kind == "rotation_vector":
         return _rotation_vector_drift(orientation_coordinates(R, kind), phi_dot)
     # each column of T is an axis that turns with the rotations before it

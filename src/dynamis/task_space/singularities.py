@@ -32,7 +32,7 @@ class Decision:
         return self.rank < len(self.basis)
 
     def inverse(self, B: Array) -> Array:
-        """(B Bᵀ)⁻¹ within what can be moved, or (B Bᵀ + λ² 1)⁻¹, by the singular values of B, which keeps its digits."""
+        """(B Bᵀ)⁻¹ on the regular directions, or (B Bᵀ + λ² 1)⁻¹, from the singular values of B for accuracy."""
         if self.damping > 0.0:
             U, sigma, _ = np.linalg.svd(B)
             values = np.zeros(len(B))
@@ -78,7 +78,7 @@ def decide(
 
 
 def _direction(u: Array, names: tuple[str, ...]) -> str:
-    """A unit vector of the task in words, such as 0.8 x − 0.6 y."""
+    """A unit vector of the task as text, such as 0.8 x − 0.6 y."""
     u = u * np.sign(u[np.argmax(np.abs(u))])
     terms = [(x, name) for x, name in zip(u, names, strict=True) if abs(x) > 0.05]
     words = [name if abs(abs(x) - 1.0) < 0.005 else f"{abs(x):.2g} {name}" for x, name in terms]

@@ -114,7 +114,7 @@ class Orientation(Task):
 
     def __post_init__(self) -> None:
         if self.coordinates not in COORDINATES:
-            raise InputError(f"coordinates={self.coordinates!r} is not known; choose {', '.join(map(repr, COORDINATES))}")
+            raise InputError(f"coordinates={self.coordinates!r} is unknown; choose {', '.join(map(repr, COORDINATES))}")
         object.__setattr__(self, "rows", _checked_rows(self.rows, "Orientation"))
         if self.coordinates == "geometric" and len(self.rows) < 3:
             raise InputError(
@@ -176,7 +176,7 @@ class Orientation(Task):
 
 
 class _Parts(Task):
-    """Several tasks, one below the other."""
+    """Several tasks, stacked."""
 
     parts: tuple[Task, ...]
 

@@ -84,7 +84,7 @@ def _part(X: Array, task: str) -> Array:
 
 def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, task: str, limits: bool, q: Array, s: Array,
                 near: Array, *, final: bool) -> Array:  # fmt: skip
-    """Configurations at the points of the path, as far as they hang together; a point out of reach is an error."""
+    """Configurations at the points of the path, as far as they are continuous; an unreachable point is an error."""
     found, exact = [q], np.minimum(near, EXACT)
     for k in range(1, len(s)):
         problem = make_task(robot, _part(motion.along(s[k])[0], task), frame, task, limits, None)

@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 
 
 def numbers(value: Any, name: str, dimensions: tuple[int, ...] = (0, 1)) -> Array:
-    """An array of finite numbers with as many axes as are allowed."""
+    """An array of finite numbers with the allowed number of axes."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -32,19 +32,19 @@ def number(value: Any, name: str) -> float:
 
 
 def positive(value: Any, name: str) -> float:
-    """One finite number above zero."""
+    """One finite positive number."""
     given = number(value, name)
     if given <= 0.0:
-        raise InputError(f"{name} must be above zero, got {given:g}")
+        raise InputError(f"{name} must be positive, got {given:g}")
     return given
 
 
 def limits(value: Any, count: int, name: str) -> Array:
-    """One bound above zero for each of so many joints; infinite where there is none."""
+    """One positive bound per joint; infinite for none."""
     try:
         array = np.broadcast_to(np.array(value, dtype=float), (count,))
     except (TypeError, ValueError):
-        raise InputError(f"{name} takes one number for all joints or {count} numbers, got {value!r}") from None
+        raise InputError(f"{name} must be one number for all joints or {count} numbers, got {value!r}") from None
     if not (array > 0.0).all():
-        raise InputError(f"{name} must be above zero for every joint, got {array[~(array > 0.0)][0]}")
+        raise InputError(f"{name} must be positive for every joint, got {array[~(array > 0.0)][0]}")
     return array

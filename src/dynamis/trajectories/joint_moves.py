@@ -56,7 +56,7 @@ def joint_move(
 
 
 def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
-    """The profile from 0 to 1 that limits of its velocity, acceleration and jerk, or a duration, ask for."""
+    """The profile from 0 to 1 for limits of velocity, acceleration and jerk, or for a duration."""
     finite = {name: x for name, x in pace.items() if np.isfinite(x)}
     if not finite and duration is not None:
         return polynomial(0.0, 1.0, duration)
@@ -71,11 +71,11 @@ def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
         return quickest if duration is None else lasting(quickest, duration)
     if duration is not None:
         return trapezoidal(0.0, 1.0, velocity=finite["velocity"], duration=duration)
-    raise InputError("a move needs acceleration= (optionally with velocity= and jerk=), or duration=")
+    raise InputError("a move requires acceleration= (optionally with velocity= and jerk=), or duration=")
 
 
 def check_plain(robot: Robot, n: int | None = None) -> None:
-    """Refuse robots with quaternion coordinates, or with another number of joints."""
+    """Reject robots with quaternion coordinates, or with another number of joints."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot= must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.nq != robot.n:

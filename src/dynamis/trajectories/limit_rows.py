@@ -4,7 +4,7 @@
     a = q' u + q'' x
     τ = M q' u + (M q'' + C(q, q') q') x + g + springs + F_s sgn(q') + F_v q' √x
 
-The sign in the dry friction is known, since no joint turns back within an interval: intervals end where one does.
+The sign of dry friction is constant within an interval, since intervals end where a joint reverses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Of each joint, infinite where there is none."""
+    """Limits of each joint, infinite for none."""
 
     torque: Array
     velocity: Array
@@ -32,7 +32,7 @@ class Limits:
 
 
 def intervals(robot: Robot, path: Polynomials, limits: Limits, s: Array, tight: Array) -> list[Interval]:
-    """The pieces of the path between points s (N + 1), with the limits at both their ends, multiplied by ``tight`` (N)."""
+    """The intervals of the path between points s (N + 1), with the limits at both ends, multiplied by ``tight`` (N)."""
     middle = 0.5 * (s[:-1] + s[1:])
     piece = np.searchsorted(path.times[1:-1], middle, side="right")
     direction = np.sign(path.on_pieces(middle, piece)[1])
@@ -83,7 +83,7 @@ def _both_signs(rows: Array, tight: Array) -> list[Array]:
 
 
 def use(robot: Robot, limits: Limits, motion: Along, t: Array) -> Array:
-    """(…, 3, n): which part of each limit of torque, velocity and acceleration the motion uses at the times."""
+    """(…, 3, n): utilisation of the limits of torque, velocity and acceleration at the times."""
     q, v, a = motion.at(t)
     torque = robot.inverse_dynamics(q, v, a) if np.isfinite(limits.torque).any() else 0.0 * v
     return np.stack([abs(torque) / limits.torque, abs(v) / limits.velocity, abs(a) / limits.acceleration], axis=-2)

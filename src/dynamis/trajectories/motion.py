@@ -51,7 +51,7 @@ class Motion(ABC):
 
     @abstractmethod
     def inside(self, t: Any) -> State:
-        """(q, v, a) at a time between start and end, which is not looked at."""
+        """(q, v, a) at a time between start and end, without checks."""
 
     def at(self, t: Any) -> State:
         """(q, v, a) at a time, at many times (…) → (…, n), or at a symbolic time.
@@ -118,7 +118,7 @@ class Polynomials(Motion):
         return self.on_pieces(t, np.searchsorted(self.times[1:-1], t, side="right"))
 
     def on_pieces(self, t: Any, piece: Any) -> State:
-        """(q, v, a) of given pieces, which need not be those the times lie in: at a break, either side can be had."""
+        """(q, v, a) of given pieces, which need not contain the times: at a break, either side can be evaluated."""
         c = self.coefficients[piece]
         degree = c.ndim - 1 - len(self.shape)
         return _horner(_expanded(t - self.times[piece], len(self.shape)), list(np.moveaxis(c, degree, 0)))
@@ -139,7 +139,7 @@ class Polynomials(Motion):
         return np.asarray(largest)
 
     def zeros(self) -> list[tuple[float, int]]:
-        """(time, joint) of all zeros within the pieces, apart from pieces that are zero altogether."""
+        """(time, joint) of all zeros within the pieces, except identically zero pieces."""
         found = []
         flat = self.coefficients.reshape(*self.coefficients.shape[:2], -1)
         for k, rows in enumerate(flat):
@@ -201,7 +201,7 @@ def standing(q: Array, duration: float = 0.0) -> Polynomials:
 
 
 def not_before(start: float, span: float) -> float:
-    """The first time that is a whole span after a start, in spite of rounding."""
+    """The first floating-point time at least a span after a start."""
     end = start + span
     return end if end - start >= span else float(np.nextafter(end, np.inf))
 
@@ -228,12 +228,12 @@ def _at_rest_outside(t: Any, duration: float, x: Any, axes: int) -> Any:
 
 
 def _expanded(x: Any, axes: int) -> Any:
-    """With further axes of length one at the end, for what there are n of at each time; a single value stays as it is."""
+    """Append axes of length one for broadcasting against n joints; a scalar is unchanged."""
     return x.reshape(*x.shape, *(1,) * axes) if isinstance(x, np.ndarray) else x
 
 
 def _chosen(t: Node, times: Array, values: Array, first: int, last: int) -> Any:
-    """The value of the piece that a symbolic time lies in, by halving: no branch depends on the time."""
+    """The value of the piece that contains a symbolic time, by bisection without branches."""
     if last - first == 1:
         return values[first]
     middle = (first + last) // 2

@@ -22,7 +22,7 @@ TELLING = 1.6  # times the largest value: a limit farther away would only flatte
 
 
 class Panel(NamedTuple):
-    """What one of the pictures above each other shows: values (times, n), and limits (n) if there are any."""
+    """One panel: values (times, n), and limits (n) if any."""
 
     title: str
     values: Array
@@ -31,7 +31,7 @@ class Panel(NamedTuple):
 
 
 def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robot | None = None) -> Any:
-    """Panels above each other over one time; the joints have one legend, below all of them."""
+    """Plot stacked panels over time, with one legend of the joints below."""
     if robot is not None:
         check_plain(robot, *motion.shape)
     t, q, v, a = _sampled(motion)
@@ -61,7 +61,7 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
 
 
 def _torque(robot: Robot, q: Array, v: Array, a: Array) -> Panel:
-    """As parts of the limits where all joints have one: strong and weak joints on one scale."""
+    """Torques relative to the limits if all joints have one, for a common scale."""
     torque, effort = robot.inverse_dynamics(q, v, a), robot.limits["effort"]
     if np.isfinite(effort).all() and effort.all():
         return Panel("torque / torque limit", torque / effort, "", np.ones(robot.n))
@@ -69,7 +69,7 @@ def _torque(robot: Robot, q: Array, v: Array, a: Array) -> Panel:
 
 
 def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
-    """Evenly, and on both sides of each break, where accelerations may jump."""
+    """Sample uniformly, and on both sides of each break, where accelerations may be discontinuous."""
     T = motion.duration
     breaks = motion.breaks
     close = 1e-9 * T
@@ -97,6 +97,6 @@ def _lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
 
 
 def _unit(robot: Robot, per: str, units: tuple[str, str] = ("rad", "m")) -> str:
-    """Of turning joints, of sliding ones, or both."""
+    """The unit of revolute joints, of prismatic ones, or both."""
     turning = {c.revolute for c in robot.model.coordinates}
     return ", ".join(unit + per for unit, kind in zip(units, (True, False), strict=True) if kind in turning)

@@ -44,7 +44,7 @@ def polynomial(
     (array([1. , 0.5]), array([ 0.9375 , -0.46875]))
     """
     if order not in (3, 5, 7):
-        raise InputError(f"order={order!r} is not known; choose 3, 5 or 7")
+        raise InputError(f"order={order!r} is unknown; choose 3, 5 or 7")
     T = positive(duration, "duration")
     ends = [[q0, start_velocity, start_acceleration, start_jerk], [q1, end_velocity, end_acceleration, end_jerk]]
     names = ("position", "velocity", "acceleration", "jerk")
@@ -96,7 +96,7 @@ def trapezoidal(
     start, end = number(q0, "q0"), number(q1, "q1")
     if duration is None:
         if velocity is None or acceleration is None:
-            raise InputError("a trapezoidal profile needs velocity= and acceleration=, or a duration=")
+            raise InputError("a trapezoidal profile requires velocity= and acceleration=, or a duration=")
         v, a = positive(velocity, "velocity"), positive(acceleration, "acceleration")
         return _by_limits(start, end, v, a, np.inf, start_velocity, end_velocity)
     T, way = positive(duration, "duration"), abs(end - start)
@@ -109,18 +109,19 @@ def trapezoidal(
 
 
 def _ramp_time(T: float, way: float, velocity: float | None, acceleration: float | None) -> float:
-    """How long a profile of given duration speeds up: as limits ask for, or a third of it; never longer than half."""
+    """The acceleration time of a profile of given duration: from the limits, or a third of it; at most half."""
     if acceleration is not None:
         a = positive(acceleration, "acceleration")
         if 4.0 * way > a * T * T * (1.0 + NOTHING):
             raise InputError(
-                f"a distance of {way:g} in {T:g} s needs an acceleration of at least {4.0 * way / T**2:g}, the limit is {a:g}"
+                f"a distance of {way:g} in {T:g} s requires an acceleration of at least {4.0 * way / T**2:g}, the limit is "
+                f"{a:g}"
             )
         # the shorter ramp of D = a t (T − t), written without the difference of close numbers
         ramp = 2.0 * way / a / (T + math.sqrt(max(0.0, T * T - 4.0 * way / a))) if way else T / 2.0
         if velocity is not None and way / (T - ramp) > positive(velocity, "velocity") * (1.0 + NOTHING):
             raise InputError(
-                f"a distance of {way:g} in {T:g} s needs a velocity of {way / (T - ramp):g} at this acceleration, "
+                f"a distance of {way:g} in {T:g} s requires a velocity of {way / (T - ramp):g} at this acceleration, "
                 f"the limit is {velocity:g}"
             )
         return ramp
@@ -128,7 +129,7 @@ def _ramp_time(T: float, way: float, velocity: float | None, acceleration: float
         return T / 3.0
     v = positive(velocity, "velocity")
     if way >= v * T:
-        raise InputError(f"a distance of {way:g} in {T:g} s needs a velocity above {way / T:g}, the limit is {v:g}")
+        raise InputError(f"a distance of {way:g} in {T:g} s requires a velocity above {way / T:g}, the limit is {v:g}")
     return min(T - way / v, T / 2.0)
 
 
@@ -173,7 +174,7 @@ def lasting(profile: Polynomials, duration: float, moving_ends: bool = False) ->
 def _by_limits(
     start: float, end: float, v: float, a: float, j: float, start_velocity: float, end_velocity: float
 ) -> Polynomials:
-    """The quickest profile within limits. All is done in the direction of the motion, and turned round at the end."""
+    """The minimum-time profile within limits, computed in the direction of the motion."""
     way, sign = abs(end - start), -1.0 if end < start else 1.0
     v0, v1 = (sign * number(x, "a start or end velocity") for x in (start_velocity, end_velocity))
     for x in (v0, v1):
@@ -193,8 +194,8 @@ def _by_limits(
     least, peak = max(v0, v1), v
     if length(least) > way * (1.0 + NOTHING):
         raise InputError(
-            f"changing the velocity from {v0:g} to {v1:g} needs a distance of {length(least):g} within these limits, "
-            f"not {way:g}"
+            f"changing the velocity from {v0:g} to {v1:g} requires a distance of {length(least):g} within these limits, not "
+            f"{way:g}"
         )
     if length(v) > way:
         from scipy.optimize import brentq
@@ -206,7 +207,7 @@ def _by_limits(
 
 
 def _ramp(v0: float, v1: float, a: float, j: float) -> Ramp:
-    """The quickest change of velocity with |acceleration| ≤ a and |jerk| ≤ j, beginning and ending without acceleration."""
+    """The minimum-time change of velocity with |acceleration| ≤ a and |jerk| ≤ j and zero acceleration at both ends."""
     change, sign = abs(v1 - v0), -1.0 if v1 < v0 else 1.0
     if change == 0.0:
         return []
@@ -222,9 +223,9 @@ def _time(ramp: Ramp) -> float:
 
 
 def _built(start: float, end: float, up: Ramp, cruise: float, down: Ramp, v0: float) -> Polynomials:
-    """The pieces one after another as polynomials, in the direction from start to end.
+    """The consecutive pieces as polynomials, in the direction from start to end.
 
-    A piece may be shorter than the rounding of its times. It then lasts until the next time there is, and is gentler.
+    A piece shorter than the rounding of its times is extended to the next representable time.
     """
     pieces = _without_rounding([*up, (cruise, 0.0, 0.0), *down], v0)
     short = SHORT * _time(pieces)
@@ -248,7 +249,7 @@ def _built(start: float, end: float, up: Ramp, cruise: float, down: Ramp, v0: fl
 
 
 def _without_rounding(pieces: Ramp, v0: float) -> Ramp:
-    """Without the pieces that rounding leaves: those next to nothing in time, in velocity and in acceleration."""
+    """Remove pieces that are due to rounding: negligible in time, velocity and acceleration."""
     changes = np.array([[T, T * (a + T * j / 2.0), T * j] for T, a, j in pieces])
     most = np.array([changes[:, 0].sum(), max(v0, (v0 + np.cumsum(changes[:, 1])).max()), max(abs(a) for _, a, _ in pieces)])
     kept = (np.abs(changes) > NOTHING * most).any(axis=1) & (changes[:, 0] > 0.0)

@@ -1,12 +1,13 @@
 """Time-optimal path parametrisation within limits, by reachability analysis.
 
 With x = ṡ² and u = s̈, x changes along an interval of the path of length Δ by 2 Δ u, and every limit is a row
-a u + b x + c + k √x ≤ 0. One pass backward finds for each point the range of x from which the rest of the path can still be
-done; one pass forward takes the largest u that stays within these ranges [Pham & Pham 2018, Algorithm 1].
+a u + b x + c + k √x ≤ 0. A backward pass finds for each point the range of x from which the rest of the path can be
+completed; a forward pass takes the largest u that stays within these ranges [Pham & Pham 2018, Algorithm 1].
 
 Without viscous friction k = 0, and the programs in u and x are linear. They are solved by elimination: each pair of rows that
-bound u from above and from below is a bound on x. Nothing is divided by a, so that points where a changes its sign are no
-special case. With viscous friction √x is replaced by its tangent at the solution, found by repetition, which is exact there.
+bound u from above and from below is a bound on x. There is no division by a, so that points where a changes its sign are no
+special case. With viscous friction √x is replaced by its tangent at the solution, by fixed-point iteration, which is exact
+there.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SLOWEST = 1e-6  # of the path in a second: below it the tangent of the root is t
 
 
 class UnreachableError(Exception):
-    """No x at all lets the path be followed from this interval on."""
+    """The path cannot be followed from this interval on for any x."""
 
     def __init__(self, interval: int) -> None:
         super().__init__(interval)
@@ -35,9 +36,9 @@ class UnreachableError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """A piece of the path: its length Δ, and rows (rows, 4) of a, b, c, k that hold where it begins and where it ends.
+    """An interval of the path: its length Δ, and rows (rows, 4) of a, b, c, k at its start and at its end.
 
-    Those of its end are in the x there, which is x + 2 Δ u. ``slowest`` is the least √x that tangents are taken at.
+    Rows of its end apply to the x there, which is x + 2 Δ u. ``slowest`` is the smallest √x for tangents.
     """
 
     length: float
@@ -47,7 +48,7 @@ class Interval:
 
     @cached_property
     def _all(self) -> tuple[Array, ...]:
-        """a, b, c, k of all rows, and the 2 Δ by which a u enters the x that those of the end are in."""
+        """a, b, c, k of all rows, and the factor 2 Δ of u in the x of the end rows."""
         far = np.repeat([0.0, 2.0 * self.length], [len(self.begin), len(self.end)])
         return (*np.concatenate([self.begin, self.end]).T, far)
 
@@ -56,7 +57,7 @@ class Interval:
         return not self._all[3].any()
 
     def rows(self, x: float, x_end: float) -> Array:
-        """(rows, 3) of a, b, c in the x of the beginning, with √x ≈ (x + x₀) / (2 √x₀) about these two."""
+        """(rows, 3) of a, b, c in the x of the start, with √x ≈ (x + x₀) / (2 √x₀) linearised at both ends."""
         a, b, c, k, far = self._all
         if not self.linear:
             roots = [max(math.sqrt(max(at, 0.0)), self.slowest) for at in (x, x_end)]
@@ -65,7 +66,7 @@ class Interval:
         return np.stack([a + far * b, b, c], axis=1)
 
     def controllable(self, low: float, high: float) -> tuple[float, float]:
-        """The range of x from which some u leads into the range from low to high at the end."""
+        """The range of x from which some u reaches the range from low to high at the end."""
         arrive = np.array([[2.0 * self.length, 1.0, -high], [-2.0 * self.length, -1.0, low], [0.0, -1.0, 0.0]])
         ends = []
         for side, first in ((0, low), (1, high)):
@@ -96,7 +97,7 @@ class Interval:
 
 
 def quickest(intervals: list[Interval]) -> Array:
-    """x at the ends of the intervals (N + 1), from rest to rest."""
+    """x at the grid points (N + 1), from rest to rest."""
     ranges = np.zeros((len(intervals) + 1, 2))
     for i in reversed(range(len(intervals))):
         low, high = intervals[i].controllable(*ranges[i + 1])
@@ -111,7 +112,7 @@ def quickest(intervals: list[Interval]) -> Array:
 
 
 def _range(rows: Array) -> tuple[float, float]:
-    """The least and the largest x for which some u keeps all rows."""
+    """The smallest and largest x for which some u satisfies all rows."""
     a = rows[:, 0]
     above, below, other = rows[a > 0.0], rows[a < 0.0], rows[a == 0.0]
     # a⁺ · (row below) − a⁻ · (row above) has no u left in it

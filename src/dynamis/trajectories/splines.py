@@ -36,9 +36,9 @@ def spline(
     """
     via = numbers(points, "points", (1, 2))
     if len(via) < 2:
-        raise InputError("a spline needs at least two points")
+        raise InputError("a spline requires at least two points")
     if order not in (3, 5):
-        raise InputError(f"order={order!r} is not known; choose 3 or 5")
+        raise InputError(f"order={order!r} is unknown; choose 3 or 5")
     n = 1 if via.ndim == 1 else via.shape[1]
     bounds = {name: limits(x, n, name).reshape(via.shape[1:])
               for name, x in (("velocity", velocity), ("acceleration", acceleration)) if x is not None}  # fmt: skip
@@ -66,7 +66,7 @@ def through(points: Any) -> Polynomials:
 
     via = numbers(points, "points", (2,))
     if len(via) < 2:
-        raise InputError("a path needs at least two points")
+        raise InputError("a path requires at least two points")
     chords = np.linalg.norm(np.diff(via, axis=0), axis=1)
     if not chords.all():
         raise InputError(f"points {int(np.argmin(chords))} and {int(np.argmin(chords)) + 1} coincide: remove one")
@@ -105,7 +105,7 @@ def from_b_spline(made: Any) -> Polynomials:
 
 
 def _paced(via: Array, velocity: Array) -> Array:
-    """Times in proportion to what the slowest joint needs for each way."""
+    """Times proportional to the duration of the slowest joint in each segment."""
     needed = np.abs(np.diff(via, axis=0)) / velocity
     needed = needed.reshape(len(needed), -1).max(axis=1)
     if not (needed > 0.0).all():
@@ -117,7 +117,7 @@ def _paced(via: Array, velocity: Array) -> Array:
 
 
 def _within(motion: Polynomials, bounds: dict[str, Array]) -> Polynomials:
-    """Stretched until a limit is just met."""
+    """The motion scaled in time until a limit is reached."""
     rates = motion.derivative()
     factor = float((rates.peaks() / bounds["velocity"]).max())
     if "acceleration" in bounds:

@@ -64,13 +64,13 @@ def fastest(
     moving = np.abs(way.derivative().peaks()) > 0.0
     if not (np.isfinite(limits.torque) | np.isfinite(limits.acceleration))[moving].any():
         raise InputError(
-            f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is not bounded"
+            f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is unbounded"
         )
     return _refined(robot, way, limits, _division(way, int(points)))
 
 
 def _geometry(path: Any) -> Polynomials:
-    """The way in joint space, over a parameter in which it never stands still."""
+    """The path in joint space, over a regular parameter."""
     if not isinstance(path, Motion):
         return through(path)
     way = path.path if isinstance(path, Along) else path
@@ -93,9 +93,9 @@ def _geometry(path: Any) -> Polynomials:
 
 
 def _division(path: Polynomials, points: int) -> Array:
-    """Points of the path: evenly spread, where it is not smooth or a joint turns back, and ever closer towards its ends.
+    """Grid points of the path: uniform, where it is not smooth or a joint reverses, and denser towards its ends.
 
-    What holds at rest, without dry friction, then holds back the motion for a very short time only.
+    Limits that are active at rest, without dry friction, then affect the motion for a short time only.
     """
     turning = [s for s, _ in path.derivative().zeros()]
     ends = path.duration / points * 4.0 ** -np.arange(1.0, TOWARDS_ENDS + 1.0)
@@ -108,7 +108,7 @@ def _division(path: Polynomials, points: int) -> Array:
 
 
 def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> Along:
-    """Solve, look between the points, tighten where a limit is exceeded, divide where none is used, and solve again."""
+    """Solve, check between the points, tighten where a limit is exceeded, subdivide where none is active, and repeat."""
     tight = np.full(len(s) - 1, 1.0 - WITHIN)
     best: tuple[float, Along, Array, Array] | None = None
     for _ in range(ROUNDS):
@@ -135,7 +135,7 @@ def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> Along
 
 
 def _divided(s: Array, tight: Array, where: Array) -> tuple[Array, Array]:
-    """Intervals cut in four, which begin without the tightening that the whole had needed."""
+    """Intervals divided in four, without the tightening of the undivided interval."""
     parts = np.where(where, 4, 1)
     tight = np.where(where, 1.0 - WITHIN, tight)
     number = np.concatenate([np.arange(k) for k in parts])
@@ -152,7 +152,7 @@ def _clock(s: Array, x: Array) -> Polynomials:
 
 
 def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) -> Along:
-    """The motion with the share of its time in which each limit is the nearest."""
+    """The motion with the share of time in which each limit is active."""
     spans = np.repeat(np.diff(motion.clock.times) / len(LOOKS), len(LOOKS))
     flat = used.reshape(looks.size, -1).argmax(axis=1)
     shares = np.bincount(flat, weights=spans, minlength=used.shape[-1] * len(KINDS)) / motion.duration
@@ -166,7 +166,7 @@ def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) 
 
 
 def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
-    """Where the path cannot be followed, and whose torque does not even hold the weight there."""
+    """The message where the path cannot be followed, naming a joint that cannot hold gravity there."""
     ends = s[interval : interval + 2]
     q = path.inside(ends)[0]
     holding = np.abs(robot.torque_ledger(q, 0.0 * q, 0.0 * q).total).max(axis=0)

@@ -1,8 +1,8 @@
-"""Kinematic loops: what closes them, and how a robot with loops moves.
+"""Kinematic loops: closures, constrained dynamics and simulation of closed-chain mechanisms.
 
-A tree robot with holonomic constraints h(q) = 0. In the order in which they build on each other: `closure` (what is held to
-what), `constraints` (h, its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and multipliers; assembling),
-`reduced` (independent coordinates), `simulate_loops` (motion in time), `mechanisms` (worked examples).
+A tree robot with holonomic constraints h(q) = 0. In the order of dependence: `closure` (constraint types), `constraints` (h,
+its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and multipliers; assembly), `reduced` (independent
+coordinates), `simulate_loops` (simulation), `mechanisms` (worked examples).
 """
 
 from dynamis.simulation.loops.closure import Closure, Coupled, Distance, InPlane, Pin, Point, Weld

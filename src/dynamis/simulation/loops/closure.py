@@ -1,8 +1,8 @@
-"""What closes a loop: a frame held to another, a rod between them, a gear between two joints.
+"""Loop closures: coincident frames, a rod between frames, a gear between two joints.
 
 Each closure gives, for one state, its part of h(q) = 0, the rows H with ḣ = H v, and the bias Ḣ v, so that ḧ = H v̇ + Ḣ v.
-The formulas take numbers and symbols alike. A multiplier λ is what ``frame_b`` exerts on ``frame_a``: the work of the closure
-is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
+The formulas accept numbers and symbols. A multiplier λ is the force of ``frame_b`` on ``frame_a``: the virtual work of the
+closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORLD = np.eye(3)
 
 
 class Place(NamedTuple):
-    """What a closure sees of a frame, in world axes: pose, Jacobians, velocities, accelerations for v̇ = 0."""
+    """Kinematics of a frame, in world axes: pose, Jacobians, velocities, accelerations for v̇ = 0."""
 
     p: Array
     R: Array
@@ -50,13 +50,13 @@ def _direction(value: Any, name: str) -> Vector:
     array = np.array(value, dtype=float)
     length = np.linalg.norm(array)
     if array.shape != (3,) or not np.isfinite(length) or length == 0.0:
-        raise InputError(f"{name}= takes a direction of three numbers, got {value!r}")
+        raise InputError(f"{name}= must be a direction of three numbers, got {value!r}")
     x, y, z = (float(c) for c in array / length)
     return x, y, z
 
 
 def _across(axis: Vector) -> tuple[Array, Array]:
-    """Two directions across an axis: the coordinate axes farthest from it, made square to it and to each other."""
+    """Two directions orthogonal to an axis and to each other, from the coordinate axes farthest from it."""
     first, second = np.delete(WORLD, int(np.argmax(np.abs(axis))), axis=0)
     one = first - np.dot(first, axis) * np.array(axis)
     one /= np.linalg.norm(one)
@@ -93,7 +93,7 @@ def _cosine(a: Place, b: Place, u: Array, w: Array) -> Angle:
 
 
 def _half_angles(sines: list[Angle], cosine: Angle) -> Rows:
-    """2 sin(φ/2) = sin φ / cos(φ/2) for each sine: unlike sin φ it is zero only where the frames agree, not half a turn off."""
+    """2 sin(φ/2) = sin φ / cos(φ/2) for each sine: unlike sin φ it vanishes only for equal orientations, not at half a turn."""
     k = 1.0 / (1.0 + cosine.value)
     g = sqrt(2.0 * k)  # 1 / cos(φ/2)
     g_dot = -0.5 * g * k * cosine.rate
@@ -111,7 +111,7 @@ def _joined(*parts: Rows) -> Rows:
 
 def _check_ends(robot: Robot, a: str, b: str) -> None:
     if robot.model.frame(a).body == robot.model.frame(b).body:
-        raise InputError(f"{a!r} and {b!r} are fixed to the same body: there is nothing to close between them")
+        raise InputError(f"{a!r} and {b!r} are fixed to the same body: a closure needs two bodies")
 
 
 class Closure(ABC):
@@ -124,11 +124,11 @@ class Closure(ABC):
 
     @abstractmethod
     def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
-        """(h, H, Ḣ v) at one state."""
+        """Return (h, H, Ḣ v) at one state."""
 
     @abstractmethod
     def check(self, robot: Robot) -> None:
-        """Refuse a robot that lacks what is closed."""
+        """Raise an error if the robot lacks a frame or joint of the closure."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,11 +154,11 @@ class Point(Closure):
 
 @dataclass(frozen=True, repr=False)
 class InPlane(Closure):
-    """The origins of two frames coincide as seen along ``normal``; along it they are free.
+    """The origins of two frames coincide in the plane orthogonal to ``normal``; along the normal they are free.
 
-    In a planar loop, where the joints see to the rest, a pin has no other rows. Elsewhere it is a point on a line along the
-    normal. The normal is a direction of the frame ``axes``, which carries the plane (``frame_b`` unless named); λ is the force
-    on ``frame_a`` along two directions of that frame across the normal (x and y for a normal along z).
+    In a planar loop these are the independent rows of a pin; in general, a point on a line along the normal. The normal is a
+    direction of the frame ``axes`` (``frame_b`` by default); λ is the force on ``frame_a`` along two directions of that frame
+    orthogonal to the normal (x and y for a normal along z).
     """
 
     frame_a: str
@@ -197,9 +197,9 @@ class InPlane(Closure):
 
 @dataclass(frozen=True, repr=False)
 class Pin(Closure):
-    """A hinge: the origins coincide, and ``axis`` of frame a is parallel to ``axis_b`` (the same numbers unless given) of b.
+    """A hinge: the origins coincide, and ``axis`` of frame a is parallel to ``axis_b`` (default: the same numbers) of frame b.
 
-    λ is the force on ``frame_a`` in world axes, then its moment about two directions of ``frame_a`` across the axis.
+    λ is the force on ``frame_a`` in world axes, then the moment about two directions of ``frame_a`` orthogonal to the axis.
     """
 
     frame_a: str
@@ -262,7 +262,7 @@ class Weld(Closure):
 
 @dataclass(frozen=True, repr=False)
 class Distance(Closure):
-    """A rod without mass between the origins of two frames. λ is its thrust: positive where it pushes them apart."""
+    """A massless rod between the origins of two frames. λ is the rod force, positive in compression."""
 
     frame_a: str
     frame_b: str
@@ -270,7 +270,7 @@ class Distance(Closure):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.length) and self.length > 0.0):
-            raise InputError(f"length= of a rod is a positive number, got {self.length!r}; Point holds two frames together")
+            raise InputError(f"length= of a rod must be positive, got {self.length!r}; use Point for coincident frames")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -294,7 +294,7 @@ class Distance(Closure):
 
 @dataclass(frozen=True, repr=False)
 class Coupled(Closure):
-    """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``; b feels −ratio · λ."""
+    """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``, −ratio · λ on b."""
 
     joint_a: str
     joint_b: str
@@ -314,20 +314,20 @@ class Coupled(Closure):
 
     def check(self, robot: Robot) -> None:
         if _coordinate(robot, self.joint_a) == _coordinate(robot, self.joint_b):
-            raise InputError(f"a gear couples two joints, got {self.joint_a!r} twice")
+            raise InputError(f"a gear must couple two different joints, got {self.joint_a!r} twice")
         if not np.isfinite([self.ratio, self.offset]).all():
-            raise InputError(f"ratio and offset of a gear are finite numbers, got {self.ratio!r} and {self.offset!r}")
+            raise InputError(f"ratio and offset of a gear must be finite numbers, got {self.ratio!r} and {self.offset!r}")
 
     __repr__ = as_call
     _repr_html_ = as_table
 
 
 def _coordinate(robot: Robot, name: str) -> tuple[int, int]:
-    """(place in v, place in q)."""
+    """(index in v, index in q)."""
     for k, coordinate in enumerate(robot.model.coordinates):
         if coordinate.name == name:
             if coordinate.q_index is None:
-                raise InputError(f"{name!r} turns with a quaternion: only joints with one number can be coupled")
+                raise InputError(f"{name!r} has a quaternion: only joints with one coordinate can be coupled")
             return k, coordinate.q_index
     raise unknown_name("coordinate", name, robot.coordinate_names)
 
@@ -342,5 +342,5 @@ def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Cl
             raise InputError(f"a closure is a Point, InPlane, Pin, Weld, Distance or Coupled, got {type(closure).__name__}")
         closure.check(robot)
     if not given:
-        raise InputError("no closures given: a robot without loops is simulated by simulate")
+        raise InputError("no closures given: use simulate for a robot without loops")
     return given

@@ -1,9 +1,9 @@
-"""Accelerations and multipliers of a robot with loops, and how its loops are closed.
+"""Accelerations and multipliers of a robot with loops, and assembly of its loops.
 
     M v̇ = r + Hᵀ λ,    H v̇ = −Ḣ v − 2α H v − β² h        (α = β = 0: the exact second derivative of h = 0; else Baumgarte)
 
-with r = τ − C v − g − friction − springs + Σ Jᵀ w. Solved in the null space of H, so that redundant rows are no obstacle: the
-acceleration is unique, and of all multipliers the shortest are given.
+with r = τ − C v − g − friction − springs + Σ Jᵀ w. Solved in the null space of H, so that redundant rows are allowed: the
+acceleration is unique, and the multipliers have minimum norm.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constrained:
-    """v̇ (n), λ (rows), and Hᵀ λ (n): what the closures do to the joints.
+    """v̇ (n), λ (rows), and Hᵀ λ (n), the joint torques of the closures.
 
-    ``rank`` of H, ``conditioning`` its smallest counted singular value over the largest (near 0: near a singular
-    configuration), ``residual`` how far H v̇ is from what it should be.
+    ``rank`` of H; ``conditioning``, its smallest nonzero singular value over the largest (near 0: near a singular
+    configuration); ``residual``, the error of the constraint on H v̇.
     """
 
     acceleration: Array
@@ -70,7 +70,7 @@ def _solve_positive(A: Array, b: Array) -> Array:
         return b
     _, x, failed = dposv(A, b)
     if failed:
-        raise SingularError("the loops leave free a motion that moves no mass: its acceleration is not determined")
+        raise SingularError("a free motion of the loops moves no mass: its acceleration is undetermined")
     return np.asarray(x)
 
 
@@ -90,7 +90,7 @@ def constrained_dynamics(
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> Constrained:
-    """The acceleration that τ and the wrenches produce in a robot with loops, and the forces of the closures, at one state.
+    """Forward dynamics of a robot with loops at one state: the acceleration under τ and wrenches, and the closure forces.
 
     >>> from dynamis.simulation.loops.mechanisms import four_bar
     >>> loop = four_bar()
@@ -116,7 +116,7 @@ def constrained_dynamics(
 
 
 def coordinates_of(robot: Robot, chosen: Sequence[str | int]) -> list[int]:
-    """Places in v of coordinates given by name or number."""
+    """Indices in v of coordinates given by name or number."""
     names = robot.coordinate_names
     places = []
     for one in chosen:
@@ -140,10 +140,10 @@ def assemble(
     tolerance: float = CLOSED,
     iterations: int = 200,
 ) -> Array:
-    """The configuration near the guess that closes the loops; the ``locked`` coordinates stay where they are.
+    """A configuration near the guess that closes the loops, with the ``locked`` coordinates unchanged.
 
-    Gauss and Newton's steps along the manifold, damped after Levenberg and Marquardt where they do not help. A guess from
-    which the loops do not close is refused, with what stays open.
+    Gauss–Newton steps on the manifold, with Levenberg–Marquardt damping where needed. If they do not converge, the error names
+    the closure that stays open.
 
     >>> from dynamis.simulation.loops.mechanisms import four_bar
     >>> loop = four_bar()
@@ -173,7 +173,7 @@ def assemble(
         fixed = f" with {', '.join(map(str, locked))} locked" if locked else ""
         raise InputError(
             f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(held)[worst]!r} stays open by "
-            f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or guess nearer"
+            f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or give a closer guess"
         )
     return q
 
@@ -188,7 +188,7 @@ def _damped_step(H: Array, h: Array, damping: float) -> Array:
 def assemble_velocity(
     robot: Robot, closures: Closure | Sequence[Closure], q: Any, v_guess: Any, locked: Sequence[str | int] = ()
 ) -> Array:
-    """The velocity nearest to the guess, in kinetic energy, with H v = 0; the ``locked`` coordinates keep theirs."""
+    """The velocity closest to the guess, in the kinetic-energy norm, with H v = 0 and the ``locked`` coordinates unchanged."""
     held = closures_of(robot, closures)
     inputs = robot._evaluator.inputs
     at, v = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v_guess, robot.n, "v")
@@ -205,7 +205,7 @@ def assemble_velocity(
 
 
 def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:
-    """A state that has drifted a little, back on h = 0 and H v = 0, and how far it was: (q, v, max |h|, max |H v|)."""
+    """Project a state onto h = 0 and H v = 0; return (q, v, max |h|, max |H v|), the last two before the projection."""
     q = moved(robot.model, q, np.zeros(robot.nq))
     c = evaluate(robot, closures, q, v)
     before = float(np.abs(c.h).max()), float(np.abs(c.H @ v).max())

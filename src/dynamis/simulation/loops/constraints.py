@@ -1,4 +1,4 @@
-"""All closures of a robot together: h(q) = 0, its Jacobian H, the bias Ḣ v, and how many of its rows are independent."""
+"""All closures of a robot: h(q) = 0, its Jacobian H, the bias Ḣ v, and the rank."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Constraints:
     bias: Array
 
     def __repr__(self) -> str:
-        gap = f"open by {np.abs(self.h).max(initial=0.0):.1e} at most"
+        gap = f"max |h| = {np.abs(self.h).max(initial=0.0):.1e}"
         return f"<Constraints: {self.h.shape[-1]} on {self.H.shape[-1]} coordinates, {gap}>"
 
     _repr_html_ = as_table
@@ -54,7 +54,7 @@ def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
 
 
 def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: Any = None) -> Constraints:
-    """h, H and Ḣ v at one state or many; at rest unless v is given."""
+    """h, H and Ḣ v at one state or a batch; v is zero by default."""
     held = closures_of(robot, closures)
     inputs = robot._evaluator.inputs
     at = inputs.vector(q, robot.nq, "q")
@@ -62,7 +62,7 @@ def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: 
 
 
 def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> Constraints:
-    """The same for what is known to be right."""
+    """The same for validated arguments."""
     try:
         with np.errstate(all="ignore"):
             made = _kernel(robot, closures)(q, v)
@@ -70,8 +70,8 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
         made = np.array([np.nan])
     if not np.isfinite(made).all():
         raise SingularError(
-            "the closures have no Jacobian here: the ends of a rod (Distance) coincide, the axes of a Pin point against each "
-            "other, or the frames of a Weld are half a turn apart"
+            "the closures have no Jacobian here: the ends of a rod (Distance) coincide, the axes of a Pin are opposite, or "
+            "the frames of a Weld differ by half a turn"
         )
     rows = sum(len(closure.labels) for closure in closures)
     H = made[..., rows:-rows].reshape(*made.shape[:-1], rows, robot.n)
@@ -80,11 +80,11 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence:
-    """How many of the rows of H count at a configuration.
+    """The rank of H at a configuration.
 
-    ``redundant`` names rows that say nothing which the rows before them do not; ``dependencies`` (rows − rank, rows) combines
-    rows to zero: the forces that close upon themselves, which no motion shows. A rank that is lower here than beside here
-    marks a singular configuration.
+    ``redundant`` names rows that depend on the rows before them; ``dependencies`` (rows − rank, rows) are the linear relations
+    between rows: internal forces without effect on the motion. A rank lower than in the neighbourhood marks a singular
+    configuration.
     """
 
     rows: tuple[str, ...]
@@ -137,12 +137,12 @@ def independence(
 
 def rank_of(singular_values: Array, tolerance: float = RANK_TOLERANCE) -> int:
     if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance= of a rank is between 0 and 1, got {tolerance!r}")
+        raise InputError(f"tolerance= of a rank must be between 0 and 1, got {tolerance!r}")
     return int(np.count_nonzero(singular_values > tolerance * singular_values[0])) if len(singular_values) else 0
 
 
 def redundant_rows(H: Array, rank: int, least: float) -> list[int]:
-    """The rows − rank rows that add least to those before them."""
+    """The (rows − rank) rows with the smallest components orthogonal to those before them."""
     basis = np.zeros((0, H.shape[1]))
     added = []
     for row in H:

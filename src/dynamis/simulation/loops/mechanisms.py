@@ -1,7 +1,7 @@
-"""Mechanisms to learn from: four-bar, five-bar, slider-crank, and a Delta robot with light rods.
+"""Example mechanisms: four-bar, five-bar, slider-crank, and a Delta robot with massless rods.
 
 The planar ones lie in the x–y plane, turn about z, and have gravity along −y; their bars are thin and uniform, along x of
-their own frames. Each comes assembled.
+their own frames. Each is returned assembled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PINS: dict[str, Callable[[str, str], Closure]] = {"plane": partial(InPlane, axes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mechanism:
-    """A description, what closes its loops, and a configuration that does."""
+    """A description, its loop closures, and an assembled configuration."""
 
     description: Description
     closures: tuple[Closure, ...]
@@ -66,7 +66,7 @@ def _positive(**values: float) -> None:
 
 
 def _chain(d: Description, at: Pose, names: Sequence[str], lengths: Sequence[float], masses: Sequence[float]) -> None:
-    """Bars one behind the other from a place on the base; the last one's end is a frame ``…_end``."""
+    """A serial chain of bars from a point of the base; the end of the last bar is a frame ``…_end``."""
     parent, place = "base", at
     for name, length, mass in zip(names, lengths, masses, strict=True):
         d.add_link(name, parent, "continuous", joint_name=name, origin=place, axis=Z, inertia=_bar(length, mass))
@@ -76,19 +76,20 @@ def _chain(d: Description, at: Pose, names: Sequence[str], lengths: Sequence[flo
 
 def _pinned(kind: str, frame_a: str, frame_b: str) -> tuple[Closure, ...]:
     if kind not in PINS:
-        raise InputError(f"closed_by={kind!r} is not known; choose {', '.join(map(repr, PINS))}")
+        raise InputError(f"closed_by={kind!r} is unknown; choose {', '.join(map(repr, PINS))}")
     return (PINS[kind](frame_a, frame_b),)
 
 
 def _meeting(a: Array, radius_a: float, b: Array, radius_b: float, side: int) -> Array:
-    """Where circles about a and b meet, to the left (side 1) or right (−1) of the way from a to b."""
+    """Intersection of circles about a and b, to the left (side 1) or right (−1) of the line from a to b."""
     d = b - a
     apart = float(np.linalg.norm(d))
     along = (apart * apart + radius_a * radius_a - radius_b * radius_b) / (2.0 * apart) if apart else np.inf
     high = radius_a * radius_a - along * along
     if not high >= -1e-12 * radius_a * radius_a:
         raise InputError(
-            f"the loop cannot close: points {apart:.6g} m apart do not join bars of {radius_a:.6g} m and {radius_b:.6g} m"
+            f"the loop cannot close: bars of {radius_a:.6g} m and {radius_b:.6g} m do not meet between points {apart:.6g} m "
+            f"apart"
         )
     return a + (along * d + side * np.sqrt(max(high, 0.0)) * np.array([-d[1], d[0]])) / apart
 
@@ -116,8 +117,8 @@ def four_bar(
     """Crank and rocker on the ground, the coupler between their ends: one degree of freedom.
 
     Coordinates are crank, coupler (relative to the crank) and rocker. ``masses`` are those of the three bars, ``angle`` the
-    crank's, ``side`` the branch: 1 where the coupler's end is left of the way from the crank's end to the rocker's pivot.
-    ``closed_by`` is "plane", "pin" (three rows too many) or "point" (one too many).
+    crank's, ``side`` the branch: 1 where the coupler's end is left of the line from the crank's end to the rocker's pivot.
+    ``closed_by`` is "plane", "pin" (three redundant rows) or "point" (one redundant row).
 
     >>> four_bar().q.round(4)
     array([ 1.0472, -0.5398,  1.6615])
@@ -144,7 +145,7 @@ def five_bar(
     closed_by: str = "plane",
     gravity: Sequence[float] = DOWN,
 ) -> Mechanism:
-    """Two arms of two bars that hold a point together: two degrees of freedom, driven at the ground.
+    """Two arms of two bars with a common end point: two degrees of freedom, actuated at the base.
 
     Coordinates are left, left_lower (relative), right, right_lower; ``angles`` are those of left and right.
     """
@@ -196,10 +197,10 @@ def delta(
     angles: Sequence[float] = (0.3, 0.3, 0.3),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
 ) -> Mechanism:
-    """Three arms around a base of this radius, and rods without mass that carry a platform: three degrees of freedom.
+    """A Delta robot: three arms around a base of this radius, and massless rods to a platform, with three degrees of freedom.
 
-    Each pair of parallel rods keeps the platform level, so it moves like a point with three sliding coordinates x, y and z,
-    and one rod stands for a pair. Coordinates are arm_1, arm_2, arm_3 (positive downwards), x, y, z; ``masses`` are those of
+    Each pair of parallel rods keeps the platform level, so it moves like a point with three prismatic coordinates x, y and z,
+    and one rod represents a pair. Coordinates are arm_1, arm_2, arm_3 (positive downwards), x, y, z; ``masses`` are those of
     an arm and of the platform.
     """
     _positive(base=base, arm=arm, rod=rod, platform=platform)
@@ -226,7 +227,7 @@ def delta(
 
 
 def _below(centres: Sequence[Array], radius: float) -> Array:
-    """The lower of the two points at one distance from three."""
+    """The lower of the two points equidistant from three points."""
     a, b, c = centres
     normal = np.cross(b - a, c - a)
     area = float(normal @ normal)

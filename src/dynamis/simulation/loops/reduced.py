@@ -1,8 +1,8 @@
-"""Free coordinates of a robot with loops: the constraint eliminates as many coordinates as it has independent rows.
+"""Equations of motion of a robot with loops in independent coordinates.
 
     v = B(q) q̇_ind,    v̇ = B q̈_ind + b,    Bᵀ M B q̈_ind + Bᵀ (M b + C v + g + friction + springs) = Bᵀ τ
 
-H B = 0, so the multipliers are gone [Rocco, slide "Coordinate libere"].
+H B = 0 eliminates the multipliers [Rocco, slide "Coordinate libere"].
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Reduced:
 
 
 def independent_coordinates(robot: Robot, closures: Closure | Sequence[Closure], q: Any) -> tuple[str, ...]:
-    """The coordinates on which the others depend best: those that column pivoting of H leaves over.
+    """The best-conditioned choice of independent coordinates, by column pivoting of H.
 
     >>> from dynamis.simulation.loops.mechanisms import five_bar
     >>> loop = five_bar()
@@ -102,7 +102,7 @@ def reduced_dynamics(
     *,
     independent: Sequence[str | int] | None = None,
 ) -> Reduced:
-    """The equation of motion in independent coordinates, chosen by name or found, at one state with H v = 0.
+    """The equation of motion in independent coordinates, given by name or chosen automatically, at one state with H v = 0.
 
     >>> from dynamis.simulation.loops.mechanisms import four_bar
     >>> loop = four_bar()
@@ -116,7 +116,9 @@ def reduced_dynamics(
     c = evaluate(robot, held, at, rates)
     opening = float(np.abs(c.H @ rates).max())
     if opening > OPEN * (1.0 + np.abs(rates).max()):
-        raise InputError(f"v opens the loops (H v reaches {opening:.3g}): assemble_velocity gives the nearest that does not")
+        raise InputError(
+            f"v violates the constraints (max |H v| = {opening:.3g}): assemble_velocity gives the closest admissible velocity"
+        )
     chosen = independent_coordinates(robot, held, at) if independent is None else independent
     B, b = velocity_map(robot, held, at, rates, chosen)
     M, rest = robot.mass_matrix(at), robot.inverse_dynamics(at, rates, np.zeros(robot.n), wrenches)
@@ -124,7 +126,7 @@ def reduced_dynamics(
     try:
         np.linalg.cholesky(mass)
     except np.linalg.LinAlgError:
-        raise SingularError("the independent coordinates move no mass: their acceleration is not determined") from None
+        raise SingularError("the independent coordinates move no mass: their acceleration is undetermined") from None
     acceleration = np.linalg.solve(mass, torque - bias)
     names = tuple(robot.coordinate_names[k] for k in coordinates_of(robot, chosen))
     return Reduced(names, B, b, mass, bias, torque, acceleration, B @ acceleration + b)

@@ -1,8 +1,7 @@
-"""``simulate_loops``: a robot with loops set in motion.
+"""``simulate_loops``: simulation of a robot with loops.
 
-The accelerations of `constrained` keep ḧ = 0 only; what rounding and the integrator leave in h and ḣ grows with time. It is
-taken out either at every step, by going back to the nearest state that closes the loops ("projection"), or by a spring and a
-damper in the constraint ("baumgarte").
+The accelerations of `constrained` satisfy ḧ = 0 only; the drift of h and ḣ grows with time. It is removed either at every step
+by projection onto the constraint manifold ("projection"), or by Baumgarte stabilisation ("baumgarte").
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ OPEN = 1e-6  # of h and H v at the start
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LoopTrajectory(Trajectory):
-    """A motion with loops: a `Trajectory` with the forces of the closures.
+    """A motion with loops: a `Trajectory` with the closure forces.
 
-    ``constraint_forces`` λ (N, rows) are named by ``constraint_names``; ``constraint_torque`` Hᵀ λ (N, n) is what they do to
-    the joints. ``drift`` max |h| and ``velocity_drift`` max |H v| (N) are how far the loops are open at the reported states;
-    ``statistics["largest correction"]`` is how far they were before a projection.
+    ``constraint_forces`` λ (N, rows) are named by ``constraint_names``; ``constraint_torque`` Hᵀ λ (N, n) are their joint
+    torques. ``drift`` max |h| and ``velocity_drift`` max |H v| (N) are the constraint violations at the output points;
+    ``statistics["largest correction"]`` is the largest violation before a projection.
     """
 
     closures: tuple[Closure, ...]
@@ -66,7 +65,7 @@ class LoopTrajectory(Trajectory):
 
     @cached_property
     def ledger(self) -> TorqueLedger:
-        """Where the torque goes, term by term (N, n); ``external`` contains the closures, −Hᵀ λ."""
+        """Torque contributions by term (N, n); ``external`` includes the closures, −Hᵀ λ."""
         terms = super().ledger.as_dict()
         return TorqueLedger(**{**terms, "external": terms["external"] - self.constraint_torque})
 
@@ -91,14 +90,14 @@ def simulate_loops(
     points: int = 501,
     progress: Callable[[float], None] | None = None,
 ) -> LoopTrajectory:
-    """The motion of a robot with loops from q0, v0 (at rest unless given), which must close them: see `assemble`.
+    """Simulate a robot with loops from q0 and v0 (default: at rest), which must satisfy the constraints: see `assemble`.
 
     ``t``, ``torque``, ``controller``, ``wrenches``, ``rtol`` and ``atol`` are those of `simulate`. Dry friction is "smooth" or
-    "none": joints with loops do not stick. ``stabilisation`` is "projection" (with RK23, RK45 or DOP853), "baumgarte" (with
-    any of SciPy's methods; ``alpha`` and ``beta`` in 1/s), or "none", which shows how the loops drift open.
+    "none": sticking is not supported with loops. ``stabilisation`` is "projection" (with RK23, RK45 or DOP853), "baumgarte"
+    (with any of SciPy's methods; ``alpha`` and ``beta`` in 1/s), or "none", for comparison.
 
-    A function that fails, or a singular configuration, ends the motion: ``status`` says how, and what came before is kept.
-    Passing through a singular configuration is an event.
+    A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and the
+    motion so far is returned. Passing through a singular configuration is an event.
 
     >>> from dynamis.simulation.loops.mechanisms import four_bar
     >>> robot, closures, q0 = four_bar()
@@ -110,12 +109,14 @@ def simulate_loops(
         raise InputError(f"simulate_loops takes a robot, got {type(robot).__name__}; dynamis.load gives one")
     held, times = closures_of(robot, closures), _times(t, points)
     if friction not in ("smooth", "none"):
-        raise InputError(f"friction={friction!r}: with loops dry friction is 'smooth' or 'none'; sticking is not simulated")
+        raise InputError(
+            f"friction={friction!r}: with loops, dry friction must be 'smooth' or 'none'; sticking is not supported"
+        )
     if stabilisation not in STABILISATIONS:
-        raise InputError(f"stabilisation={stabilisation!r} is not known; choose {', '.join(map(repr, STABILISATIONS))}")
+        raise InputError(f"stabilisation={stabilisation!r} is unknown; choose {', '.join(map(repr, STABILISATIONS))}")
     allowed = ONE_STEP if stabilisation == "projection" else METHODS
     if method not in allowed:
-        raise InputError(f"method={method!r} does not go with stabilisation={stabilisation!r}; choose {', '.join(allowed)}")
+        raise InputError(f"method={method!r} is incompatible with stabilisation={stabilisation!r}; choose {', '.join(allowed)}")
     q = _vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
     q, v = _closed(robot, held, q, v)
@@ -141,7 +142,7 @@ def _closed(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> 
 
 
 class _Solved(NamedTuple):
-    """A state with its accelerations and forces, and what pushes there."""
+    """A state with its accelerations, closure forces and applied torques."""
 
     t: float
     y: Array
@@ -152,7 +153,7 @@ class _Solved(NamedTuple):
 
 
 class _Run:
-    """One simulation: its right-hand side, the steps, and what is kept of them."""
+    """One simulation: its right-hand side, steps and recorded output."""
 
     def __init__(self, motion: Motion, closures: tuple[Closure, ...], projecting: bool, gains: tuple[float, float]) -> None:
         self.motion, self.closures, self.projecting, self.gains = motion, closures, projecting, gains
@@ -218,17 +219,17 @@ class _Run:
         return self.status == "reached the end"
 
     def _follow(self, last: _Solved, t: float, y: Array, count: bool = False) -> _Solved:
-        """The next state with its loops closed, after a look at what lies between."""
+        """The next state with its loops closed, after a check of the interval between."""
         at = self.solved(t, self._back(y, count))
         if self.complete:
             self._check(at)
         kept = self.rows
         if at.now.rank == last.now.rank == len(kept) and _turned_over(last.c.H[kept], at.c.H[kept], last.now.free):
-            self.events.append(Event(t, "passed a singular configuration, where motions branch", "the mechanism"))
+            self.events.append(Event(t, "passed a singular configuration, where motion branches meet", "the mechanism"))
         return at
 
     def _back(self, y: Array, count: bool) -> Array:
-        """The state with its loops closed, where they are to be; quaternions of length one."""
+        """The state projected onto the constraints, if selected, with normalised quaternions."""
         q, v, _ = self.motion.split(y)
         if not self.projecting:
             return np.concatenate([moved(self.motion.robot.model, q, np.zeros(len(q))), v, y[-1:]])
@@ -249,7 +250,7 @@ class _Run:
         return np.setdiff1d(np.arange(len(H)), redundant_rows(H, self.rank, RANK_TOLERANCE * float(np.linalg.norm(H, 2))))
 
     def _check(self, at: _Solved) -> None:
-        """Stop where the motion is not determined."""
+        """Stop where the motion is undetermined."""
         now, where = at.now, f"stopped at t = {at.t:.6g} s: "
         if now.residual > INCONSISTENT * (1.0 + np.abs(now.acceleration).max()):
             self.status = (
@@ -257,13 +258,13 @@ class _Run:
             )
         elif now.rank > self.rank:
             self.status = where + (
-                f"the start is a singular configuration (rank {self.rank} there, {now.rank} beside it), "
-                "from which the motion is not determined: start beside it"
+                f"the start is a singular configuration (rank {self.rank} there, {now.rank} nearby), "
+                "from which the motion is undetermined: start at a regular configuration nearby"
             )
         elif now.rank < self.rank:
             self.status = where + (
-                f"a singular configuration (rank {now.rank} in place of {self.rank}), where motions branch "
-                "and the forces of the closures are not determined"
+                f"a singular configuration (rank {now.rank} in place of {self.rank}), where motion branches meet and the "
+                f"closure forces are undetermined"
             )
 
     def trajectory(self) -> LoopTrajectory:
@@ -290,6 +291,6 @@ class _Run:
 
 
 def _turned_over(H_before: Array, H: Array, free: Array) -> bool:
-    """Whether the determinant of H beside its free directions changed sign from one step to the next."""
+    """Whether the determinant of H, bordered by its free directions, changed sign in a step."""
     signs = [np.linalg.slogdet(np.vstack([one, free.T]))[0] for one in (H_before, H)]
     return bool(signs[0] * signs[1] < 0)

@@ -1,4 +1,4 @@
-"""One case of a study: its robot, its start, its motion, and the numbers that are kept of it."""
+"""One case of a study: robot, initial state, simulation and recorded results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEPT_ROBOTS = 8
 
 @dataclass(frozen=True)
 class Setup:
-    """What `simulate` is given in a case."""
+    """The arguments of `simulate` in a case."""
 
     robot: Robot
     q0: Array
@@ -47,16 +47,17 @@ class Setup:
 
 
 def run_part(study: Study, cases: Sequence[int]) -> list[Row]:
-    """The rows of some cases: what a worker does. The same rows whoever does it, whenever, in whatever order."""
+    """The rows of some cases, computed by a worker. They do not depend on worker, time or order."""
     if study.version != __version__:
         raise InputError(
-            f"this worker has Dynamis {__version__}, the sweep is of {study.version}: install the same on all machines"
+            f"this worker has Dynamis {__version__}, the sweep requires {study.version}: install the same version on all "
+            f"machines"
         )
     return [run_case(study, case) for case in cases]
 
 
 def run_case(study: Study, case: int) -> Row:
-    """[case, varied values, results, status] of one case; one that cannot be simulated says why."""
+    """[case, varied values, results, status] of one case; the status of a failed case gives the reason."""
     values = study.values(case)
     try:
         setup = case_setup(study, values)
@@ -88,7 +89,7 @@ def result_names(robot: Robot) -> list[str]:
 
 
 def _results(motion: Trajectory) -> list[float]:
-    """Where it ended, the largest |v| and |τ| on the way, the energy at the end, how far it is from its balance at worst."""
+    """Final state, largest |v| and |τ|, final energy, largest energy error."""
     peaks = [np.abs(x).max(axis=0) for x in (motion.v, motion.tau)]
     error = float(np.abs(motion.energy_error).max())
     return [motion.t[-1], *motion.q[-1], *motion.v[-1], *peaks[0], *peaks[1], motion.energy[-1], error, len(motion.events)]
@@ -98,7 +99,7 @@ def _results(motion: Trajectory) -> list[float]:
 
 
 def case_setup(study: Study, values: Sequence[float]) -> Setup:
-    """The robot and the start of a case."""
+    """The robot and the initial state of a case."""
     settings = _settings(study, values)
     robot = _robot(study, values)
     q0, v0, torque = robot.neutral(), np.zeros(robot.n), np.zeros(robot.n)
@@ -125,7 +126,7 @@ _lock = Lock()
 
 
 def _robot(study: Study, values: Sequence[float] | None) -> Robot:
-    """The robot of a case, or (None) of the study without variations; the last ones are kept, compiled as they are."""
+    """The robot of a case, or (None) of the study without variations; recent ones are cached, compiled."""
     settings = study.fixed if values is None else _settings(study, values)
     changes = tuple(setting for setting in settings if setting[0] not in STATE)
     key = (study.fingerprint, changes)
@@ -142,7 +143,7 @@ def _robot(study: Study, values: Sequence[float] | None) -> Robot:
 
 
 def describe(study: Study, parameters: dict[str, float]) -> Description:
-    """The robot's description from its file's bytes, which travel with the study."""
+    """The robot's description from the bytes of its file, which are part of the study."""
     report = Report(study.robot)
     if study.robot_kind == "toml":
         description = read_toml(study.robot_data, study.robot, report, parameters)
@@ -157,7 +158,7 @@ def _changed(study: Study, changes: Iterable[Setting]) -> Description:
     d = describe(study, {target: value for kind, target, value in changes if kind == "parameters"})
     if "gravity" in study.lists:
         if len(study.lists["gravity"]) != 3:
-            raise InputError("gravity has three numbers, such as gravity = [0, 0, -9.81]")
+            raise InputError("gravity requires three numbers, such as gravity = [0, 0, -9.81]")
         d.gravity = np.array(study.lists["gravity"])
     payload: dict[str, float] = {}
     for kind, target, value in changes:
@@ -173,7 +174,7 @@ def _changed(study: Study, changes: Iterable[Setting]) -> Description:
             payload[target] = value
     mass = payload.get("mass", 0.0)
     if mass < 0:
-        raise InputError(f"payload.mass = {mass:g} is negative; vary it within positive numbers")
+        raise InputError(f"payload.mass = {mass:g} is negative; vary it over positive values")
     if mass:
         assert study.payload_frame is not None
         at = [payload.get(axis, 0.0) for axis in AXES]
@@ -184,11 +185,11 @@ def _changed(study: Study, changes: Iterable[Setting]) -> Description:
 
 
 def _set_mass(d: Description, link: str, mass: float) -> None:
-    """Another density: the centre of mass stays, the tensor scales."""
+    """Scale mass and inertia tensor; the centre of mass is unchanged."""
     own = d.link(link).mass_properties
     assert own is not None
     if not mass > 0:
-        raise InputError(f"mass.{link} = {mass:g}: a mass is positive; vary it within positive numbers")
+        raise InputError(f"mass.{link} = {mass:g}: a mass must be positive; vary it over positive values")
     own.tensor = np.array(own.tensor) * (mass / own.mass)
     own.mass = mass
 
@@ -198,24 +199,24 @@ def _moving(d: Description) -> list[str]:
 
 
 def _coordinates(robot: Robot, kind: str) -> dict[str, int]:
-    """{name: place} of what can be set by name in q, v or τ; quaternions cannot."""
+    """{name: index} of the coordinates that can be set by name in q, v or τ; quaternions are excluded."""
     if kind == "q0":
         return {c.name: c.q_index for c in robot.model.coordinates if c.q_index is not None}
     return {name: k for k, name in enumerate(robot.coordinate_names)}
 
 
 def _holder(study: Study, robot: Robot) -> Any:
-    """τ = g(q) − K (q − q_hold) − D v, with g of the robot that the controller knows: the one without variations."""
+    """τ = g(q) − K (q − q_hold) − D v, with g of the nominal robot, without variations."""
     if study.hold is None:
         return None
     if robot.nq != robot.n:
-        raise InputError("[hold] goes with robots whose joints have one position each, without spherical or free joints")
+        raise InputError("[hold] requires joints with one coordinate each: no spherical or free joints")
     target, stiffness, damping = (
         _each(study.hold[key], robot, f"hold.{key}") for key in ("q", "stiffness", "damping")
     )  # fmt: skip
     known = _robot(study, None) if study.hold["gravity"] else None
     if known is not None and known.model.symbolic:
-        raise InputError("hold.gravity needs a robot to know: give the varied parameters a value under [parameters] too")
+        raise InputError("hold.gravity requires a nominal robot: give the varied parameters a value under [parameters] too")
 
     def law(_t: float, q: Array, v: Array) -> Array:
         push = -stiffness * (q - target) - damping * v
@@ -234,7 +235,7 @@ def _each(values: Sequence[float], robot: Robot, name: str) -> Array:
 
 
 def check_names(study: Study) -> Iterator[tuple[str, str]]:
-    """(entry, complaint) for every name of the study that the robot does not have."""
+    """(entry, message) for every name of the study that the robot does not have."""
     entries = [(f"{kind}.{target}", kind, target) for kind, target, _ in study.fixed]
     entries += [(f"vary.{v.name}", v.kind, v.target) for v in study.variables]
     settings = _settings(study, study.values(0))
@@ -281,7 +282,7 @@ def _declared(study: Study) -> dict[str, Any]:
 
 
 def payload_frame(study: Study) -> str | None:
-    """The frame that carries the payload: the tip unless the study names one."""
+    """The frame of the payload, by default the tip."""
     settings = _settings(study, study.values(0))
     if not any(kind == "payload" for kind, _, _ in settings):
         return None

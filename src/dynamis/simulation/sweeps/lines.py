@@ -1,4 +1,4 @@
-"""Where the entries of a TOML file stand, which the parser does not tell."""
+"""Line numbers of the entries of a TOML file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Results on disk: parts that are written once, whole or not at all, and sealed with a digest.
+"""Results on disk: parts written once, atomically, with a checksum.
 
-A folder of a sweep holds ``study.json`` (whose it is), ``study.toml`` (the study as it was read), ``parts/`` and, in the end,
-``results.csv``. Each file is written beside its place, flushed to the disk, and renamed into it: after a crash at any instant
-a part is there and right, or it is not there. Only the one who holds the lock writes; the lock goes with its process.
+The folder of a sweep contains ``study.json`` (identification), ``study.toml`` (the study as read), ``parts/`` and finally
+``results.csv``. Each file is written to a temporary name, flushed to disk and renamed: after a crash a part is either complete
+or absent. Only the holder of the lock writes; the lock is released when its process ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OWN = {MANIFEST, COPY, PARTS, LOCK, "results.csv"}
 
 
 class SweepFolder:
-    """The folder of one sweep. ``notes`` says what was found damaged and set aside."""
+    """The folder of one sweep. ``notes`` lists damaged files that were set aside."""
 
     def __init__(self, path: str | os.PathLike[str], study: Study, columns: list[str]) -> None:
         self.path, self.study, self.columns = Path(path), study, columns
@@ -34,7 +34,7 @@ class SweepFolder:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[dict[int, list[Row]]]:
-        """{part: rows} of what is done already, while nobody else may write here."""
+        """{part: rows} of completed parts, with the folder locked."""
         self._claim_place()
         with _locked(self.path / LOCK, self.path):
             try:
@@ -51,11 +51,11 @@ class SweepFolder:
     def _unusable(self, error: OSError) -> InputError:
         name = printable(str(self.path))
         return InputError(
-            f"folder {name} cannot be used: {error.strerror}; make room or leave to write there, or give another with -o"
+            f"folder {name} cannot be used: {error.strerror}; free disk space, grant write permission, or give another with -o"
         )
 
     def store(self, part: int, rows: list[Row]) -> None:
-        """Write a part; it is there for good once this returns."""
+        """Write a part; it is on disk when this returns."""
         body = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
         cases = self.study.range_of(part)
         head = {"format": FORMAT, "study": self.study.fingerprint, "part": part, "cases": [cases.start, cases.stop]}
@@ -70,8 +70,8 @@ class SweepFolder:
             foreign = sorted(p.name for p in self.path.iterdir() if not self._is_own(p))
             if foreign and not (self.path / MANIFEST).exists():
                 raise InputError(
-                    f"folder {printable(str(self.path))} holds other things, such as {printable(foreign[0])}, and no sweep: "
-                    "give a folder of its own with -o"
+                    f"folder {printable(str(self.path))} contains other files, such as {printable(foreign[0])}, and no "
+                    f"sweep: give an empty or new folder with -o"
                 )
             (self.path / PARTS).mkdir(exist_ok=True)
         except OSError as error:
@@ -82,7 +82,7 @@ class SweepFolder:
         return path.name in OWN or (path.name.startswith(".") and path.suffix == ".tmp") or ".bad" in path.suffixes
 
     def _check_owner(self) -> bool:
-        """Whether the folder says that it is this study's; not where it says nothing yet."""
+        """Whether the folder is identified as that of this study."""
         manifest = self.path / MANIFEST
         found = _read_sealed(manifest) if manifest.exists() else None
         if isinstance(found, str):
@@ -95,7 +95,7 @@ class SweepFolder:
         return False
 
     def _describe(self) -> None:
-        """Say whose the folder is."""
+        """Write the identification of the study."""
         study = self.study
         note = {"format": FORMAT, "study": study.fingerprint, "name": study.name, "version": study.version,
                 "cases": study.cases, "parts": study.parts, "columns": self.columns}  # fmt: skip
@@ -104,8 +104,8 @@ class SweepFolder:
 
     def _foreign(self, whose: str) -> InputError:
         return InputError(
-            f"folder {printable(str(self.path))} holds the results of another study ({whose}; a changed study or robot counts "
-            "as another): give a new folder with -o, or delete this one"
+            f"folder {printable(str(self.path))} contains the results of another study ({whose}; a changed study or robot "
+            f"is another study): give a new folder with -o, or delete this one"
         )
 
     def _finished(self) -> dict[int, list[Row]]:
@@ -122,7 +122,7 @@ class SweepFolder:
         return done
 
     def _rows(self, part: int, lines: list[str] | str) -> list[Row] | str:
-        """The rows of a part, or what is wrong with it."""
+        """The rows of a part, or an error message."""
         if isinstance(lines, str):
             return lines
         head = json.loads(lines[0])
@@ -131,17 +131,17 @@ class SweepFolder:
         cases = self.study.range_of(part)
         rows = [json.loads(line) for line in lines[1:]]
         if head.get("cases") != [cases.start, cases.stop] or [row[0] for row in rows] != list(cases):
-            return "it holds other cases than its name says"
+            return "its cases do not match its name"
         return rows
 
     def _set_aside(self, path: Path, why: str) -> None:
-        """Rename a damaged file so that it is out of the way, not lost."""
+        """Rename a damaged file."""
         for k in range(1, 1000):
             target = path.with_name(f"{path.name}.{k}.bad")
             if not target.exists():
                 break
         path.replace(target)
-        self.notes.append(f"{path.name} is damaged ({why}): set aside as {target.name}, and done again")
+        self.notes.append(f"{path.name} is damaged ({why}): renamed to {target.name} and recomputed")
 
 
 def _sealed(text: str) -> bytes:
@@ -150,19 +150,19 @@ def _sealed(text: str) -> bytes:
 
 
 def _read_sealed(path: Path) -> list[str] | str:
-    """The lines under the seal, or what is wrong with them."""
+    """The lines below the checksum, or an error message."""
     try:
         seal, _, body = path.read_bytes().partition(b"\n")
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     if seal != b"sha256 " + hashlib.sha256(body).hexdigest().encode():
-        return "its digest does not fit"
+        return "checksum mismatch"
     return body.decode().splitlines()
 
 
 @contextlib.contextmanager
 def _locked(path: Path, folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; the system takes it back when the process ends, however it ends."""
+    """Hold the lock of a folder; the system releases it when the process ends."""
     try:
         stream = path.open("ab")
     except OSError as error:
@@ -172,7 +172,7 @@ def _locked(path: Path, folder: Path) -> Iterator[None]:
             _take(stream)
         except (BlockingIOError, PermissionError):
             raise InputError(
-                f"another process works on folder {printable(str(folder))}: wait for it, or give another with -o"
+                f"another process uses folder {printable(str(folder))}: wait for it, or give another with -o"
             ) from None
         except OSError as error:
             raise InputError(

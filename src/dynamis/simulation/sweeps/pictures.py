@@ -1,4 +1,4 @@
-"""A sweep as a picture: an output over each of what was varied, and the spread of the outputs."""
+"""Plots of a sweep: outputs over inputs, and histograms of the outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PANELS = 6
 
 
 def plot(result: SweepResult, path: str | os.PathLike[str] | None, output: str | None, over: str | None) -> Any:
-    """Above: the outputs over one input (``over``), or one output over every input. Below: their histograms."""
+    """Plot the outputs over one input (``over``), or one output over every input, with histograms below."""
     for name, known, kind in ((output, result.outputs, "output"), (over, result.inputs, "varied input")):
         if name is not None and name not in known:
             raise unknown_name(kind, name, known)

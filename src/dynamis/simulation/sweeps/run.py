@@ -1,4 +1,4 @@
-"""``sweep``: a study run by whoever is there, as often as it takes, every part exactly once in the result."""
+"""``sweep``: parallel, fault-tolerant execution of a study."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _crew(executor: Executor | None, workers: int | None, scheduler: str | None,
 
 @dataclass
 class _Job:
-    """The parts to do, and what became of them."""
+    """The pending parts and their results."""
 
     study: Study
     folder: SweepFolder
@@ -116,16 +116,16 @@ class _Job:
                         pass
                 landed = wait(flying, LOOK_UP, FIRST_COMPLETED).done
                 if not landed and crew.gone():
-                    self.stopped = "the scheduler is gone: start it and its workers again, and the sweep"
+                    self.stopped = "connection to the scheduler lost: restart scheduler and workers, then the sweep"
                 alone = len(flying) == 1
                 broken = self._look_at(landed, flying, todo)
                 if broken and self.stopped is None:
                     if crew.renew is None:
-                        self.stopped = "the executor is broken (a worker died): give a new one and sweep again"
+                        self.stopped = "the executor is broken (a worker died): run sweep again with a new one"
                         break
                     executor = crew.renew()
                     if alone:
-                        self._failed(broken[0], "its worker process was killed, or crashed, or had no memory", suspects)
+                        self._failed(broken[0], "its worker process was killed, crashed or ran out of memory", suspects)
                     else:
                         suspects.extend(sorted([*broken, *flying.values()]))
                         flying.clear()
@@ -136,7 +136,7 @@ class _Job:
     def _look_at(
         self, landed: Iterable[Future[list[Row]]], flying: dict[Future[list[Row]], int], todo: deque[int]
     ) -> list[int]:
-        """Keep what is done; returns the parts whose executor broke."""
+        """Store completed parts; return the parts whose executor broke."""
         broken = []
         for future in sorted(landed, key=flying.__getitem__):
             part = flying.pop(future)
@@ -152,7 +152,7 @@ class _Job:
         return broken
 
     def _submit(self, executor: Executor, flying: dict[Future[list[Row]], int], part: int) -> bool:
-        """Hand a part out; whether to hand out more before looking. A broken pool answers with a future that says so."""
+        """Submit a part; return whether to submit more before polling. A broken pool gives a failed future."""
         try:
             future = executor.submit(run_part, self.study, list(self.study.range_of(part)))
         except RuntimeError as error:  # BrokenExecutor is one; others: shut down
@@ -167,7 +167,7 @@ class _Job:
             self.folder.store(part, rows)
         except OSError as error:
             reason = error.strerror or str(error)
-            self.stopped = f"{self.folder.path} cannot be written ({reason}): make room there, and start the sweep again"
+            self.stopped = f"{self.folder.path} cannot be written ({reason}): free disk space, and run the sweep again"
             return
         self.done[part] = rows
         self.cases += len(rows)
@@ -192,10 +192,10 @@ class _Job:
     def status(self) -> str:
         cases = self.cases
         if self.stopped is not None:
-            return f"stopped: {self.stopped}; {cases} of {self.study.cases} cases are done and kept"
+            return f"stopped: {self.stopped}; {cases} of {self.study.cases} cases are done and saved"
         if self.failed:
             names = "; ".join(self._name(part) for part in sorted(self.failed)[:5])
-            return f"{cases} of {self.study.cases} cases done; given up after {TRIES} tries: {names}"
+            return f"{cases} of {self.study.cases} cases done; failed after {TRIES} attempts: {names}"
         return f"{cases} cases done"
 
     def _name(self, part: int) -> str:

@@ -1,4 +1,4 @@
-"""A study: what is simulated, what is varied and how; read from a .toml file and checked before anything runs."""
+"""A study: simulation settings and varied quantities, read from a .toml file and validated before the run."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ MAX_BYTES = 2**20
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """Everything a worker needs to know, and nothing that depends on who works.
+    """The complete definition of a sweep, independent of the workers.
 
-    ``fixed`` holds (kind, target, value), as [payload] mass = 2 says it; ``lists`` the q0, v0, torque and gravity given in
-    full; ``hold`` the position that a controller keeps, its stiffness and damping for each coordinate, and whether it
-    carries the weight that the robot without payload and variations has.
+    ``fixed`` holds (kind, target, value), as from [payload] mass = 2; ``lists`` the q0, v0, torque and gravity given as lists;
+    ``hold`` the set point of the controller, its stiffness and damping per coordinate, and whether it compensates the gravity
+    torques of the nominal robot.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Study:
         return range(part * self.part, min((part + 1) * self.part, self.cases))
 
     def values(self, case: int) -> Numbers:
-        """The value of each variable in a case: from the seed and the number of the case alone."""
+        """The value of each variable in a case, determined by the seed and the case number."""
         point, result = case // self.draws, []
         for variable in reversed(self.variables):
             if variable.law == "grid":
@@ -94,7 +94,7 @@ class Study:
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study file; robot files are searched for in its folder."""
+    """Read a study file; robot files are searched in its folder."""
     source = Path(path)
     try:
         with source.open("rb") as stream:
@@ -105,7 +105,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     except UnicodeDecodeError as error:
         raise InputError(f"{printable(str(source))} is not UTF-8 at byte {error.start}: save the file as UTF-8") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"{printable(str(source))} has more than {MAX_BYTES} bytes: give a study, not its results")
+        raise InputError(f"{printable(str(source))} has more than {MAX_BYTES} bytes: give a study file, not its results")
     return study_from_text(text, name=source.name, folder=source.parent)
 
 
@@ -151,14 +151,18 @@ class _Reader:
         seed = self.whole("seed", 0, 0)
         random = [v.name for v in variables if v.law != "grid"]
         if random and "draws" not in document:
-            raise self.wrong(f"vary.{random[0]}", "random values need to know how many: add draws = 100 at the top of the file")
+            raise self.wrong(
+                f"vary.{random[0]}", "random values require a number of draws: add draws = 100 at the top of the file"
+            )
         if not random and draws != 1:
-            raise self.wrong("draws", "nothing is random, so every draw would be the same: remove draws, or vary at random")
+            raise self.wrong(
+                "draws", "no variable is random, so all draws are equal: remove draws, or use a random distribution"
+            )
         points = math.prod(len(v.numbers) for v in variables if v.law == "grid")
         cases = points * draws
         if cases > MOST_CASES:
             raise self.wrong(
-                "vary", f"{cases} cases; at most {MOST_CASES}: make grids coarser or draw less, or split the study"
+                "vary", f"{cases} cases, at most {MOST_CASES}: use coarser grids or fewer draws, or split the study"
             )
         fixed, frame = self.fixed()
         options = self.options()
@@ -172,12 +176,12 @@ class _Reader:
         return self.checked(study)
 
     def fingerprint(self, robot: bytes) -> str:
-        """Of what the study says, whatever its comments and spaces, of the robot's file, and of the version."""
+        """Digest of the study without comments and whitespace, the robot file, and the version."""
         said = {key: value for key, value in self.document.items() if key != "robot"}
         try:
             text = json.dumps(said, ensure_ascii=False)
         except (TypeError, ValueError):
-            raise self.wrong("", "dates and times mean nothing in a study: give numbers, texts and lists") from None
+            raise self.wrong("", "dates and times are not allowed in a study: give numbers, strings and lists") from None
         return hashlib.sha256(b"\0".join([__version__.encode(), text.encode(), robot])).hexdigest()
 
     # single entries
@@ -210,13 +214,13 @@ class _Reader:
     def whole(self, key: str, default: int, least: int) -> int:
         value = self.document.get(key, default)
         if type(value) is not int or not least <= value <= 2**63:
-            raise self.wrong(key, f"{value!r}: give a whole number of at least {least}")
+            raise self.wrong(key, f"{value!r}: give an integer of at least {least}")
         return value
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
         value = self.document.get(key, allowed[0])
         if value not in allowed:
-            raise self.wrong(key, f"{value!r} is not known; choose {', '.join(allowed)}")
+            raise self.wrong(key, f"{value!r} is unknown; choose {', '.join(allowed)}")
         return str(value)
 
     def table(self, key: str) -> dict[str, Any]:
@@ -248,7 +252,9 @@ class _Reader:
         made |= {key: self.positive(key) for key in ("step", "rtol", "atol") if key in self.document}
         if (made["method"] in RULES) != ("step" in made):
             cure = "add step = 1e-3" if made["method"] in RULES else f"remove it, or choose method {', '.join(RULES)}"
-            raise self.wrong("step" if "step" in made else "method", f"a step goes with {', '.join(RULES)} alone: {cure}")
+            raise self.wrong(
+                "step" if "step" in made else "method", f"{', '.join(RULES)} require step, other methods do not take it: {cure}"
+            )
         return made
 
     def lists(self) -> dict[str, Numbers]:
@@ -262,7 +268,7 @@ class _Reader:
         return made
 
     def fixed(self) -> tuple[tuple[tuple[str, str, float], ...], str | None]:
-        """What is set once for all cases, and the frame that carries the payload."""
+        """The values fixed for all cases, and the frame of the payload."""
         made, frame = [], None
         for kind in KINDS:
             if kind in LISTS and not isinstance(self.document.get(kind), dict):
@@ -304,23 +310,23 @@ class _Reader:
             kind, _, target = name.partition(".")
             if not target or kind not in KINDS:
                 hint = unknown_name("quantity to vary", kind, KINDS)
-                raise self.wrong(where, f'{hint} — write it with what it belongs to, such as "q0.joint_1" or "payload.mass"')
+                raise self.wrong(where, f'{hint} — write the full name, such as "q0.joint_1" or "payload.mass"')
             if not isinstance(entry, dict):
                 raise self.wrong(
-                    where, f"{entry!r}: say how, such as {{ uniform = [0, 1] }}; one value for all goes to [{kind}]"
+                    where, f"{entry!r}: give a distribution, such as {{ uniform = [0, 1] }}; a constant belongs in [{kind}]"
                 )
             if (kind, target) == ("payload", "frame"):
-                raise self.wrong(where, "the frame of the payload cannot be varied: make one study for each")
+                raise self.wrong(where, "the frame of the payload cannot be varied: write one study per frame")
             try:
                 made.append(read_variable(kind, target, entry, number))
             except InputError as error:
                 raise error if str(error).startswith(self.name) else self.wrong(where, error) from None
         if not made:
-            raise self.wrong("", 'nothing is varied: add [vary] with an entry such as "q0.joint_1" = { uniform = [-1, 1] }')
+            raise self.wrong("", 'no variables: add [vary] with an entry such as "q0.joint_1" = { uniform = [-1, 1] }')
         return tuple(made)
 
     def checked(self, study: Study) -> Study:
-        """The study with every name tried, its first case built, and the frame of its payload known."""
+        """The study with all names checked, the first case built, and the frame of the payload resolved."""
         from dynamis.simulation.sweeps.cases import case_setup, check_names, payload_frame
 
         for entry, message in check_names(study):
@@ -334,7 +340,7 @@ class _Reader:
 
 
 def _leaves(table: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """(dotted name, entry) of a table whose names are quoted whole or written as nested tables."""
+    """(dotted name, entry) of a table with quoted names or nested tables."""
     found: list[tuple[str, Any]] = []
     for key, value in table.items():
         inner = isinstance(value, dict) and value and all(isinstance(x, dict) for x in value.values())

@@ -1,4 +1,4 @@
-"""A sweep in a few lines: how the cases ended, and the spread of every number."""
+"""Summary of a sweep: final status of the cases, and statistics of every column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATISTICS = ("mean", "deviation", "least", "5 %", "median", "95 %", "most")
 
 
 def statistics(values: npt.NDArray[Any]) -> dict[str, float]:
-    """Mean, standard deviation, extremes and quantiles of the numbers that are there.
+    """Mean, standard deviation, extremes and quantiles of the finite values.
 
     >>> statistics(np.array([1.0, 2.0, 3.0, np.nan]))["median"]
     2.0
@@ -29,15 +29,15 @@ def statistics(values: npt.NDArray[Any]) -> dict[str, float]:
 
 
 def summary(result: SweepResult) -> str:
-    """Endings, then one line for each column."""
+    """Status counts, then one line per column."""
     lines = [f"{result.study.name}: {result.status}"]
     if result.resumed:
-        lines.append(f"  {result.resumed} of them were there already")
+        lines.append(f"  {result.resumed} of them from an earlier run")
     lines += [f"  {note}" for note in result.notes]
     for ending, count in result.endings.most_common(8):
         lines.append(f"  {count:>8} {_shortened(ending)}")
     if len(result.endings) > 8:
-        lines.append(f"  and {len(result.endings) - 8} other endings: column status of the table")
+        lines.append(f"  and {len(result.endings) - 8} other status messages: see column status of the table")
     if not len(result):
         return "\n".join(lines)
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]

@@ -1,4 +1,4 @@
-"""What a sweep gives: one row for each case, with named columns."""
+"""The result of a sweep: one row per case, with named columns."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """The cases that are done, in order. ``result["energy_error"]`` is a column; what failed is not a number there.
+    """The completed cases, in order. ``result["energy_error"]`` is a column; failed cases are NaN there.
 
-    ``status`` is a sentence; ``complete`` says whether every case is there; ``notes`` tells what was found damaged;
-    ``failed`` maps parts that were given up to the reason; ``resumed`` counts the cases that were there before.
+    ``status`` is a message; ``complete`` states whether every case is present; ``notes`` lists damaged files; ``failed`` maps
+    failed parts to the reason; ``resumed`` is the number of cases from an earlier run.
     """
 
     study: Study
@@ -51,12 +51,12 @@ class SweepResult:
 
     @property
     def inputs(self) -> list[str]:
-        """The columns that were varied."""
+        """The names of the varied columns."""
         return [v.name for v in self.study.variables]
 
     @property
     def outputs(self) -> list[str]:
-        """The columns that hold numbers and were not varied."""
+        """The names of the numeric columns that were not varied."""
         return self.columns[1 + len(self.inputs) : -1]
 
     @cached_property
@@ -78,11 +78,11 @@ class SweepResult:
 
     @property
     def endings(self) -> Counter[str]:
-        """How many cases ended how."""
+        """The number of cases per status."""
         return Counter(row[-1] for row in self.rows)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """The table as a .csv file; every digit is kept."""
+        """Write the table as a .csv file, in full precision."""
         target = Path(path)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -92,12 +92,12 @@ class SweepResult:
             write_whole(target, text.getvalue().encode())
         except OSError as error:
             raise InputError(
-                f"{printable(str(target))} cannot be written: {error.strerror}; the parts beside it are kept: run again"
+                f"{printable(str(target))} cannot be written: {error.strerror}; the completed parts are saved: run again"
             ) from None
         return target
 
     def summary(self) -> str:
-        """How the cases ended, and how their numbers are spread."""
+        """Status counts and statistics of every column."""
         from dynamis.simulation.sweeps.summary import summary
 
         return summary(self)
@@ -105,7 +105,7 @@ class SweepResult:
     def plot(
         self, path: str | os.PathLike[str] | None = None, output: str | None = None, over: str | None = None
     ) -> Any:  # fmt: skip
-        """Outputs over what was varied, and their spread; returns the axes, and writes the picture where a path is given."""
+        """Plot outputs over inputs, and histograms; returns the axes, and writes a file if ``path`` is given."""
         from dynamis.simulation.sweeps.pictures import plot
 
         return plot(self, path, output, over)

@@ -1,4 +1,4 @@
-"""What a study varies: over a grid, or at random, each from a stream of numbers of its own."""
+"""The variables of a study: grids, or random with an independent stream each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Variable:
-    """``kind`` (q0, payload, viscous, …) and ``target`` (joint_1, mass, …) say what is varied; ``law`` and ``numbers`` how."""
+    """``kind`` (q0, payload, …) and ``target`` (joint_1, mass, …) name the quantity, ``law`` and ``numbers`` its values."""
 
     kind: str
     target: str
@@ -29,7 +29,7 @@ class Variable:
         return f"{self.kind}.{self.target}"
 
     def draw(self, seed: int, case: int) -> float:
-        """The value in a case: a function of seed, name and case, whatever else is varied and whoever asks.
+        """The value in a case: a function of seed, name and case only.
 
         >>> mass = Variable("payload", "mass", "uniform", (0.0, 2.0))
         >>> mass.draw(7, 3) == mass.draw(7, 3) != mass.draw(7, 4)
@@ -42,7 +42,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class RandomLaw:
-    """How many numbers a law takes (none stands for any), what they are, which are allowed, and a draw."""
+    """A distribution: number of parameters (None for any), their meaning, validity check, and sampling."""
 
     count: int | None
     meaning: str
@@ -56,7 +56,7 @@ def _log_uniform(rng: np.random.Generator, numbers: Numbers, _: Numbers) -> floa
 
 
 def _normal(rng: np.random.Generator, numbers: Numbers, within: Numbers) -> float:
-    """By the inverse of the distribution function: one draw, however narrow the ends."""
+    """Inverse transform sampling: one draw for any truncation."""
     from scipy.special import ndtr, ndtri
 
     mean, deviation = numbers
@@ -75,7 +75,7 @@ LAWS: dict[str, RandomLaw] = {
         2, "[lowest, highest], both positive", lambda x: 0 < x[0] < x[1], _log_uniform
     ),
     "normal": RandomLaw(2, "[mean, standard deviation], the latter positive", lambda x: x[1] > 0, _normal),
-    "choice": RandomLaw(None, "[one, or, another]", lambda x: len(x) > 0, lambda rng, x, _: x[int(rng.integers(len(x)))]),
+    "choice": RandomLaw(None, "[a, b, c]", lambda x: len(x) > 0, lambda rng, x, _: x[int(rng.integers(len(x)))]),
 }  # fmt: skip
 GRIDS = {"grid": "[values]", "from": "the first, with to and count"}
 HOW = "{ uniform = [a, b] }, { log_uniform = [a, b] }, { normal = [mean, deviation] }, { choice = [a, b, c] }, { grid = [a, b, c] } or { from = a, to = b, count = n }"  # noqa: E501  one sentence
@@ -83,7 +83,7 @@ MOST_POINTS = 10_000_000
 
 
 def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callable[[Any, str], float]) -> Variable:
-    """A variable from its table; ``number`` makes a number of an entry or complains."""
+    """Read a variable from its table; ``number`` converts an entry or raises an error."""
 
     def numbers(key: str, count: int | None, meaning: str) -> Numbers:
         value = entry[key]
@@ -93,23 +93,23 @@ def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callabl
 
     laws = [key for key in (*LAWS, "grid", "from") if key in entry]
     if len(laws) != 1:
-        found = "no way of varying is given" if not laws else f"{' and '.join(laws)} are both given"
+        found = "no distribution is given" if not laws else f"{' and '.join(laws)} are both given"
         raise InputError(f"{found}: write one of {HOW}")
     (law,) = laws
     known = {law} | {"normal": {"within"}, "from": {"to", "count"}}.get(law, set())
     if extra := sorted(set(entry) - known):
-        raise InputError(f"{extra[0]!r} means nothing beside {law!r}: remove it, or write one of {HOW}")
+        raise InputError(f"{extra[0]!r} is not allowed with {law!r}: remove it, or write one of {HOW}")
     if law == "grid":
         values = numbers("grid", None, "[values]")
         if not values or len(set(values)) != len(values):
-            raise InputError("a grid needs at least one value, and each only once: correct the list")
+            raise InputError("a grid requires at least one value, without duplicates: correct the list")
         return Variable(kind, target, "grid", values)
     if law == "from":
         if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MOST_POINTS:
-            raise InputError("an even grid is { from = a, to = b, count = n } with a whole n of at least 2")
+            raise InputError("an even grid is { from = a, to = b, count = n } with an integer n of at least 2")
         first, last = number(entry["from"], "from"), number(entry["to"], "to")
         if first == last:
-            raise InputError(f"from and to are both {first:g}: give two different ends, or leave the variable out")
+            raise InputError(f"from and to are both {first:g}: give two different values, or remove the variable")
         return Variable(kind, target, "grid", tuple(map(float, np.linspace(first, last, entry["count"]))))
     rule = LAWS[law]
     values = numbers(law, rule.count, rule.meaning)

@@ -1,4 +1,4 @@
-"""Who does the work: processes of this machine, or the workers of a Dask scheduler."""
+"""Executors: local processes, or the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 30.0  # seconds until a scheduler that does not answer, or has no wor
 
 @dataclass(frozen=True)
 class Crew:
-    """An executor, how many work in it at once, how to get another when it breaks, and whether nobody is there any more."""
+    """An executor, its number of workers, how to renew it when it breaks, and whether its workers are lost."""
 
     executor: Executor
     size: int
@@ -32,11 +32,11 @@ class Crew:
 
 
 class LocalPool:
-    """Processes of this machine, started anew when one of them dies; they end with this process, however it ends."""
+    """A pool of local processes, renewed when one of them dies; they end with this process."""
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and (type(workers) is not int or not 1 <= workers <= 1024):
-            raise InputError(f"workers = {workers!r}: give a whole number from 1 to 1024")
+            raise InputError(f"workers = {workers!r}: give an integer from 1 to 1024")
         self.size = workers or len(os.sched_getaffinity(0) if sys.platform == "linux" else range(os.cpu_count() or 1))
         self._context = multiprocessing.get_context("spawn")
         self._life, self._held = self._context.Pipe(duplex=False)
@@ -48,19 +48,19 @@ class LocalPool:
             executor.submit(_ready).result()
         except BrokenProcessPool:
             raise InputError(
-                "worker processes end as soon as they start: in a script, call sweep under if __name__ == '__main__':, "
+                "worker processes exit at start: in a script, call sweep under if __name__ == '__main__':, "
                 "or give executor= (a ThreadPoolExecutor starts no processes)"
             ) from None
         return executor
 
     def renew(self) -> Executor:
-        """A pool in place of one that is broken."""
+        """Replace a broken pool."""
         self.executor.shutdown(wait=True, cancel_futures=True)
         self.executor = self._start()
         return self.executor
 
     def close(self, at_once: bool) -> None:
-        """Let the processes go: after their work, or in the middle of it."""
+        """Shut the processes down, after their work or immediately."""
         if at_once:
             self._held.close()
         self.executor.shutdown(wait=True, cancel_futures=True)
@@ -69,7 +69,7 @@ class LocalPool:
 
 
 def _prepare(life: Connection) -> None:
-    """In a new worker: compile quickly, leave Ctrl-C and the other cores to others, and end when the pipe ends."""
+    """Initialise a worker: fast compilation, one thread, Ctrl-C ignored, exit when the pipe closes."""
     os.environ["DYNAMIS_TIER"] = "quick"
     os.environ["DYNAMIS_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -95,12 +95,12 @@ def dask_crew(address: str) -> Iterator[Crew]:
 
         make: Any = distributed.Client  # untyped there
     except ImportError:
-        raise MissingExtraError("a scheduler needs Dask: pip install 'dynamis[distributed]'") from None
+        raise MissingExtraError("a scheduler requires Dask: pip install 'dynamis[distributed]'") from None
     try:
         client = make(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"no Dask scheduler answers at {address!r} ({error.__class__.__name__}): start one with `dask scheduler`, and give "
+            f"no Dask scheduler at {address!r} ({error.__class__.__name__}): start one with `dask scheduler`, and give "
             "the address it prints, such as tcp://10.0.0.5:8786"
         ) from None
     with client:

@@ -1,8 +1,8 @@
-"""Students' answers: formulas in LaTeX or plain text, read into named entries of expressions.
+"""Parsing of students' answers: formulas in LaTeX or plain text, as named entries of expressions.
 
-In the order in which the text passes through: `source`, `words` and `tokens` (with `latex`, the meaning of commands),
-`layout` (where formulas end) and `chains` (what they define), `names` and `grammar` (their trees), `tree` (their values),
-`reading` (all of it) and `answer` (the result).
+In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` for commands), `layout` (extent of formulas) and
+`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `reading` (the complete parser) and `answer`
+(the result).
 """
 
 from dynamis.symbolic.answers.answer import Answer, Located

@@ -1,4 +1,4 @@
-"""A student's answer: the entries and definitions it gives, with where each is written."""
+"""A parsed answer: its entries and definitions, with their positions in the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynamis.scalar import Scalar
 
 @dataclass(frozen=True)
 class Located:
-    """An expression and where it is written; ``also`` holds what the text says it equals besides, to be compared."""
+    """An expression with its position; ``also`` holds other expressions that the text equates to it."""
 
     node: Scalar
     line: int
@@ -22,7 +22,7 @@ class Located:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a text says: entries by letter and indices from 0, definitions by name, and the lines that were no answers.
+    """The contents of a text: entries by letter and indices from 0, definitions by name, and skipped lines.
 
     ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists, by line and text, the steps of
     derivations (with ∂, sums or whole vectors), which are not read.
@@ -35,12 +35,12 @@ class Answer:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters that have entries, in the order of the text."""
+        """The letters with entries, in the order of the text."""
         return tuple(self.entries)
 
     @property
     def letter(self) -> str:
-        """The first letter of the text that has entries, or else its first definition."""
+        """The first letter with entries in the text, or else its first definition."""
         return next(iter((*self.entries, *self.definitions)))
 
     def of(self, letter: str) -> Mapping[tuple[int, ...], Located]:

@@ -1,4 +1,4 @@
-"""What a chain of equalities defines: M_{12} = M_{21} = …, h_{122} = -h_{211} = …, … = τ_1, or a matrix by its letter."""
+"""Definitions by a chain of equalities: M_{12} = M_{21} = …, h_{122} = -h_{211} = …, … = τ_1, or a matrix by its letter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dynamis.symbolic.answers.words import spell
 
 
 class Target(NamedTuple):
-    """A name that a chain defines; ``negative`` where the chain says it of −name."""
+    """A name defined by a chain; ``negative`` if the chain defines −name."""
 
     key: str
     address: Address
@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
 @dataclass
 class Chain:
-    """One formula of the text: the names it defines and the members that are expressions."""
+    """One formula of the text: the names it defines and its expressions."""
 
     at: int
     end: int
@@ -38,11 +38,11 @@ class Chain:
 
 
 def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address]) -> Chain:
-    """The chain a formula says; ``defined`` holds the addresses that begin a formula somewhere, or were defined before."""
+    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before."""
     parts = members(statement)
     chain = Chain(statement[0].at, statement[-1].end)
     if len(parts) == 1 and statement[-1].text == "=":
-        raise source.error(statement[-1].at, "nothing stands behind this =", "write the expression")
+        raise source.error(statement[-1].at, "there is nothing after this =", "write the expression")
     if any(map(has_table, parts)):
         _read_matrix(chain, parts, source)
     else:
@@ -51,7 +51,7 @@ def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Sourc
 
 
 def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
-    """The name a formula begins with, where it defines one."""
+    """The name at the beginning of a formula, if it defines one."""
     parts = members(statement)
     if len(parts) < 2 or any(map(has_table, parts)):
         return None
@@ -67,7 +67,7 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
     chain.values = list(tables)
     chain.steps = len(others) - (head is not None)
     if head is not None and not chain.letter:
-        raise source.error(head[0].at, "a matrix without a letter", "write what it is, as in M = …")
+        raise source.error(head[0].at, "a matrix without a letter", "give it a letter, as in M = …")
 
 
 def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address]) -> None:
@@ -90,7 +90,7 @@ def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary
 
 
 def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, defined: set[Address]) -> bool:
-    """Whether a name in a chain is one that the chain defines, rather than one it uses."""
+    """Whether a name in a chain is defined by it, not used."""
     if vocabulary.quantity(target.key) is not None:
         return False
     if last and not chain.values:
@@ -102,7 +102,7 @@ def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, d
 
 
 def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
-    """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2); None where it is more than a name."""
+    """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2); None if it is more than a name."""
     tokens = _bare(part)
     negative = bool(tokens) and tokens[0].kind == "sign" and tokens[0].text == "-"
     if negative:
@@ -158,7 +158,7 @@ def _is_step(part: Sequence[Token]) -> bool:
 
 
 def _holds_vector(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
-    """Whether a member says something of vectors as a whole: M(q) q̈ + …"""
+    """Whether a member contains whole vectors: M(q) q̈ + …"""
     depth = 0
     for k, token in enumerate(part):
         depth += {"open": 1, "close": -1}.get(token.kind, 0)
@@ -168,7 +168,7 @@ def _holds_vector(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
 
 
 def _is_vector(part: Sequence[Token], k: int, vocabulary: Vocabulary) -> bool:
-    """Whether a word is q as a whole, or a function of it without index: Y(q, q̇)."""
+    """Whether a word is the vector q, or a function of it without index: Y(q, q̇)."""
     key = spell(part[k].units)
     following = part[k + 1 : k + 3]
     if vocabulary.is_vector(key):

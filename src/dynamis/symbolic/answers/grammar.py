@@ -1,7 +1,7 @@
-r"""From tokens to the tree of a formula.
+r"""Parser from tokens to the syntax tree of a formula.
 
-sums of products; a product may be written by mere juxtaposition; powers bind closer than signs; a function takes the
-parenthesis behind it, or the one name behind it with a number before: \sin 2 q_1 \dot q_1 is sin(2 q_1) q̇_1.
+Sums of products; products may be written by juxtaposition; powers bind more tightly than signs; a function applies to the
+parenthesis after it, or to one name with a number before it: \sin 2 q_1 \dot q_1 is sin(2 q_1) q̇_1.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _BESIDE_CELL = ("cell", "row", "begin", "end", "comma", "semicolon", "newline")
 
 
 def parse(tokens: Sequence[Token], names: Names, letter: str = "") -> Tree:
-    """The tree of one formula; ``letter`` is that of the matrix it is said to be."""
+    """The syntax tree of one formula; ``letter`` is that of the matrix it defines."""
     return _Parser(_in_names(tokens, names, letter), names, 0).whole()
 
 
 def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]:
-    """The tokens with words cut into names, and without arguments that only say what a name depends on: b_{11}(q)."""
+    """The tokens with words split into names, and without dependence arguments: b_{11}(q)."""
     found: list[Token] = []
     k = 0
     while k < len(tokens):
@@ -75,7 +75,7 @@ def _stands_alone(tokens: Sequence[Token], k: int) -> bool:
 
 
 def _fills_cell(tokens: Sequence[Token], k: int) -> bool:
-    """Whether a word, with or without a full stop, is all there is in a cell of a matrix."""
+    """Whether a word, with or without a full stop, fills a cell of a matrix."""
     after = k + 2 if k + 1 < len(tokens) and tokens[k + 1].kind == "stop" else k + 1
     beside = [*tokens[max(0, k - 1) : k], *tokens[after : after + 1]]
     return len(beside) == 2 and all(t.kind in _BESIDE_CELL or t.text in "[]" for t in beside)
@@ -137,9 +137,11 @@ class _Parser:
         if token.kind == "nothing":
             return self.wrong(token, "the formula ends where a value is expected", "complete it")
         if token.kind in ("close", "bar"):
-            return self.wrong(token, f"{printable(token.text)} closes nothing here", "write a value before it, or delete it")
+            return self.wrong(
+                token, f"{printable(token.text)} is found where a value is expected", "write a value before it, or delete it"
+            )
         if token.kind == "step":
-            return self.wrong(token, f"{printable(token.text)} is not evaluated", "write out the expression it gives")
+            return self.wrong(token, f"{printable(token.text)} is not evaluated", "write the resulting expression")
         return self.wrong(token, f"{printable(token.text)} is not expected here", "write a name, a number or a parenthesis")
 
     def sum(self) -> Tree:
@@ -185,7 +187,7 @@ class _Parser:
         token = self.take()
         exponent = self.exponent()
         if self.is_power():
-            raise self.wrong(self.peek(), "two exponents in a row", "put the power in parentheses, as in (a^2)^3")
+            raise self.wrong(self.peek(), "two consecutive exponents", "put the power in parentheses, as in (a^2)^3")
         return Power(base, exponent, base.at if exponent is None else token.at)
 
     def is_power(self) -> bool:
@@ -213,7 +215,7 @@ class _Parser:
         if token.kind == "number":
             number = parse_number(token.text)
             if number is None:
-                raise self.wrong(token, f"{printable(token.text)} is not a finite number", "write a number a robot could have")
+                raise self.wrong(token, f"{printable(token.text)} is not a finite number", "write a realistic number")
             return Number(number, token.at)
         if token.kind == "name":
             return self.name(token)
@@ -225,7 +227,7 @@ class _Parser:
             return Product((("*", self.argument()), ("/", self.argument())), token.at)
         if token.kind == "sqrt":
             if self.peek().text == "[":
-                raise self.wrong(self.peek(), "a root other than the square root", "write the power it comes from")
+                raise self.wrong(self.peek(), "a root other than the square root", "write it as a power")
             return Call("sqrt", (self.argument(),), token.at)
         if token.kind == "begin":
             return self.table(token, *matrix_cells(self.tokens, self.at, self.source), flat=False)
@@ -241,7 +243,7 @@ class _Parser:
         return Name(key, token.at)
 
     def argument(self) -> Tree:
-        """What \\frac and \\sqrt take: a group, or one digit or name."""
+        """The argument of \\frac and \\sqrt: a group, or one digit or name."""
         token = self.peek()
         if token.kind not in ("open", "number", "name"):
             raise self.unexpected(token)
@@ -270,7 +272,7 @@ class _Parser:
         self.bars -= 1
         found = self.take()
         if found.kind != "bar":
-            raise self.wrong(token, "this | is never closed", "write |x| or abs(x)")
+            raise self.wrong(token, "this | is not closed", "write |x| or abs(x)")
         return Call("abs", (tree,), token.at)
 
     def call(self, token: Token) -> Tree:
@@ -282,7 +284,7 @@ class _Parser:
         self.depth -= 1
         count = FUNCTIONS[function][0]
         if len(arguments) != count:
-            found = f"{token.text} takes {count} value{'s' if count > 1 else ''}, here are {len(arguments)}"
+            found = f"{token.text} takes {count} argument{'s' if count > 1 else ''}, found {len(arguments)}"
             raise self.wrong(token, found, f"write {token.text}({', '.join('xy'[:count])})")
         tree = Call(function, tuple(arguments), token.at)
         return tree if power is None else Power(tree, power, token.at)
@@ -294,7 +296,7 @@ class _Parser:
         power = self.exponent()
         if power is None or isinstance(power, Sum):
             name = token.text
-            raise self.wrong(token, f"{name} to a negative power can mean two things", f"write 1/{name}(x), or arc{name}(x)")
+            raise self.wrong(token, f"{name} to a negative power is ambiguous", f"write 1/{name}(x), or arc{name}(x)")
         return power
 
     def arguments(self) -> list[Tree]:
@@ -318,7 +320,7 @@ class _Parser:
             tree = Product((("*", tree), ("*", self.value())), first.at)
         if self.is_power():
             cure = f"write {token.text}^2(x) for the power of the function, {token.text}(x^2) for that of the argument"
-            raise self.wrong(self.peek(), f"this power can belong to {token.text} or to its argument", cure)
+            raise self.wrong(self.peek(), f"this power is ambiguous: of {token.text} or of its argument", cure)
         return tree
 
     def table(self, opening: Token, rows: list[list[Sequence[Token]]], end: int, *, flat: bool) -> Tree:

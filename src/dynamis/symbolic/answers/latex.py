@@ -1,4 +1,4 @@
-"""What the commands of LaTeX and the signs of Unicode mean in a formula."""
+"""The meaning of LaTeX commands and Unicode characters in a formula."""
 
 from __future__ import annotations
 

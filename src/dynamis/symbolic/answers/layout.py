@@ -1,4 +1,4 @@
-"""How formulas stand in a text: brackets that match, environments of equations, and where one formula ends."""
+"""Layout of formulas in a text: matching brackets, equation environments, and the end of a formula."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def statements(tokens: Sequence[Token], source: Source) -> list[list[Token]]:
 
 
 def members(statement: Sequence[Token]) -> list[list[Token]]:
-    """What stands between the = signs of a formula, without empty members."""
+    """The parts between the = signs of a formula, without empty ones."""
     parts = _cut(statement, lambda t: t.kind == "sign" and t.text == "=")
     return [part for part, _ in parts if any(t.kind not in GAPS for t in part)]
 
 
 def has_table(tokens: Sequence[Token]) -> bool:
-    """Whether a matrix or a list stands in these tokens."""
+    """Whether these tokens contain a matrix or a list."""
     for k, token in enumerate(tokens):
         if token.kind == "begin":
             return True
@@ -41,7 +41,7 @@ def has_table(tokens: Sequence[Token]) -> bool:
 
 
 def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
-    """The tokens, once every bracket and environment is known to be closed; a lone \\{ is only drawn, and goes."""
+    """The tokens, after a check that all brackets and environments match; an unpaired \\{ is removed."""
     open_: list[int] = []
     dropped: set[int] = set()
     for k, token in enumerate(tokens):
@@ -58,7 +58,7 @@ def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
             open_.pop()
     for k in open_:
         if tokens[k].text != "\\{":
-            raise source.error(tokens[k].at, f"{_shown(tokens[k])} is never closed", f"close it with {_closing(tokens[k])}")
+            raise source.error(tokens[k].at, f"{_shown(tokens[k])} is not closed", f"close it with {_closing(tokens[k])}")
         dropped.add(k)
     return [token for k, token in enumerate(tokens) if k not in dropped]
 
@@ -71,9 +71,9 @@ def _closes(opening: Token, closing: Token) -> bool:
 
 def _mismatch(opening: Token | None, closing: Token, source: Source) -> Exception:
     if opening is None:
-        return source.error(closing.at, f"{_shown(closing)} closes nothing", "delete it, or open it before")
+        return source.error(closing.at, f"{_shown(closing)} is unmatched", "delete it, or open it before")
     line, column = source.place(opening.at)
-    found = f"{_shown(closing)} stands where {_shown(opening)} of line {line}, column {column}, must be closed first"
+    found = f"{_shown(closing)} is found before {_shown(opening)} of line {line}, column {column}, is closed"
     return source.error(closing.at, found, f"close it with {_closing(opening)}")
 
 
@@ -86,7 +86,7 @@ def _closing(token: Token) -> str:
 
 
 def _opened(tokens: Sequence[Token], source: Source) -> list[Token]:
-    """The tokens with environments of equations dissolved: their rows are lines of their own."""
+    """The tokens with equation environments resolved into lines."""
     found: list[Token] = []
     dissolved: list[bool] = []  # for each bracket around a token, whether it is a dissolved environment
     for k, token in enumerate(tokens):
@@ -120,7 +120,7 @@ def _with_depth(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 
 def _lines(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Formulas that stand on lines of their own. A line that ends or begins with an operator goes on."""
+    """Formulas on separate lines. A line that ends or begins with an operator is continued."""
     line: list[Token] = []
     last: Token | None = None
     following = _following(tokens)
@@ -143,7 +143,7 @@ def _lines(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _following(tokens: Sequence[Token]) -> list[Token | None]:
-    """For each token, the next one that is not a mere gap."""
+    """For each token, the next one that is not whitespace."""
     found: list[Token | None] = []
     after: Token | None = None
     for token in reversed(tokens):
@@ -159,7 +159,7 @@ def _is_operator(token: Token | None) -> bool:
 
 
 def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
-    """The formulas of one line, parted by commas and wide spaces before a new =."""
+    """The formulas of one line, separated by commas and wide spaces before a new =."""
     found: list[list[Token]] = []
     for part, gap in _cut(line, lambda t: t.kind in ("soft", "comma")):
         piece = _without_stop(part)
@@ -187,7 +187,7 @@ def _without_stop(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _cut(tokens: Sequence[Token], at: Callable[[Token], bool]) -> list[tuple[list[Token], Token | None]]:
-    """The parts between the tokens that ``at`` picks outside of brackets, each with the token before it."""
+    """The parts between the tokens selected by ``at`` outside of brackets, each with the token before it."""
     parts: list[tuple[list[Token], Token | None]] = [([], None)]
     for token, depth in _with_depth(tokens):
         if depth == 0 and at(token):

@@ -1,4 +1,4 @@
-"""Which names a word holds: ``m2a1l2s2`` is a product where those four are known."""
+"""Splitting of words into names: ``m2a1l2s2`` is a product if those four names are known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENTRY = re.compile(
 
 
 def address_of(key: str) -> Address:
-    """The entry a name says, M_{12} or M_{1,2}, or the definition of that name.
+    """The entry of a name, M_{12} or M_{1,2}, or the definition of that name.
 
     >>> address_of("M12"), address_of("M1,2"), address_of("h"), address_of("g0")
     (('M', (0, 1)), ('M', (0, 1)), ('h', ()), ('g0', ()))
@@ -38,10 +38,10 @@ def address_of(key: str) -> Address:
 
 @dataclass
 class Names:
-    """The vocabulary of a robot and the names an answer defines itself.
+    """The vocabulary of a robot and the names defined by an answer.
 
-    ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices; ``arguments`` holds what
-    a definition is said to depend on, ("q2",) for h(q_2) = …, so that h(q_2) is not read as a product later.
+    ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices; ``arguments`` holds the
+    arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as a product later.
     """
 
     vocabulary: Vocabulary
@@ -57,14 +57,14 @@ class Names:
         return (letter, indices) in self.scalars or letter in self.tables
 
     def is_known(self, key: str) -> bool:
-        """Whether a name means something; asked only once every definition is known."""
+        """Whether a name is known; called after all definitions are collected."""
         if key not in self._known:
             robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
             self._known[key] = robots or self.is_own(key)
         return self._known[key]
 
     def split(self, token: Token) -> list[Token]:
-        """The names a word is made of: itself, or the fewest known names it can be cut into."""
+        """The names in a word: the word itself, or the fewest known names into which it can be split."""
         units = token.units
         if self.is_known(spell(units)):
             return [self._piece(token, 0, len(units))]
@@ -84,7 +84,9 @@ class Names:
             raise self._unknown(token, cuts, max(best))
         if best[size][1] > 1:
             raise self.source.error(
-                token.at, f"{printable(token.text)} can be read as more than one product", "put * or spaces between the factors"
+                token.at,
+                f"{printable(token.text)} is ambiguous: more than one product is possible",
+                "put * or spaces between the factors",
             )
         ends = [size]
         while ends[-1]:
@@ -114,7 +116,7 @@ class Names:
 
 
 def _spelling(units: Sequence[Unit]) -> Callable[[int, int], str]:
-    """The spelling of any part of a word, quickly where it has no accents."""
+    """The spelling of any part of a word, with a fast path for words without accents."""
     whole = "".join(unit.text for unit in units)
     if spell(units) != whole:
         return lambda start, end: spell(units[start:end])

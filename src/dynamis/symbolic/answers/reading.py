@@ -1,4 +1,4 @@
-"""Reading an answer: from its text to the expressions of its entries."""
+"""Parser of an answer: from its text to the expressions of its entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Ans
     >>> answer.of("M")[1, 0].node
     m_2*l_2*l_2*cos(q2)
 
-    A text that cannot be read is refused with its file, line and column, and what to do.
+    A syntax error is reported with file, line, column and a correction.
     """
     source = Source.of(text, file)
     return _Reading(source, vocabulary).answer()
@@ -38,7 +38,7 @@ def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Ans
 
 @dataclass
 class _Rule:
-    """A chain with the trees of its members; the last is its value."""
+    """A chain with the syntax trees of its members; the last one is its value."""
 
     chain: Chain
     trees: list[Tree]
@@ -98,7 +98,7 @@ class _Reading:
             self.tables.setdefault(chain.letter, rule)
 
     def rule_of(self, name: Name) -> _Rule | None:
-        """The chain a name must be taken from, or None where it is the robot's."""
+        """The chain that defines a name, or None for a name of the robot."""
         key = name.key.removeprefix("=")
         address = address_of(key)
         scalar = self.scalars.get(address)
@@ -109,7 +109,7 @@ class _Reading:
         return self.tables.get(key) or self.tables.get(address[0])
 
     def in_order(self) -> list[_Rule]:
-        """The rules, each behind those it uses."""
+        """The rules in order of dependence."""
         order: list[_Rule] = []
         state: dict[int, str] = {}
         for first in self.rules:
@@ -133,7 +133,7 @@ class _Reading:
     def circular(self, name: Name) -> FormatError:
         key = name.key.removeprefix("=")
         if address_of(key) in self.scalars:
-            return self.source.error(name.at, f"{printable(key)} is defined by means of itself", "define it by other names")
+            return self.source.error(name.at, f"{printable(key)} is defined by itself", "define it in terms of other names")
         return self.source.error(name.at, f"{printable(key)} has no value", f"write it out, or define it: {key[:40]} = …")
 
     def used_by(self, rule: _Rule) -> list[tuple[Name, _Rule]]:
@@ -165,7 +165,7 @@ class _Reading:
         return cell[0]
 
     def refuse_doubt(self) -> None:
-        """A cosine written C_{12} cannot be told from an entry C_{12} that the text defines as something else."""
+        """Reject C_{12} where it may be a cosine or an entry defined in the text."""
         every = [(name, tree) for rule in self.rules for tree in rule.trees for name in names_in(tree)]
         for name, tree in every:
             arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
@@ -193,12 +193,12 @@ class _Reading:
     def nothing_defined(self, chain: Chain, first: Tree) -> FormatError:
         if isinstance(first, Name) and len(chain.values) > 1:
             name = self.source.excerpt(chain.values[0][0].at, chain.values[0][-1].end)
-            found = f"{printable(name)} is the robot's own and cannot be given another value"
-            return self.source.error(chain.at, found, "leave the line out, or choose another letter")
+            found = f"{printable(name)} is a name of the robot and cannot be redefined"
+            return self.source.error(chain.at, found, "remove the line, or choose another letter")
         if len(chain.values) == 1:
-            found = "a line that is neither an equation nor goes on from the line above"
-            return self.source.error(chain.at, found, "begin it with an operator or a name and =; put % before remarks")
-        found = "an equation that says no entry"
+            found = "a line that is neither an equation nor a continuation"
+            return self.source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
+        found = "an equation that defines no entry"
         return self.source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
 
     def record_scalar(self, rule: _Rule, target: Target, values: Sequence[Value]) -> None:
@@ -254,7 +254,7 @@ class _Reading:
             for node in topological([located.node, *located.also]):
                 if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
                     at = self.source.at(located.line, located.column)
-                    raise self.source.error(at, "a number becomes too large", "use numbers a robot could have")
+                    raise self.source.error(at, "a number is too large", "use realistic numbers")
 
 
 def _entries_of(grid: Any) -> dict[tuple[int, ...], tuple[Any, int, int]]:

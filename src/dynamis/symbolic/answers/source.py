@@ -19,7 +19,7 @@ _CLOSING = {"\\[": "\\]", "\\(": "\\)"}
 
 @dataclass(frozen=True)
 class Source:
-    """A text with the name of its file; ``text`` keeps every position of what was given, but not its remarks."""
+    """A text with the name of its file; ``text`` has the same positions as the input, with comments blanked."""
 
     text: str
     file: str
@@ -29,17 +29,17 @@ class Source:
     @staticmethod
     def of(text: str, file: str) -> Source:
         if not isinstance(text, str):
-            raise InputError(f"an answer is a text (str), got {type(text).__name__}")
+            raise InputError(f"an answer must be a string, got {type(text).__name__}")
         if len(text) > MAX_LENGTH:
-            found = f"the answer has {len(text)} characters, at most {MAX_LENGTH} are read"
-            raise Source("", file, "", [0]).error(0, found, "give the formulas alone")
+            found = f"the answer has {len(text)} characters, at most {MAX_LENGTH} are allowed"
+            raise Source("", file, "", [0]).error(0, found, "give the formulas only")
         given = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
         starts = [0, *(k + 1 for k, c in enumerate(given) if c == "\n")]
         raw = Source(given, file, given, starts)
         for at, c in enumerate(given):
             # characters that do not show could make a text read otherwise than it looks
             if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") and c not in "\n\t":
-                raise raw.error(at, f"the character U+{ord(c):04X} cannot be seen", "delete it, or type the line anew")
+                raise raw.error(at, f"the character U+{ord(c):04X} is not printable", "delete it, or retype the line")
         return Source(_without_prose(_without_remarks(given)), file, given, starts)
 
     def place(self, at: int) -> tuple[int, int]:
@@ -52,11 +52,11 @@ class Source:
         return self._starts[line - 1] + column - 1
 
     def excerpt(self, at: int, end: int) -> str:
-        """What was written there, on one line."""
+        """The text at that position, on one line."""
         return " ".join(self._given[at:end].split())
 
     def error(self, at: int, found: str, cure: str) -> FormatError:
-        """The error for what was found at a position: where, what, how to repair it, and the line with a caret below."""
+        """The error at a position: location, message, correction, and the line with a caret."""
         at = min(at, len(self._given))
         line, column = self.place(at)
         shown = self._given[self._starts[line - 1] :].split("\n", 1)[0]
@@ -75,7 +75,7 @@ def _without_remarks(text: str) -> str:
 
 
 def _without_prose(text: str) -> str:
-    """Only the formulas, where the text tells them from its prose by marking every one of them ($, \\[, an environment)."""
+    """The formulas only, if the text marks them ($, \\[, an environment)."""
     kept = [" " if c != "\n" else c for c in text]
     outside, last = [], 0
     for start, end in _marked(text):
@@ -88,7 +88,7 @@ def _without_prose(text: str) -> str:
 
 
 def _marked(text: str) -> Iterator[tuple[int, int]]:
-    """Where the marked formulas of a text begin and end."""
+    """The ranges of the marked formulas of a text."""
     at = 0
     unclosed: set[str] = set()  # looked for once in vain, not again at every opening
     while opening := _OPENING.search(text, at):

@@ -1,4 +1,4 @@
-"""Cutting a matrix into its cells: an environment with & and \\\\, or a list [a, b; c, d]."""
+"""Splitting of a matrix into its cells: an environment with & and \\\\, or a list [a, b; c, d]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rows = list[list[Sequence[Token]]]
 
 
 def end_of_group(tokens: Sequence[Token], at: int) -> int:
-    """Where the group ends that was opened just before ``at``: the position of its closing token."""
+    """The position of the closing token of the group opened just before ``at``."""
     depth = 1
     for k in range(at, len(tokens)):
         depth += {"open": 1, "begin": 1, "close": -1, "end": -1}.get(tokens[k].kind, 0)
@@ -22,7 +22,7 @@ def end_of_group(tokens: Sequence[Token], at: int) -> int:
 
 
 def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, int]:
-    """The cells of the environment opened just before ``at``, and the position behind it."""
+    """The cells of the environment opened just before ``at``, and the position after it."""
     end = end_of_group(tokens, at)
     inside = [k for k in _outermost(tokens, at, end) if tokens[k].kind in ("cell", "row")]
     # a row that ends with an operator goes on in the next line; * may be an entry
@@ -43,7 +43,7 @@ def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows
 
 
 def list_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, int] | None:
-    """The cells of the list opened just before ``at`` and the position behind it; None where it is a mere bracket."""
+    """The cells of the list opened just before ``at`` and the position after it; None for a plain bracket."""
     end = end_of_group(tokens, at)
     outer = _outermost(tokens, at, end)
     if not any(parts_cells(tokens[k]) for k in outer):
@@ -75,12 +75,12 @@ def _cell(tokens: Sequence[Token]) -> list[Token]:
 
 
 def parts_cells(token: Token) -> bool:
-    """Whether a token parts the cells of a list: a comma, a semicolon, or a wide space as in [a \\quad b]."""
+    """Whether a token separates the cells of a list: a comma, a semicolon, or a wide space as in [a \\quad b]."""
     return token.kind in ("comma", "semicolon") or (token.kind == "soft" and token.text in ("quad", "qquad"))
 
 
 def _outermost(tokens: Sequence[Token], at: int, end: int) -> list[int]:
-    """The positions between two that are in no inner bracket."""
+    """The positions between two that are outside of inner brackets."""
     depth, found = 0, []
     for k in range(at, end):
         if tokens[k].kind in ("open", "begin"):
@@ -103,4 +103,4 @@ def _next_goes_on(tokens: Sequence[Token], k: int, end: int) -> bool:
 
 def _refuse_empty(rows: Rows, tokens: Sequence[Token], at: int, source: Source) -> None:
     if any(not cell for row in rows for cell in row) or not rows[0]:
-        raise source.error(tokens[at - 1].at, "a matrix with an empty place", "write 0, or * for an entry that is left open")
+        raise source.error(tokens[at - 1].at, "a matrix with an empty entry", "write 0, or * for an entry that is left open")

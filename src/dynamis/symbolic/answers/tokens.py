@@ -1,4 +1,4 @@
-"""The words, numbers and signs of an answer, written in LaTeX, in plain text, or in a mix of both."""
+"""Lexer: words, numbers and signs of an answer in LaTeX, in plain text, or in a mix of both."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class _Lexer:
             self.command()
         else:
             raise self.source.error(
-                self.at, f"the character {printable(c)} is not mathematics", "delete it, or put % before remarks"
+                self.at, f"the character {printable(c)} is not a mathematical symbol", "delete it, or put % before comments"
             )
 
     def number(self, text: str) -> None:
@@ -189,7 +189,7 @@ class _Lexer:
             self.at += length
         elif name in latex.ACCENT_COMMAND:
             raise self.source.error(
-                self.at, f"\\{name} stands over more than one name", "put it over one name, as in \\dot{q}_1"
+                self.at, f"\\{name} applies to more than one name", "apply it to one name, as in \\dot{q}_1"
             )
         else:
             known = [

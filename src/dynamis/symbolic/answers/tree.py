@@ -1,4 +1,4 @@
-"""The tree of a formula and its value: a scalar, or a grid of them."""
+"""The syntax tree of a formula and its value: a scalar, or an array of scalars."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Tree: TypeAlias = Number | Name | Call | Sum | Product | Power | Table
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The value of a place in a matrix and where it is written; None where the place is left open."""
+    """The value and position of a matrix cell; None for an open cell."""
 
     value: Scalar | None
     at: int
@@ -116,7 +116,7 @@ def names_in(tree: Tree) -> Iterator[Name]:
 
 
 def whole_terms(tree: Tree) -> Iterator[Name]:
-    """The names that are terms of a sum by themselves, or all there is."""
+    """The names that are complete terms of a sum."""
     for term in [term for _, term in tree.terms] if isinstance(tree, Sum) else [tree]:
         if isinstance(term, Name):
             yield term
@@ -126,7 +126,7 @@ def whole_terms(tree: Tree) -> Iterator[Name]:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The values of trees, where names stand for what ``lookup`` says."""
+    """Evaluation of syntax trees with the values of ``lookup``."""
 
     source: Source
     lookup: Callable[[Name], Value]
@@ -135,10 +135,10 @@ class Evaluation:
         try:
             result = self._value(tree)
         except (InputError, ArithmeticError) as error:
-            why = str(error) if isinstance(error, InputError) else "a number becomes too large, or is divided by zero"
+            why = str(error) if isinstance(error, InputError) else "a number is too large, or divided by zero"
             raise self.source.error(tree.at, why, "correct the formula") from None
         if isinstance(result, float) and not math.isfinite(result):
-            raise self.source.error(tree.at, "a number becomes too large", "use numbers a robot could have")
+            raise self.source.error(tree.at, "a number is too large", "use realistic numbers")
         return result
 
     def scalar(self, tree: Tree, what: str) -> Any:
@@ -146,7 +146,7 @@ class Evaluation:
 
     def _no_grid(self, value: Value, tree: Tree, what: str) -> Any:
         if isinstance(value, Grid):
-            raise self.source.error(tree.at, f"a matrix stands where {what} is needed", "write its entries one by one")
+            raise self.source.error(tree.at, f"a matrix is found where {what} is expected", "write its entries one by one")
         return value
 
     def _value(self, tree: Tree) -> Value:
@@ -177,7 +177,7 @@ class Evaluation:
 
     def _added(self, a: Any, b: Any, at: Tree) -> Value:
         if isinstance(a, Grid) != isinstance(b, Grid):
-            raise self.source.error(at.at, "a matrix and a scalar are added", "write what is added to each entry")
+            raise self.source.error(at.at, "a matrix and a scalar are added", "write the sum for each entry")
         if not isinstance(a, Grid):
             return a + b
         if a.shape != b.shape:
@@ -226,8 +226,8 @@ class Evaluation:
         self._no_grid(base, tree.base, "the base of a power")
         exponent = self.scalar(tree.exponent, "an exponent")
         if isinstance(exponent, Node) or exponent != int(exponent) or abs(exponent) > MAX_POWER:
-            cure = f"write a whole number up to {MAX_POWER}; a square root is \\sqrt{{x}} or sqrt(x)"
-            raise self.source.error(tree.exponent.at, "an exponent that is not a small whole number", cure)
+            cure = f"write an integer up to {MAX_POWER}; a square root is \\sqrt{{x}} or sqrt(x)"
+            raise self.source.error(tree.exponent.at, "an exponent that is not a small integer", cure)
         return node_power(base, int(exponent)) if isinstance(base, Node) else float(base) ** int(exponent)
 
     def _table(self, tree: Table) -> Value:

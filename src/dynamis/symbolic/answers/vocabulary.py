@@ -1,4 +1,4 @@
-"""The names an answer may use: the robot's parameters, its joints' variables, and sines and cosines written short."""
+"""The names allowed in an answer: parameters, joint variables, and abbreviated sines and cosines."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    r"""What the names of an answer mean.
+    r"""The meaning of the names of an answer.
 
-    ``q``, ``v`` and ``a`` are the n positions, velocities and accelerations, ``revolute`` says which joints turn,
-    ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of
-    parameters. A name may be spelled as in LaTeX or as in plain text; an alias goes before a parameter of the same name.
+    ``q``, ``v`` and ``a`` are the n positions, velocities and accelerations, ``revolute`` marks the revolute joints,
+    ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of parameters.
+    A name may be spelled as in LaTeX or as in plain text; an alias takes precedence over a parameter of the same name.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -49,12 +49,12 @@ class Vocabulary:
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
         if len(set(sizes.values())) != 1:
-            raise InputError(f"q, v, a and revolute must have one entry for each joint, got {sizes}")
+            raise InputError(f"q, v, a and revolute must have one entry per joint, got {sizes}")
         _ = self._values
 
     @property
     def coordinates(self) -> int:
-        """How many joints there are."""
+        """The number of joints."""
         return len(self.q)
 
     @cached_property
@@ -67,14 +67,14 @@ class Vocabulary:
         for alias, name in self.aliases.items():
             key, target = _key_of(alias), _key_of(name)
             if key is None:
-                raise InputError(f"{printable(alias)} is not a name an answer could use: a letter with an index, as in m_1")
+                raise InputError(f"{printable(alias)} is not a valid name in an answer: use a letter with an index, as in m_1")
             if target not in values:
                 raise unknown_name("parameter", name, self.parameters)
             renamed[key] = values[target]
         return {**values, **renamed}
 
     def resolve(self, key: str) -> Scalar | None:
-        """What a name, in its one spelling, stands for; None where it is not a name of this robot."""
+        """The value of a name in canonical spelling; None if it is not a name of this robot."""
         found = self.quantity(key)
         return self.arc(key) if found is None else found
 
@@ -102,17 +102,17 @@ class Vocabulary:
         return as_scalar(function(angle))
 
     def is_vector(self, key: str) -> bool:
-        """Whether this is q, q̇ or q̈ without index, where there is more than one joint."""
+        """Whether this is q, q̇ or q̈ without index, for more than one joint."""
         return self.coordinates > 1 and self._values.get(key) is None and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
 
     def doubt(self, key: str) -> str:
-        """Why a name that looks like one of this robot's is none, or nothing."""
+        """A hint on why a similar name is not one of this robot, or an empty string."""
         n = self.coordinates
         arc, variable = _ARC.fullmatch(key), _order_and_index(key)
         if variable is not None and variable[1] == "":
-            return f"a joint variable needs its index: there are {n} joints"
+            return f"a joint variable requires an index: there are {n} joints"
         if variable is not None and key[0] == "d" and self._in_range(variable[1]) and key.strip("'")[1:].isdigit():
-            return f"joint {variable[1]} turns, its variable is q_{variable[1]}; d stands for joints that slide"
+            return f"joint {variable[1]} is revolute, its variable is q_{variable[1]}; d is for prismatic joints"
         if variable is not None:
             return f"there are joints 1 to {n}"
         if (
@@ -122,11 +122,11 @@ class Vocabulary:
             and len(set(arc[2])) == len(arc[2])
         ):
             sliding = next(c for c in arc[2] if not self.revolute[int(c) - 1])
-            return f"joint {sliding} slides and has no angle"
-        return f"{arc[1]} with an index is the sine or cosine of joints' angles, and there are joints 1 to {n}" if arc else ""
+            return f"joint {sliding} is prismatic and has no angle"
+        return f"{arc[1]} with an index is the sine or cosine of joint angles, and there are joints 1 to {n}" if arc else ""
 
     def names(self) -> list[str]:
-        """What can be written, for messages."""
+        """The valid names, for messages."""
         joints = [str(k + 1) for k in range(self.coordinates)] if self.coordinates > 1 else [""]
         variables = [name + k for k in joints for name in ("q_", "\\dot{q}_", "\\ddot{q}_")]
         return list(dict.fromkeys((*self.parameters, *self.aliases, *(name.removesuffix("_") for name in variables))))
@@ -152,9 +152,9 @@ class Vocabulary:
         return len(index) < 6 and 1 <= int(index) <= self.coordinates
 
     def _turns(self, index: str) -> list[tuple[int, int]] | None:
-        """Signs and joints of an index: each digit a joint, or each number where commas part them or digits do not fit.
+        """Signs and joints of an index: each digit a joint, or each number if separated by commas or if digits do not fit.
 
-        Where there is a joint 12, c_12 is its cosine.
+        If there is a joint 12, c_12 is its cosine.
         """
         numbers, digits = (re.findall(pattern, index) for pattern in (r"([-+]?),?([0-9]+)", r"([-+]?)([0-9])"))
         readings = [numbers] if "," in index else [numbers, digits] if self.coordinates > 9 else [digits, numbers]
@@ -167,7 +167,7 @@ class Vocabulary:
 
 
 def _order_and_index(key: str) -> tuple[int, str] | None:
-    """How often a joint variable is differentiated, and its index as written."""
+    """The order of differentiation of a joint variable, and its index as written."""
     if match := _VARIABLE.fullmatch(key):
         return len(match[3]), match[2]
     if match := re.fullmatch(r"v([0-9]+)", key):

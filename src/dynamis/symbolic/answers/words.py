@@ -1,7 +1,7 @@
 r"""Words: runs of letters and digits with their accents and indices, as ``m_{1}``, ``\dot{\theta}_1``, ``q1'``, ``m2a1``.
 
-A word is kept as units between which it may be cut into names: ``a_1l_2`` is one word of four units, and which names it
-holds depends on the names there are.
+A word is stored as units between which it may be split into names: ``a_1l_2`` is one word of four units, and its names depend
+on the vocabulary.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BRACKETED = re.compile(r"(?<![A-Za-z0-9_])[sScC]\[([-+,0-9]*[-+,][-+,0-9]*)\]")
 
 
 class Unit(NamedTuple):
-    """A piece of a word that is not cut further; one that is ``joined`` belongs to the unit before it."""
+    """An indivisible part of a word; a ``joined`` one belongs to the unit before it."""
 
     text: str
     at: int
@@ -49,7 +49,7 @@ class Word(NamedTuple):
 
 
 def spell(units: Sequence[Unit]) -> str:
-    """The one spelling of a name: accents in front, no underscores or braces, a prime for each dot.
+    """The canonical spelling of a name: accents in front, no underscores or braces, a prime for each dot.
 
     >>> from dynamis.symbolic.answers.source import Source
     >>> [spell(read_word(Source.of(text, ""), 0).units) for text in (r"\\dot{q}_{1}", "q_1'", r"\\tilde{I}_1", "a_{C_1}")]
@@ -69,7 +69,7 @@ def is_letter(c: str) -> bool:
 
 
 def read_word(source: Source, at: int) -> Word | None:
-    """The word that begins at a position, or None where none does."""
+    """The word that begins at a position, or None."""
     return _Reader(source).word(at, 0)
 
 
@@ -82,7 +82,7 @@ class _Reader:
         return None if start is None else self.rest(*start)
 
     def base(self, at: int, braces: int) -> tuple[list[Unit], int, bool] | None:
-        """The units a word begins with, where they end, and whether more letters may follow directly."""
+        """The first units of a word, their end, and whether more letters may follow directly."""
         c = self.text[at : at + 1]
         if match := _BRACKETED.match(self.text, at):
             return [Unit(c, at, False), Unit(match[1], at + 2, True)], match.end(), False
@@ -177,7 +177,7 @@ class _Reader:
         return [Unit(GREEK_LETTER.get(c, c), at, joined)]
 
     def index(self, at: int) -> tuple[str, int]:
-        """The text of an index that begins with a brace or a command, without what only concerns its looks."""
+        """The text of an index that begins with a brace or a command, without formatting commands."""
         start, open_, found = at, 0, ""
         while True:
             c = self.text[at : at + 1]
@@ -200,8 +200,8 @@ class _Reader:
                 found += "-"
             elif not c or c not in "_ \t\n":
                 if not c or c == "\\":
-                    raise self.source.error(start, "this index does not end, or holds more than a name", "close it with }")
-                raise self.source.error(at, f"{c!r} stands in an index", "an index holds letters, digits and commas")
+                    raise self.source.error(start, "this index is not closed, or contains more than a name", "close it with }")
+                raise self.source.error(at, f"{c!r} is not allowed in an index", "use letters, digits and commas")
             at += 1
             if open_ == 0:
                 break

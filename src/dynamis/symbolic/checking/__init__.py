@@ -1,4 +1,4 @@
-"""Checking an answer to an exercise against the closed form: equal, or where, by what and why it differs."""
+"""Checking of an exercise answer against the closed form, with the probable cause of each error."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def check_answer(
 ) -> Verdict:
     """Compare a text in LaTeX or plain formulas with a quantity, such as "mass-matrix", "coriolis" or "gravity".
 
-    Any algebraic form of the right answer is right, and so is a right part of it: the verdict lists what was not given.
-    ``notation`` is the notation the answer is written in; without it, the robot's own is tried first, then that of each
-    course. ``parameters`` gives meaning to names that are not the robot's. With ``tolerance``, coefficients may differ by
-    this fraction of the largest one. Without it, decimals of four digits or more count as rounded to their last digit, and
-    the verdict says so.
+    Any algebraic form of the correct answer is accepted, also a part of it: the verdict lists the entries not given.
+    ``notation`` is the notation of the answer; without it, that of the robot is tried first, then that of each course.
+    ``parameters`` defines additional names. With ``tolerance``, coefficients may differ by this fraction of the largest one.
+    Without it, decimals of four digits or more are treated as rounded to their last digit, and the verdict says so.
     """
     asked = quantity(form, name, body) if isinstance(name, str) else name
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
@@ -52,7 +51,7 @@ def check_answer(
 
 
 def _rounding(text: str) -> float:
-    """How far the decimals of a text may be from what they were rounded from, relative to their size; 0 where all are short."""
+    """The relative rounding error of the decimals of a text; 0 if all are short."""
     written = re.findall(r"(?<![0-9.])[0-9]*\.[0-9]+", text)
     digits = [len(number.replace(".", "").lstrip("0")) for number in written]
     rounded = [k for k in digits if k >= DIGITS_OF_ROUNDED]
@@ -75,7 +74,7 @@ def _read(
 
 
 def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -> Vocabulary:
-    """The names an answer may use: the robot's parameters, and what this notation calls them."""
+    """The names allowed in an answer: the robot's parameters, and their names in this notation."""
     state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
     symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
     parameters: dict[str, Any] = {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
@@ -90,7 +89,7 @@ def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -
 
 
 def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
-    """The entries of the text that are meant: those under a letter of the quantity, or the only ones."""
+    """The entries of the text to check: those of a letter of the quantity, or the only ones."""
     if () in asked.entries:
         return {(): _only(answer, asked)}
     for letter in asked.letters:
@@ -109,7 +108,7 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
 
 
 def _only(answer: Answer, asked: Quantity) -> Located:
-    """The one expression of the text that is meant: under the quantity's letter (T, T_2), or the last one written."""
+    """The expression of the text to check: that of the quantity's letter (T, T_2), or the last one."""
     for letter in asked.letters:
         if letter in answer.entries or letter in answer.definitions:
             entries = answer.of(letter)
@@ -128,4 +127,4 @@ def _only(answer: Answer, asked: Quantity) -> Located:
 def _nothing(answer: Answer, asked: Quantity) -> InputError:
     found = ", ".join([*answer.letters, *answer.definitions]) or "nothing"
     index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
-    return InputError(f"{answer.file}: nothing for the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")
+    return InputError(f"{answer.file}: no entry of the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")

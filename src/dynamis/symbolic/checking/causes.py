@@ -1,4 +1,4 @@
-"""Why an answer differs: the slips that are made by hand, recognised by comparing terms."""
+"""Probable causes of errors: common mistakes, recognised by comparing terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
 class Cause(NamedTuple):
-    """What was probably done: with the correct terms, and as a hint that does not give them away."""
+    """The probable mistake, with the correct terms, and as a hint without them."""
 
     text: str
     hint: str
@@ -25,7 +25,7 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True)
 class Slip:
-    """One entry whose terms differ from the right ones.
+    """One entry whose terms differ from the correct ones.
 
     ``index`` is that of the entry, ``inertial`` whether it belongs to the inertia matrix or a kinetic energy, ``rate``
     writes the rate of a joint by its number, ``sums_of_rates`` whether angular velocities are sums of joint rates.
@@ -43,7 +43,7 @@ class Slip:
 
     @property
     def factor(self) -> Fraction | None:
-        """k where the entry is k times the right one, and nothing else differs."""
+        """k if the entry is k times the correct one."""
         if not self.given or self.given.keys() != self.right.keys():
             return None
         ratios = {self.given[m] / self.right[m] for m in self.right}
@@ -51,16 +51,16 @@ class Slip:
 
     @property
     def lost(self) -> Terms:
-        """Terms of the right entry that the answer does not have, or has with another coefficient."""
+        """Terms of the correct entry that are missing in the answer, or have another coefficient."""
         return {m: c for m, c in self.right.items() if self.given.get(m, Fraction(0)) != c}
 
     @property
     def found(self) -> Terms:
-        """Terms of the answer that the right entry does not have, or has with another coefficient."""
+        """Terms of the answer that are not in the correct entry, or have another coefficient."""
         return {m: c for m, c in self.given.items() if self.right.get(m, Fraction(0)) != c}
 
     def cause(self) -> Cause:
-        """One sentence for what was probably done."""
+        """The probable mistake, as one sentence."""
         k = self.factor
         if k is not None and (len(self.right) > 1 or k == -1 or self.inertial):
             return whole_factor(k)
@@ -73,7 +73,7 @@ class Slip:
     # slips that concern the entry as a whole
 
     def _relative_rate(self) -> Cause | None:
-        """I_2 is only beside q̇_2: the angular velocity of link 2 was taken relative to link 1."""
+        """I_2 appears with q̇_2 only: the angular velocity of link 2 was taken relative to link 1."""
         if not self.inertial or not self.sums_of_rates or self.found or not self.lost:
             return None
         links = {self._number(m, "inertia") for m in self.lost}
@@ -92,7 +92,7 @@ class Slip:
         return bool(self.index) and min(self.index) + 1 < link
 
     def _steiner(self) -> Cause | None:
-        """All of m_2 (lengths)² is missing while I_2 is there: the moment of inertia was not moved to the joint's axis."""
+        """All terms m_2 (lengths)² are missing but I_2 is present: the moment of inertia was not moved to the joint axis."""
         if not self.inertial or self.found or not self.lost:
             return None
         links = sorted({self._number(m, "mass") for m in self.lost})
@@ -152,10 +152,10 @@ class Slip:
             said = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
             yield Cause(said, "a term is missing" if one else f"{len(lost)} terms are missing")
         if found:
-            yield Cause("too much: " + self.write(found), "too much: " + self.write(found))
+            yield Cause("superfluous: " + self.write(found), "superfluous: " + self.write(found))
 
     def _substitution(self, m: Monomial, x: Monomial) -> Cause | None:
-        """What was put in place of what, where the rest of two terms agrees."""
+        """The substitution between two terms that otherwise agree."""
         a, b = dict(m), dict(x)
         gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
         come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}
@@ -193,7 +193,7 @@ class Slip:
         return Cause(f"{kind}: {stands} should be {self._product(gone)} in {correct}", f"{kind}: look at {stands} in {wrong}")
 
     def _differ_in_number(self, a: Atom, b: Atom) -> bool:
-        """Whether two symbols are of one kind and differ in their number."""
+        """Whether two symbols are of the same kind and differ in their index."""
         role, other = self.roles.get(id(a.node)), self.roles.get(id(b.node))
         if role is not None and other is not None:
             return role.kind == other.kind
@@ -206,7 +206,7 @@ class Slip:
         return self.roles.get(id(self.ring.atoms[k].node))
 
     def _number(self, m: Monomial, kind: str) -> int:
-        """The link of the mass or the moment of inertia in a term; 0 where it has none."""
+        """The link of the mass or the moment of inertia in a term; 0 if there is none."""
         return next((role.number for k, _ in m if (role := self._role(k)) is not None and role.kind == kind), 0)
 
     def _length_degree(self, m: Monomial) -> int:
@@ -221,9 +221,9 @@ class Slip:
 
 
 def whole_factor(k: Fraction, entries: int = 1) -> Cause:
-    """The whole is k times the right one: a sign, a forgotten ½, another number."""
+    """The whole is k times the correct one: a sign, a missing ½, another number."""
     if k == -1:
-        said = f"the sign of the whole: every {'term' if entries == 1 else 'wrong entry'} has the other sign"
+        said = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
         return Cause(said, said)
     said = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
     said = f"{said} {times(k)} the correct value"

@@ -1,4 +1,4 @@
-"""Right and given entries brought into one ring, where their difference shows."""
+"""Comparison of given and correct entries in one ring."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Comparison:
         return EntryComparison(self, [*self.right.values(), *self.plain])
 
     def correct(self, index: tuple[int, ...]) -> Expression:
-        """The right entry, in whole angles."""
+        """The correct entry, in full angles."""
         return Expression(self._common.algebra, *self._common.ring.value(self.right[index]))
 
     def verdict(self) -> Verdict:
@@ -109,7 +109,7 @@ class Comparison:
         return Finding(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[Finding]) -> tuple[list[Finding], Cause]:
-        """What is said once of all entries: a common factor, or another factorisation of C."""
+        """A remark on all entries: a common factor, or another factorisation of C."""
         wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
@@ -140,14 +140,14 @@ class Comparison:
             if not numerator.is_zero():
                 return Cause("", "")
         said = (
-            "C q̇ is right: this is another factorisation than the one by Christoffel symbols, so that the rate of "
+            "C q̇ is right: this is a factorisation other than by Christoffel symbols, so that the rate of "
             f"{self.letters.notation.inertia} minus 2C is not skew-symmetric."
         )
         return Cause(said, said)
 
 
 class EntryComparison:
-    """Expressions in one ring: whether they are equal, by what they differ, and why."""
+    """Comparison of expressions in one ring: equality, difference and probable cause."""
 
     def __init__(self, whole: Comparison, nodes: list[Any]) -> None:
         form = whole.form
@@ -177,7 +177,7 @@ class EntryComparison:
         return self.ring.reduced(r - p)
 
     def constant_shift(self, right: Any, given: Any) -> str:
-        """given − right in words where it does not depend on the state; nothing where it does."""
+        """given − right as text if it does not depend on the state; otherwise empty."""
         form = self.form
         shift = Expression(self.algebra, *self.ring.value(given)) - Expression(self.algebra, *self.ring.value(right))
         state = [*form.q, *form.v, *form.a, *form.tau, *form.w]
@@ -185,7 +185,7 @@ class EntryComparison:
         return "" if depends else str(shift)
 
     def wrong(self, index: tuple[int, ...], line: int, node: Any) -> Finding:
-        """What is wrong with an entry."""
+        """The finding on a wrong entry."""
         whole, right = self.whole, self.whole.right[index]
         difference = Expression(self.algebra, self._difference(right, node))
         cause = mistaken_for(self.form, whole.asked, index, node) or self.slip(index, node).cause()
@@ -195,7 +195,7 @@ class EntryComparison:
         )
 
     def slip(self, index: tuple[int, ...], node: Any) -> Slip:
-        """The terms of the right entry and of the given one."""
+        """The terms of the correct and of the given entry."""
         asked, letters = self.whole.asked, self.whole.letters
         p, r = self._over_common_denominator(self.whole.right[index], node)
         return Slip(
@@ -248,10 +248,10 @@ def _fraction(c: Any) -> Fraction:
 
 
 def _refuse_high_degrees(answers: list[Any]) -> None:
-    """Powers of powers would take for ever to multiply out, and no equation of motion has them."""
+    """Reject high degrees, which are expensive to expand and do not occur in equations of motion."""
     degrees: dict[int, int] = {}
     for node in topological(answers):
         below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
         degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
         if degrees[id(node)] > HIGHEST_DEGREE:
-            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}: no equation of motion is")
+            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}, above that of any equation of motion")

@@ -1,4 +1,4 @@
-"""Bringing the entries of an answer to the indices of the quantity: a number for a 1 × 1 matrix, a row for a vector."""
+"""Matching the shape of an answer to that of the quantity: a number for a 1 × 1 matrix, a row for a vector."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Entry = TypeVar("Entry")
 
 
 def fitted(entries: Mapping[Index, Entry], asked: Quantity, file: str) -> dict[Index, Entry]:
-    """The entries by the indices of the quantity; refused where they are those of another shape.
+    """The entries by the indices of the quantity; an error for another shape.
 
-    Axes of length 1 may be left out or added: an expression is a 1 × 1 matrix, [[a, b]] a vector with two entries.
+    Axes of length 1 may be omitted or added: an expression is a 1 × 1 matrix, [[a, b]] a vector with two entries.
     """
     shape, given = shape_of(asked.entries), shape_of(entries)
     found: dict[Index, Entry] = {}
@@ -36,7 +36,7 @@ def shape_of(indices: Collection[Index]) -> Index:
 
 
 def described(shape: Index) -> str:
-    """A shape in words."""
+    """A shape as text."""
     if not shape:
         return "a single expression"
     if len(shape) == 1:

@@ -1,4 +1,4 @@
-"""Whole quantities that an answer may be in place of the right one, which says more than a comparison of terms."""
+"""Recognition of answers that are another quantity, or follow from one common mistake throughout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JOINTS_UP_TO = 4  # for larger robots computing the mistaken quantities takes lo
 
 
 def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
-    """The cause, where the entry is that of another quantity or follows from a usual slip made throughout."""
+    """The cause, if the entry is that of another quantity or follows from a common mistake made throughout."""
     if not form.expanded or form.n > JOINTS_UP_TO:
         return None
     for node, cause in _candidates(form, asked, index):
@@ -30,7 +30,7 @@ def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], give
 def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
     M = form.notation.inertia
     if asked.name == "coriolis-power":
-        said = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: what belongs here has the rate of {M}"
+        said = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
         yield form.kinetic_energy.node(), Cause(said, said)
     if asked.name == "coriolis-vector" and index[0] < form.n:
         rates = [form.algebra.of_node(v) for v in form.v]
@@ -43,7 +43,7 @@ def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> It
 
 
 def all_parallel(form: ClosedForm) -> bool:
-    """Whether all joints turn about parallel axes one after the other, so that angular velocities are sums of rates."""
+    """Whether all joints of the chain are revolute with parallel axes, so that angular velocities are sums of rates."""
     angles = form.algebra.ring.angles
     run = len(angles) == form.n > 1 and all(a.base == (k - 1 if k else None) and a.sign == 1 for k, a in enumerate(angles))
     return run and all(a.unit is q for a, q in zip(angles, form.q, strict=True))

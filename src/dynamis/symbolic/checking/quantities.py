@@ -1,4 +1,4 @@
-"""What of a robot can be asked for in an exercise, by name: the letters it goes by, and its right entries."""
+"""The quantities of a robot that can be checked, by name, with their letters and correct entries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Entries = Mapping[tuple[int, ...], Expression]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something to check: ``letters`` it may be called, ``entries`` with indices from 0; () for a scalar."""
+    """A quantity to check: its ``letters``, and ``entries`` with indices from 0; () for a scalar."""
 
     name: str
     letters: tuple[str, ...]
@@ -36,7 +36,7 @@ class Quantity:
 
     @property
     def inertial(self) -> bool:
-        """Whether it is made of masses and moments of inertia times lengths and rates squared."""
+        """Whether it consists of masses and moments of inertia times squared lengths and rates."""
         return self.name == "mass-matrix" or self.name.startswith("kinetic-energy")
 
 
@@ -48,7 +48,7 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
         return Quantity(name, letters, _entries(make(form)), symmetric)
     if name in _OF_BODY:
         if body is None or not 1 <= body <= len(form.model.moving):
-            raise InputError(f"{name} is that of one link: say which, from 1 to {len(form.model.moving)}")
+            raise InputError(f"{name} refers to one link: give its number, from 1 to {len(form.model.moving)}")
         letters, of_body, symmetric = _OF_BODY[name]
         return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
     raise unknown_name("quantity", given, names())
@@ -69,7 +69,7 @@ def canonical(name: str) -> str:
 
 
 def names() -> list[str]:
-    """What can be checked."""
+    """The names of the quantities."""
     return [*_OF_ROBOT, *_OF_BODY]
 
 

@@ -1,4 +1,4 @@
-"""The result of checking an answer: entry by entry, right or wrong, by what, and why."""
+"""The result of checking an answer, entry by entry."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dynamis.display import as_text, short
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """One entry: whether it is right, and if not what is right, the difference, a counterexample and the probable cause.
+    """One entry: whether it is right, and if not the correct value, the difference, a counterexample and the probable cause.
 
-    ``hint`` names the cause without the correct formula. ``note`` says in which sense an entry is right, such as a potential
-    energy with another datum.
+    ``hint`` names the cause without the correct formula. ``note`` qualifies a correct entry, such as a potential energy with
+    another datum.
     """
 
     entry: str
@@ -26,7 +26,7 @@ class Finding:
     note: str = ""
 
     def text(self, *, hint: bool = False) -> str:
-        """The finding in words; with ``hint``, the probable cause without the correct formula and its values."""
+        """The finding as text; with ``hint``, the probable cause without the correct formula and its values."""
         if self.right:
             return f"{self.entry}: right" + (f" {self.note}" if self.note else "")
         head = f"{self.entry} (line {self.line}): wrong."
@@ -53,8 +53,8 @@ class Finding:
 class Verdict:
     """The findings on one answer.
 
-    ``correct`` says that every entry given is right; ``complete`` that none is absent. ``remark`` is what holds for the
-    answer as a whole, ``hint`` the same without the correct formula.
+    ``correct`` states that every given entry is right; ``complete`` that none is absent. ``remark`` applies to the answer as a
+    whole, ``hint`` is the same without the correct formula.
     """
 
     quantity: str
@@ -86,7 +86,7 @@ class Verdict:
         return said if self.complete else f"{said} as far as given; not given: {', '.join(self.absent)}"
 
     def report(self, *, hint: bool = False) -> str:
-        """The verdict in words; with ``hint``, causes without the solution."""
+        """The verdict as text; with ``hint``, causes without the solution."""
         return "\n".join([*(f.text(hint=hint) for f in self.findings), *self.conclusion(hint=hint)])
 
     def conclusion(self, *, hint: bool = False) -> list[str]:

@@ -17,7 +17,7 @@ __all__ = ["Document", "derive"]
 def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str], None] | None = None) -> Document:
     """The derivation of a closed form: frames, energies, Lagrange's equations, actuators, parameters, and the recursions.
 
-    ``progress`` is told the title of each section when it is begun.
+    ``progress`` is called with the title of each section at its start.
     """
     document = Document(
         f"The dynamic model of the robot '{literal(form.model.name)}'",

@@ -1,4 +1,4 @@
-"""The actuators: what the torques of the equations of motion are made of."""
+"""The actuator equations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 _KINDS = {Saturated: "a torque source with limits", DCMotor: "a DC motor", Elastic: "an elastic transmission"}
 _MODELS = {
     DCMotor: (
-        "The armature of a DC motor is a circuit of resistance $R$ and inductance $L$ against the voltage $k\\, r\\, \\dot q$ "
-        "that its turning induces, behind a gear of ratio $r$ and efficiency $\\eta$; $u$ is the voltage:",
+        "The armature of a DC motor is a circuit of resistance $R$ and inductance $L$ with the back-EMF $k\\, r\\, \\dot q$ "
+        "and a gear of ratio $r$ and efficiency $\\eta$; $u$ is the voltage:",
         r"L\, \dot\imath = u - R\, i - k\, r\, \dot q, \qquad \tau = \eta\, r\, k\, i",
     ),
     Elastic: (
-        "Between a motor and an elastic joint there is a spring: the rotor has an angle $\\theta$ of its own, here as it is "
-        "seen on the joint's side of the gear, and its inertia $I$ is no longer part of the link; $u$ is the motor's torque:",
+        "An elastic joint has a spring between motor and link: the rotor has its own angle $\\theta$, here referred to the "
+        "joint side of the gear, and its inertia $I$ is not part of the link; $u$ is the motor torque:",
         r"I\, \ddot\theta + F\, \dot\theta + D (\dot\theta - \dot q) + K (\theta - q) = u, \qquad "
         r"\tau = K (\theta - q) + D (\dot\theta - \dot q)",
     ),
@@ -32,7 +32,7 @@ def write(document: Document, form: ClosedForm) -> None:
     if not found:
         return
     section = document.section("Actuators")
-    section.say("Between a command $u$ and the torque that reaches a joint stands the joint's actuator.")
+    section.say("The actuator of a joint converts a command $u$ to the joint torque.")
     for kind, (words, formula) in _MODELS.items():
         if any(isinstance(x.actuator, kind) for x in found):
             section.say(words)

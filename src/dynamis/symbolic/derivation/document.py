@@ -85,7 +85,7 @@ class Section:
 
 @dataclass(repr=False)
 class Document:
-    """A derivation: a title, an abstract, and sections."""
+    """A document with title, abstract and sections."""
 
     title: str
     abstract: str
@@ -117,7 +117,7 @@ class Document:
         return render(self)
 
     def html(self) -> str:
-        """One HTML page, typeset by KaTeX, which it contains: it needs no network."""
+        """A self-contained HTML page, typeset by an embedded KaTeX."""
         from dynamis.symbolic.derivation.render_html import render
 
         return render(self)
@@ -137,7 +137,7 @@ class Document:
 
                 text = json.dumps(self.notebook(), indent=1, ensure_ascii=False) + "\n"
             case _:
-                raise InputError(f"{printable(target.name)}: name the file .tex, .md, .ipynb or .html")
+                raise InputError(f"{printable(target.name)}: the suffix must be .tex, .md, .ipynb or .html")
         return write_file(target, text.encode())
 
     def _repr_markdown_(self) -> str:

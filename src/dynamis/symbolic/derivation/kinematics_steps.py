@@ -1,4 +1,4 @@
-"""Frames, parameters, positions and Jacobians: what the energies are made of."""
+"""Frames, parameters, positions and Jacobians."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _vector(form: ClosedForm, values: Any) -> str:
 def _frames(section: Section, form: ClosedForm) -> None:
     letters = form.algebra.letters
     section.say(
-        "Each joint variable moves one body against the body that carries it. The frame of body $i$ sits on the axis of "
-        "its joint; below, where that axis is in the carrier's frame when all variables are zero."
+        "Each joint variable moves one body relative to its parent. The frame of body $i$ is on the axis of its joint; "
+        "below, the axis is given in the frame of the parent for zero joint variables."
     )
     rows = []
     numbers = {i: number for number, (i, _) in enumerate(form.model.moving, 1)}
@@ -52,7 +52,7 @@ def _frames(section: Section, form: ClosedForm) -> None:
                 _vector(form, axis), _vector(form, body.placement.p), _turn(form, body.placement.R),
             )
         )  # fmt: skip
-    section.table(("body", "on", "joint", "variable", "axis", "position on the carrier", "turned by"), rows)
+    section.table(("body", "on", "joint", "variable", "axis", "position on the parent", "rotated by"), rows)
     table = dh_rows(form)
     if table:
         section.say("As a Denavit–Hartenberg table (standard convention; angles in radians):")
@@ -67,7 +67,7 @@ def _turn(form: ClosedForm, R: Any) -> str:
 
 def _bodies(section: Section, form: ClosedForm) -> None:
     section.say(
-        "The motion depends on a body through ten numbers: mass $m$, centre of mass $p_C$ and inertia tensor $I$ about "
+        "The motion depends on ten parameters of each body: mass $m$, centre of mass $p_C$ and inertia tensor $I$ about "
         "it, both in the body's frame."
     )
     rows = []
@@ -85,8 +85,8 @@ def _bodies(section: Section, form: ClosedForm) -> None:
     section.table(("body", "mass", "centre of mass", "inertia about it"), rows)
     if any(body.is_rotor for _, body in form.model.moving):
         section.say(
-            "Bodies whose joint is a rotor are the rotors of motors that ride on links: they turn with the joint they drive, "
-            "times the ratio of the gear. Their mass and place belong to the link; its inertia is listed without the rotor's."
+            "Bodies whose joint is a rotor are motor rotors mounted on links: they rotate with the driven joint, times the "
+            "gear ratio. Their mass and position belong to the link; its inertia is listed without that of the rotor."
         )
     section.say(f"Gravity is $g_0 = {form._formulas(form.model.gravity).latex()}$.")
 
@@ -95,8 +95,8 @@ def _positions(section: Section, form: ClosedForm) -> None:
     n = form.notation
     section.say(
         "A revolute joint $j$ with axis $z_j$ through the point $p_j$ gives the centre of mass the velocity "
-        r"$z_j \times (p_{C_i} - p_j)$ and the body the angular velocity $z_j$; a prismatic one gives $z_j$ and nothing. "
-        "These are the columns of the Jacobians, zero for joints that do not carry body $i$."
+        r"$z_j \times (p_{C_i} - p_j)$ and the body the angular velocity $z_j$; a prismatic one gives $z_j$ and zero. These "
+        r"are the columns of the Jacobians, zero for joints that do not move body $i$."
     )
     for k in range(len(form.model.moving)):
         if form.positions.shape[0] > k:

@@ -1,4 +1,4 @@
-"""From the energies to the equations of motion, as every course derives them."""
+"""From the energies to the equations of motion by Lagrange's method."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def write(document: Document, form: ClosedForm) -> None:
 
 def _kinetic(section: Section, form: ClosedForm) -> None:
     T = form.notation.kinetic
-    section.say("By König's theorem a body's kinetic energy is that of its mass at the centre of mass, and of its rotation:")
+    section.say(
+        "By König's theorem the kinetic energy of a body is that of its mass at the centre of mass plus that of its rotation:"
+    )
     section.show(
         rf"{T}_i = \tfrac{{1}}{{2}} m_i\, \dot p_{{C_i}}^T \dot p_{{C_i}} + "
         r"\tfrac{1}{2} \omega_i^T R_i I_i R_i^T \omega_i"
@@ -37,7 +39,7 @@ def _kinetic(section: Section, form: ClosedForm) -> None:
     show_entries(section, [(f"{T}_{k}", x) for k, x in enumerate(form.kinetic_energies, 1)], "x")
     rotors = [(rf"{T}_{{m{k}}}", x) for k, x in enumerate(form.rotor_energies, 1) if not x.is_zero]
     if rotors:
-        section.say("Rotors turn with their joints, as seen through the gears:")
+        section.say("Rotors rotate with their joints through the gears:")
         show_entries(section, rotors, "x")
 
 
@@ -46,7 +48,7 @@ def _inertia(section: Section, form: ClosedForm) -> None:
     J, K = n.linear_jacobian.format("i"), n.angular_jacobian.format("i")
     section.say(
         f"Velocities are linear in the rates, so that ${n.kinetic} = \\tfrac{{1}}{{2}} \\dot q^T {n.inertia}(q) \\dot q$. "
-        "The matrix is symmetric, and positive definite because no motion is without energy:"
+        "The matrix is symmetric, and positive definite because every motion has kinetic energy:"
     )
     section.show(rf"{n.inertia}(q) = \sum_i \left( m_i\, {J}{{}}^T {J} + {K}{{}}^T R_i I_i R_i^T {K} \right)")
     entries = []
@@ -62,7 +64,7 @@ def _inertia(section: Section, form: ClosedForm) -> None:
 
 def _christoffel(section: Section, form: ClosedForm) -> None:
     n, e = form.notation, form.notation.entry
-    section.say("The velocity terms come from the way the inertia matrix changes along the motion:")
+    section.say("The velocity terms follow from the derivatives of the inertia matrix:")
     if n.christoffel == "first":
         section.show(
             rf"c_{{ijk}} = \tfrac{{1}}{{2}} \left( \frac{{\partial {e}_{{ij}}}}{{\partial q_k}} + "
@@ -78,7 +80,7 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
         return
     compact = form.compact
     if compact.names:
-        section.say("Those that are not zero have these values, named once:")
+        section.say("The nonzero symbols, with a name for each value:")
         show_entries(section, compact.names, "x")
     groups: dict[str, list[str]] = {}
     for i in range(form.n):
@@ -101,7 +103,7 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
 def _coriolis(section: Section, form: ClosedForm) -> None:
     n = form.notation
     rule = r"C_{ij} = \sum_k c_{ijk}\, \dot q_k" if n.christoffel == "first" else r"C_{kj} = \sum_i c_{ijk}\, \dot q_i"
-    section.say("With these symbols the Coriolis matrix is the choice that keeps the energy balance visible:")
+    section.say("The Coriolis matrix defined by these symbols makes $N$ below skew-symmetric:")
     section.show(rule)
     if not _has_expanded_velocity_terms(form):
         return
@@ -139,9 +141,9 @@ def _gravity(section: Section, form: ClosedForm) -> None:
     U = form.notation.potential
     section.say(f"A body's weight acts at its centre of mass: ${U}_i = -m_i\\, g_0^T p_{{C_i}}$.")
     show_entries(section, [(f"{U}_{k}", x) for k, x in enumerate(form.potential_energies, 1)], "x")
-    section.say(rf"Its gradient is what the joints must hold: $g_i = \partial {U} / \partial q_i$.")
+    section.say(rf"Its gradient is the gravity torque: $g_i = \partial {U} / \partial q_i$.")
     if form.g.is_zero:
-        section.say("Here it is zero: no joint lifts a weight.")
+        section.say("Here it is zero.")
     show_entries(section, [(f"g_{k}" if form.n > 1 else "g(q)", x) for k, x in enumerate(form.g, 1)], "x")
 
 
@@ -152,7 +154,7 @@ def _joints(document: Document, form: ClosedForm) -> None:
     present = [(name, values) for name, values in parts if not values.is_zero]
     section = document.section("Friction, springs, contact")
     section.say(
-        "What the joints themselves need is added to what moves the links."
+        "The torques of friction and springs of the joints are added."
         if present
         else "The joints have neither friction nor springs."
     )
@@ -174,7 +176,10 @@ def _equations(section: Section, form: ClosedForm) -> None:
         r" = \tau + J^T w"
     )
     if not _has_expanded_velocity_terms(form) or _longest(form) > READABLE // 12:
-        section.say("Written out they fill pages; the matrices above hold them, and `closed_form().equations` prints each one.")
+        section.say(
+            "In full they are too long to print; they are given by the matrices above, and `closed_form().equations` prints "
+            "each one."
+        )
         return
     for equation in form.equations:
         left, _, right = equation.latex().rpartition(" = ")
@@ -195,7 +200,7 @@ def _state_space(section: Section, form: ClosedForm) -> None:
     n = form.notation
     section.say(
         rf"With $x = (q, \dot q)$ the model is $\dot x = (\dot q,\; {n.inertia}^{{-1}}(\tau - n))$, where "
-        r"$n = C \dot q + g$ and the joints' own torques."
+        r"$n = C \dot q + g$ and friction and spring torques."
     )
     if form.expanded and 0 < form.n <= 3:
         space = form.state_space

@@ -1,4 +1,4 @@
-"""How many operations the closed form takes, and the recursions that give the same."""
+"""Operation counts of the closed form and of the equivalent recursions."""
 
 from __future__ import annotations
 

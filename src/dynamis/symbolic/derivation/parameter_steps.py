@@ -21,7 +21,7 @@ def write(document: Document, form: ClosedForm) -> None:
         return
     section.say(
         f"Masses, first moments and moments of inertia enter linearly, so that $\\tau = Y(q, \\dot q, \\ddot q)\\, {p}$. By "
-        "inspection of the equations, with each body's moments taken about its own joint:"
+        "inspection of the equations, with the moments of each body about its joint:"
     )
     if len(form.parameters) > 12:
         section.say(f"This gives {len(form.parameters)} parameters; the minimal set below has fewer.")
@@ -41,8 +41,8 @@ def write(document: Document, form: ClosedForm) -> None:
         section.say(f"The minimal set is not given: {spent}.")
         return
     section.say(
-        f"Not all of these can be told apart by moving the robot. With geometry and gravity known, {base.dimension} inertial "
-        "parameters are independent. Each of the others moves into those of the body that carries it, by these rules:"
+        f"Not all of these are identifiable from the motion. With known geometry and gravity, {base.dimension} inertial "
+        f"parameters are independent. Each of the others is regrouped into those of the parent body, by these rules:"
     )
     moved = [rule for rule in base.rules if rule.into]
     for rule in moved[:60]:
@@ -52,7 +52,7 @@ def write(document: Document, form: ClosedForm) -> None:
     silent = [rule for rule in base.rules if not rule.into]
     if silent:
         names = ", ".join(f"${rule.name}$" for rule in silent)
-        section.say(f"These do not enter the motion at all: {names}.")
-    section.say(f"The base parameters of this robot ({len(base.parameters)} that are not zero):")
+        section.say(f"These do not affect the motion: {names}.")
+    section.say(f"The base parameters of this robot ({len(base.parameters)} nonzero):")
     for k, value in enumerate(base.parameters, 1):
         section.show(rf"{p}^*_{{{k}}}", value.latex())

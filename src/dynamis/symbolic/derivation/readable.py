@@ -1,4 +1,4 @@
-"""How much of a formula a reader can take: beyond it, names for its parts, or only its size."""
+"""Display of long formulas: with names for common subexpressions, or by their size only."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
     sizes = [len(value) for _, value in listed if value.expanded]
     if sizes:
         section.say(
-            f"Written out, the longest of these has {max(sizes)} terms; so they stand here with a name for each part that "
-            "occurs more than once."
+            f"Expanded, the longest of these has {max(sizes)} terms; they are given here with names for common subexpressions."
         )
     if len(named) > NAMED:
         section.say(
-            f"There are {len(named)} such parts: too many to print. `closed_form()` holds every entry, and its `kernel` "
-            "computes them."
+            f"There are {len(named)} common subexpressions, too many to print. `closed_form()` has every entry, and its "
+            f"`kernel` computes them."
         )
         return
     for left, formula in named:

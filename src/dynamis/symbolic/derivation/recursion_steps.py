@@ -24,23 +24,26 @@ TERMS = 80
 
 
 def write(document: Document, form: ClosedForm) -> None:
-    """Newton–Euler, the articulated-body algorithm, and what each way costs."""
+    """Newton–Euler, the articulated-body algorithm, and operation counts."""
     section = document.section("The Newton–Euler recursion")
     if form.expanded and form.n <= NEWTON_EULER_UP_TO and not form.model.coupled:
         _newton_euler(section, form)
     elif form.model.coupled:
-        section.say("Some bodies move with the joint of another; `robot.inverse_dynamics` runs the recursion through them.")
+        section.say(
+            "Some bodies move with the joint of another (mimic joints); `robot.inverse_dynamics` includes them in the "
+            "recursion."
+        )
     else:
         section.say("Link by link the quantities are too long to print for this robot; `robot.inverse_dynamics` computes them.")
     section = document.section("The articulated-body algorithm")
     if form.expanded and form.n <= ARTICULATED_UP_TO and not form.model.coupled:
         _articulated(section, form)
     elif form.model.coupled:
-        section.say("The algorithm needs independent joints, and some bodies here move with the joint of another.")
+        section.say("The algorithm requires independent joints, but some bodies move with the joint of another (mimic joints).")
     else:
-        section.say("For this robot the articulated inertias are better computed than printed: `robot.articulated_inertias`.")
+        section.say("The articulated inertias of this robot are too long to print; `robot.articulated_inertias` computes them.")
     if form.expanded:
-        _costs(document.section("What each way costs"), form)
+        _costs(document.section("Operation counts"), form)
 
 
 def link_frames(form: ClosedForm) -> list[Pose]:
@@ -85,8 +88,8 @@ def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
 def _newton_euler(section: Section, form: ClosedForm) -> None:
     model = form.model
     section.say(
-        r"Velocities and accelerations go out from the base, where gravity is felt as an acceleration $-g_0$; forces and "
-        "moments come back from the tip. Everything of link $i$ is in the axes of its own frame."
+        r"Velocities and accelerations are computed outward from the base, where gravity is an acceleration $-g_0$; forces "
+        r"and moments inward from the tip. All quantities of link $i$ are in the axes of its own frame."
     )
     section.show(
         r"\begin{aligned} \omega_i &= R^T(\omega_{i-1} + \dot\vartheta_i z), \quad"
@@ -124,8 +127,8 @@ def _vector(section: Section, form: ClosedForm, letter: str, number: int, values
 def _articulated(section: Section, form: ClosedForm) -> None:
     model = form.model
     section.say(
-        "Seen from the joint that carries it, everything beyond is one body whose inertia $\\hat M$ lacks what the joints "
-        "beyond can let go: $\\bar M = \\hat M - \\hat M X \\hat m^{-1} X^T \\hat M$, with $\\hat m = X^T \\hat M X$ and the "
+        "Each joint carries an articulated body, the distal part of the robot, with inertia $\\hat M$. Propagated across the "
+        "joint it is $\\bar M = \\hat M - \\hat M X \\hat m^{-1} X^T \\hat M$, with $\\hat m = X^T \\hat M X$ and the "
         "joint's twist $X$. From the tips to the base, twists with the linear part first:"
     )
     section.show(r"\hat M_i = M_i + \sum_{j \in \mu(i)} A_{ij}^{*}\, \bar M_j\, A_{ij}^{-1}")
@@ -149,8 +152,6 @@ def _articulated(section: Section, form: ClosedForm) -> None:
 
 
 def _costs(section: Section, form: ClosedForm) -> None:
-    section.say(
-        "Additions and multiplications (sines included) that the graph of each way contains, common parts counted once:"
-    )
+    section.say("Additions and multiplications (sines included) of each method, common subexpressions counted once:")
     counts = operation_counts(form)
     section.table(("", "closed form", "recursion"), [(name, str(a), str(b)) for name, a, b in counts])

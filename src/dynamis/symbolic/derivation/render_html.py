@@ -1,4 +1,4 @@
-"""A document as one HTML page whose formulas are typeset by KaTeX, which the page contains: it needs no network."""
+"""A document as a self-contained HTML page, with formulas typeset by an embedded KaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as a Jupyter notebook: the derivation in cells of text, and at the end a cell to go on from."""
+"""A document as a Jupyter notebook: the derivation in text cells, with a code cell at the end."""
 
 from __future__ import annotations
 
