@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from typing import Any, TextIO
 
 import click
 
+from dynamis.cli.console import echo, print_json
 from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import waiting
@@ -104,11 +104,11 @@ def check_answer(
             name: {**dataclasses.asdict(verdict), "correct": verdict.correct, "complete": verdict.complete}
             for name, verdict in verdicts.items()
         }
-        click.echo(json.dumps({"robot": robot, "correct": right, "answers": facts}, indent=2, ensure_ascii=False))
+        print_json({"robot": robot, "correct": right, "answers": facts})
         sys.exit(0 if right else 1)
     for verdict in verdicts.values():
         for finding in verdict.findings:
-            click.secho(finding.text(hint=hint), fg="green" if finding.right else "red")
+            echo((finding.text(hint=hint), {"fg": "green" if finding.right else "red"}))
         for line in verdict.conclusion(hint=hint):
-            click.secho(line, bold=line.startswith(verdict.quantity))
+            echo((line, {"bold": line.startswith(verdict.quantity)}))
     sys.exit(0 if right else 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dynamis.cli.console import clean, clean_name, echo, print_json
 from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.options import assignments, json_option, set_option
 from dynamis.cli.plain_errors import plain_errors
@@ -68,7 +69,7 @@ def derive(
 
         closed = loaded.closed_form(letters, seconds=seconds, progress=tell)
     if not closed.expanded:
-        click.secho(f"dynamis: {closed.status}", fg="yellow", err=True)
+        echo((f"dynamis: {closed.status}", {"fg": "yellow"}), err=True)
     if output is not None:
         with Bar() as bar:
             steps = iter(range(1, 100))
@@ -80,19 +81,20 @@ def derive(
             "robot": loaded.name, "letters": letters, "expanded": closed.expanded, "status": closed.status,
             "equations": equations, "written": [] if output is None else [str(output)],
         }  # fmt: skip
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        print_json(facts)
     elif output is not None:
-        click.echo(f"wrote {output}")
+        echo(f"wrote {clean_name(output)}")
     elif form == "equations":
         size = sum(map(len, equations))
         if size > LONG and on_terminal():
-            click.echo(f"The equations are {size / 1000:.0f} kB of text; -o FILE.html writes them as a typeset page.", err=True)
+            echo(f"The equations are {size / 1000:.0f} kB of text; -o FILE.html writes them as a typeset page.", err=True)
             click.confirm("Print them anyway?", abort=True, err=True)
         for equation in equations:
-            click.echo(f"{equation}\n")
+            echo(f"{equation}\n")
         if not closed.expanded:
-            click.echo("the equations are too long to print; --as markdown shows them with named parts")
+            echo("the equations are too long to print; --as markdown shows them with named parts")
     else:
         document = closed.derivation()
         writers = {"latex": document.latex, "markdown": document.markdown, "html": document.html}
-        click.echo(writers[form]() if form in writers else json.dumps(document.notebook(), indent=1, ensure_ascii=False))
+        text = writers[form]() if form in writers else json.dumps(document.notebook(), indent=1, ensure_ascii=False)
+        click.echo(clean(text))  # a document for a file: its lines are not broken
