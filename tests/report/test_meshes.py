@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.mesh_limits import FORMATS
 from dynamis.report.meshes import simplifying
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.meshes.encoding import encode
 from dynamis.report.meshes.finding import find_mesh
-from dynamis.report.meshes.reading import FORMATS
 from dynamis.report.meshes.simplifying import simplify
 from dynamis.report.meshes.surface import STEPS, Surface, joined, looks
 from dynamis.report.report import contents_of

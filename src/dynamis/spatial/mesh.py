@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
+from dynamis.mesh_limits import check_mesh_file
 from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 
@@ -29,6 +30,8 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
     try:
+        if isinstance(source, str | Path):
+            check_mesh_file(Path(source))
         surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
     except Exception as error:  # trimesh's readers raise whatever their formats do
         raise InputError(f"the mesh {source} cannot be read: {error}") from None

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import InputError
+from dynamis.mesh_limits import check_mesh_file
 from dynamis.model.packages import resolve_mesh
 from dynamis.report.meshes.surface import LOOKS, Surface, joined, looks
 
 Array = npt.NDArray[Any]
 
-FORMATS = ("stl", "dae", "obj", "ply", "off", "glb")
 GREY, BLACK = (102, 102, 102), (0, 0, 0)  # what readers say where a file gives no colour
 
 
@@ -71,9 +72,12 @@ def _examined(file: MeshFile) -> tuple[Array, Array] | str:
 @functools.cache
 def read(file: MeshFile) -> Surface | str:
     """The mesh of a file, or why there is none."""
-    kind = file.path.suffix.lower().removeprefix(".")
-    if kind not in FORMATS:
-        return f"the formats read are {', '.join(FORMATS)}"
+    try:
+        kind = check_mesh_file(file.path)
+    except InputError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or type(error).__name__  # without the path, which is nobody else's business
     if kind == "dae" and importlib.util.find_spec("collada") is None:
         return "pycollada is not installed: pip install pycollada"
     try:
@@ -84,7 +88,7 @@ def read(file: MeshFile) -> Surface | str:
             scene = trimesh.load(stream, file_type=kind, force="scene", process=False, resolver=beside)
         return _surface(scene, kind)
     except OSError as error:
-        return error.strerror or type(error).__name__  # without the path, which is nobody else's business
+        return error.strerror or type(error).__name__
     except Exception as error:  # readers raise whatever their formats do
         return f"{type(error).__name__}: {str(error)[:120]}"
 
