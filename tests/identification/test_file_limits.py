@@ -104,3 +104,51 @@ def test_what_is_quoted_from_a_file_cannot_act_on_a_terminal():
     assert errors.reason_of(EOFError()) == "EOFError"
     assert len(errors.reason_of(ValueError("x" * 10_000))) == 200
     assert str(errors.unknown_name("topic", "a", [b"\xff"])) == r"no topic named 'a'; there are: 'b'\xff''"
+
+
+def recorded(compression):
+    """An MCAP file of one chunk, and where its unpacked size stands."""
+    writer_module = pytest.importorskip("mcap.writer")
+    stream = io.BytesIO()
+    writer = writer_module.Writer(stream, compression=getattr(writer_module.CompressionType, compression))
+    writer.start()
+    schema = writer.register_schema("sensor_msgs/msg/JointState", "ros2msg", b"")
+    channel = writer.register_channel("/joint_states", "cdr", schema)
+    for k in range(50):
+        writer.add_message(channel, k, bytes(200), k)
+    writer.finish()
+    content = bytearray(stream.getvalue())
+    place = 8
+    while content[place] != 0x06:
+        place += 9 + int.from_bytes(content[place + 1 : place + 9], "little")
+    return content, place + 9 + 16
+
+
+@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+def test_a_chunk_of_a_bag_that_declares_gigabytes_is_refused(tmp_path, compression):
+    content, at = recorded(compression)
+    content[at : at + 8] = (8 * 10**9).to_bytes(8, "little")
+    path = tmp_path / "run.mcap"
+    path.write_bytes(content)
+    with pytest.raises(errors.InputError, match=r"the chunk at byte \d+ takes 8 GB in memory"):
+        read_log(path, ARM)
+
+
+def test_a_frame_of_a_chunk_that_declares_gigabytes_is_refused(tmp_path):
+    content, at = recorded("ZSTD")
+    frame = content.index(b"\x28\xb5\x2f\xfd", at)
+    # magic, descriptor with an 8-byte content size and no window, then that size
+    content[frame + 4 : frame + 13] = bytes([0b11100000]) + (8 * 10**9).to_bytes(8, "little")
+    path = tmp_path / "run.mcap"
+    path.write_bytes(content)
+    with pytest.raises(errors.InputError, match=r"the chunk at byte \d+ takes 8 GB in memory"):
+        read_log(path, ARM)
+
+
+def test_a_record_that_ends_beyond_the_file_is_damage(tmp_path):
+    content, at = recorded("NONE")
+    content[at - 24 : at - 16] = (2**62).to_bytes(8, "little")
+    path = tmp_path / "run.mcap"
+    path.write_bytes(content)
+    with pytest.raises(errors.InputError, match="ends beyond the file.*mcap recover"):
+        read_log(path, ARM)

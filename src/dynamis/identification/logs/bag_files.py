@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import DynamisError, InputError, MissingExtraError, printable, reason_of
+from dynamis.identification.logs.mcap_chunks import check_chunks
 from dynamis.identification.logs.sqlite_file import Cell, SqliteError, SqliteFile, SqliteTable
 
 KIND = "sensor_msgs/msg/JointState"
@@ -149,6 +150,7 @@ class _Mcap:
     def _opened(self) -> Iterator[Any]:
         try:
             with self.path.open("rb") as file:
+                check_chunks(file, self.path.stat().st_size)
                 yield file
         except DynamisError:
             raise
