@@ -1,6 +1,8 @@
 """Expressions: built once, folded while built, evaluated and differentiated exactly."""
 
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -55,6 +57,17 @@ def test_expressions_that_nobody_holds_are_forgotten():
     del kept
     gc.collect()
     assert len(node._made) <= before + 5
+
+
+def test_threads_that_make_the_same_expressions_get_the_same_nodes():
+    def made(_):
+        started.wait()
+        return [symbol(f"thread {k}") * 2.0 + 1.0 for k in range(2000)]
+
+    started = threading.Barrier(8)
+    with ThreadPoolExecutor(8) as pool:
+        first, *others = pool.map(made, range(8))
+    assert all(a is b for other in others for a, b in zip(first, other, strict=True))
 
 
 def test_a_chain_of_thirty_thousand_operations_needs_no_recursion():

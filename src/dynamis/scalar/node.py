@@ -11,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
+import os
+import threading
 import weakref
 import zlib
 from typing import Any, Union
@@ -22,7 +24,9 @@ from dynamis.errors import InputError
 Scalar = Union[float, "Node"]
 
 _made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
-
+_making = [threading.Lock()]  # exchanged after a fork, where the thread that held it is missing
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _making.__setitem__(0, threading.Lock()))
 
 _OPERATIONS: dict[str, int] = {}
 
@@ -144,11 +148,17 @@ def make(op: str, *args: Any) -> Node:
     """The one node of this operation on these operands."""
     key = (op, *(id(a) if isinstance(a, Node) else (a, math.copysign(1.0, a)) for a in args))
     node = _made.get(key)
-    if node is None:
-        node = Node()
-        node.op, node.args, node.rank = op, args, _rank(op, args)
-        _made[key] = node
-    return node
+    return _new(key, op, args, _rank(op, args)) if node is None else node
+
+
+def _new(key: tuple[Any, ...], op: str, args: tuple[Any, ...], rank: int) -> Node:
+    with _making[0]:
+        node = _made.get(key)  # another thread may have been quicker
+        if node is None:
+            node = Node()
+            node.op, node.args, node.rank = op, args, rank
+            _made[key] = node
+        return node
 
 
 def _rank(op: str, args: tuple[Any, ...]) -> int:
@@ -170,10 +180,8 @@ def symbol(name: str) -> Node:
     key = ("symbol", name)
     node = _made.get(key)
     if node is None:
-        node = Node()
         digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=7).digest()
-        node.op, node.args, node.rank = "symbol", (name,), int.from_bytes(digest)
-        _made[key] = node
+        node = _new(key, "symbol", (name,), int.from_bytes(digest))
     return node
 
 
