@@ -150,5 +150,5 @@ def test_a_record_that_ends_beyond_the_file_is_damage(tmp_path):
     content[at - 24 : at - 16] = (2**62).to_bytes(8, "little")
     path = tmp_path / "run.mcap"
     path.write_bytes(content)
-    with pytest.raises(errors.InputError, match="ends beyond the file.*mcap recover"):
+    with pytest.raises(errors.InputError, match=r"ends beyond the file.*mcap recover"):
         read_log(path, ARM)

@@ -24,9 +24,9 @@ from dynamis.errors import InputError
 Scalar = Union[float, "Node"]
 
 _made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
-_making = [threading.Lock()]  # exchanged after a fork, where the thread that held it is missing
+_making = [threading.RLock()]  # exchanged after a fork, where the thread that held it is missing
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _making.__setitem__(0, threading.Lock()))
+    os.register_at_fork(after_in_child=lambda: _making.__setitem__(0, threading.RLock()))
 
 _OPERATIONS: dict[str, int] = {}
 
