@@ -342,3 +342,11 @@ def test_a_follower_narrows_the_limits_of_its_leader():
     limits = dy.Robot(d).limits
     assert limits["lower"] == pytest.approx([-0.3])
     assert limits["upper"] == pytest.approx([0.2])
+
+
+def test_masked_entries_are_refused_and_masked_arrays_without_them_are_not():
+    robot = dy.load("planar_2r_melchiorri")
+    q = np.ma.array([[0.1, 0.2], [0.3, 0.4]], mask=[[False, False], [False, True]])
+    with pytest.raises(dy.InputError, match=r"q has masked entries; .*filled"):
+        robot.gravity(q)
+    assert np.array_equal(robot.gravity(np.ma.array(q.data)), robot.gravity(q.data))

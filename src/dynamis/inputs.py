@@ -28,6 +28,8 @@ class Inputs:
         self.coordinate_names = [c.name for c in model.coordinates]
 
     def vector(self, value: Any, size: int, name: str) -> Array:
+        if np.ma.is_masked(value):  # type: ignore[no-untyped-call]
+            raise InputError(f"{name} has masked entries; give each a value with {name}.filled(...), or leave these states out")
         try:
             array = np.asarray(value)
         except (TypeError, ValueError):

@@ -120,6 +120,44 @@ def test_a_pipe_in_a_files_place_does_not_wait_for_a_writer(entry):
     assert found == [None]
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_is_not_loaded(entry, mode):
+    entry.chmod(mode)
+    assert check() == 2
+    assert entry.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_is_not_loaded(entry):
+    os.chown(entry, 12345, 12345)
+    assert check() == 2
+
+
+def test_beyond_the_limit_the_longest_unused_code_is_removed(monkeypatch, folder, entry):
+    old = folder / f"{'0' * 64}.o"
+    old.write_bytes(bytes(10**6))
+    os.utime(old, (1, 1))
+    abandoned, young = folder / ".new-abandoned", folder / ".new-young"
+    abandoned.write_bytes(b"")
+    os.utime(abandoned, (1, 1))
+    young.write_bytes(b"")
+    entry.write_bytes(b"damaged, so that it is stored again")
+    check()
+    assert old.exists()  # below the limit
+    assert not abandoned.exists()
+    monkeypatch.setenv("DYNAMIS_CACHE_LIMIT", "1")
+    entry.write_bytes(b"damaged, so that it is stored again")
+    check()
+    assert sorted(path.name for path in folder.iterdir()) == sorted([young.name, entry.name])
+
+
+def test_code_that_is_used_counts_as_new(folder, entry):
+    os.utime(entry, (1, 1))
+    assert check() == 1
+    assert entry.stat().st_mtime > 1e9
+
+
 def test_a_file_in_the_folders_place_is_no_error(monkeypatch, folder, tmp_path):
     folder.write_text("not a folder")
     assert check() == 2

@@ -135,6 +135,18 @@ def test_threads_that_make_robots_and_compile_at_once_do_not_disturb_each_other(
     assert wait_for_compiler(300.0)
 
 
+def test_no_better_code_is_made_for_what_is_gone(monkeypatch):
+    monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    made = []
+    monkeypatch.setattr(jit, "assemble", lambda text, level, assemble=jit.assemble: made.append(level) or assemble(text, level))
+    robot = dy.load("planar_2r_melchiorri")
+    robot.inverse_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+    del robot
+    gc.collect()
+    assert wait_for_compiler(300.0)
+    assert made == [0]
+
+
 def test_a_bare_ufunc_outlives_its_robot(monkeypatch):
     monkeypatch.delenv("DYNAMIS_TIER", raising=False)
     q = np.random.default_rng(0).uniform(-1, 1, (9, 4))

@@ -1,7 +1,8 @@
 """Disk cache of machine code: plain object code with a header, without other code executed on loading.
 
 The folder is private to its owner; a file is written beside its place and renamed into it; what does not carry the right
-key and digest is treated as absent. ``DYNAMIS_CACHE`` names another folder, ``DYNAMIS_NO_CACHE=1`` switches it off.
+key and digest is treated as absent. ``DYNAMIS_CACHE`` names another folder, ``DYNAMIS_NO_CACHE=1`` switches it off. Beyond
+``DYNAMIS_CACHE_LIMIT`` megabytes (1000 by default) the code that was not used for longest is removed.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import json
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 MAGIC = b"dynamis object code 1\n"
 LARGEST = 256 * 2**20
+LIMIT = 1000  # megabytes
+ABANDONED = 24 * 3600.0  # seconds after which a file that was not finished belongs to a process that is gone
 
 
 def folder() -> Path | None:
@@ -32,9 +36,12 @@ def folder() -> Path | None:
         return None
     if not stat.S_ISDIR(found.st_mode):
         return None
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
-        return None  # somebody else could have put code there
-    return base
+    return base if _is_ours(found) else None
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Whether nobody else could have put code there."""
+    return not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
 
 
 def load(key: str) -> tuple[dict[str, Any], bytes] | None:
@@ -44,6 +51,7 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
         return None
     try:
         data = _read(base / f"{key}.o")
+        os.utime(base / f"{key}.o", follow_symlinks=False)  # used now, so removed last
     except OSError:
         return None
     return _unpack(key, data)
@@ -53,7 +61,8 @@ def _read(path: Path) -> bytes:
     """What a plain file holds; a link is not followed, and a pipe is not waited for."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or not _is_ours(found):
             return b""
         with open(descriptor, "rb", closefd=False) as file:  # it is this descriptor that was checked
             return file.read(LARGEST)
@@ -92,7 +101,25 @@ def store(key: str, note: dict[str, Any], code: bytes) -> None:
             name = file.name
             file.write(data)
         os.replace(name, base / f"{key}.o")  # noqa: PTH105  # the one call that is atomic everywhere
+        _tidy(base)
     except OSError:
         if name is not None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
+
+
+def _tidy(base: Path) -> None:
+    """Remove what exceeds the limit, the longest unused first, and files that were never finished."""
+    given = os.environ.get("DYNAMIS_CACHE_LIMIT", "")
+    left = (int(given) if given.isdecimal() else LIMIT) * 10**6
+    with os.scandir(base) as entries:
+        files = [(entry.stat(follow_symlinks=False), entry) for entry in entries if entry.is_file(follow_symlinks=False)]
+    for found, entry in sorted(files, key=lambda file: -file[0].st_mtime_ns):
+        if entry.name.endswith(".o"):
+            left -= found.st_size
+            unwanted = left < 0
+        else:
+            unwanted = entry.name.startswith(".new-") and time.time() - found.st_mtime > ABANDONED
+        if unwanted:
+            with contextlib.suppress(OSError):  # another process may have been quicker
+                Path(entry.path).unlink()

@@ -13,12 +13,12 @@ import itertools
 import math
 import os
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ class Compiled:
 
 
 _handed_out: list[Compiled] = []
-_kernels: WeakSet[Kernel] = WeakSet()
+_kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
 _background = Background()
 wait_for_compiler = _background.wait
 
@@ -189,7 +189,8 @@ class Kernel:
         compiled = self._ready(code, precision, loaded, len(code.instructions))
         note = {"results": code.results, "instructions": len(code.instructions)}
         if os.environ.get("DYNAMIS_TIER") != "quick":
-            _background.ask(self.name, lambda: self._improve(compiled, key, lambda: render(code, target), note))
+            wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
+            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(code, target), note))
         return compiled
 
     @staticmethod
@@ -198,7 +199,9 @@ class Kernel:
         return Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, instructions, from_disk)
 
     @staticmethod
-    def _improve(compiled: Compiled, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
+    def _improve(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
+        if compiled is None:
+            return
         data = jit.assemble(text(), GOOD)
         loaded = jit.Loaded(data)
         compiled.loaded.append(loaded)
