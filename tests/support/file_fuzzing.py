@@ -1,8 +1,7 @@
 """Logs, mappings and trajectories made from a seed: some sound, most damaged, in their bytes or in what they say.
 
 ``make(kind, seed, folder)`` writes one file; ``check(kind, seeds, folder)`` reads many and returns what came out of a reader that
-is not an error of Dynamis, or that is not safe to print. As a program, ``python file_fuzzing.py KIND FIRST COUNT FOLDER`` does the
-same in a process of its own, where a crash is seen by its exit status.
+is not an error of Dynamis, or that is not safe to print.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import random
 import sqlite3
 import struct
-import sys
 import traceback
 import warnings
 import zipfile
@@ -447,11 +445,3 @@ def check(kind, seeds, folder):
             wrong.append((seed, traceback.format_exc(limit=-4)))
         wrong += [(seed, f"not safe to print: {text!r:.300}") for text in texts if unsafe(text)]
     return wrong, whole
-
-
-if __name__ == "__main__":
-    kind, first, count, folder = sys.argv[1:]
-    found, whole = check(kind, range(int(first), int(first) + int(count)), folder)
-    lines = [f"{kind} {seed}: {why}" for seed, why in found]
-    sys.stdout.write("\n".join([*lines, f"{kind}: {count} files, {whole} read in full, {len(found)} wrong\n"]))
-    sys.exit(bool(found))

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.display import as_table, counted, short
-from dynamis.errors import DynamisError, InputError, printable, unknown_name
+from dynamis.errors import DynamisError, InputError, literal, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
 from dynamis.model.load import SUFFIXES, find
 from dynamis.model.readers.expressions import parse_expression
+from dynamis.model.values import LARGEST
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.fixed_step import RULES
@@ -194,13 +195,13 @@ class _Reader:
             except InputError as error:
                 raise self.wrong(where, f'{error}; give a number, or an expression such as "pi/2"') from None
         if isinstance(value, bool | Node) or not isinstance(value, int | float):
-            raise self.wrong(where, f'{value!r} is not a number; give one, or an expression such as "pi/2"')
+            raise self.wrong(where, f'{literal(value)} is not a number; give one, or an expression such as "pi/2"')
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if not math.isfinite(number):
-            raise self.wrong(where, f"{value!r} is not finite; give a finite number")
+        if not abs(number) <= LARGEST:
+            raise self.wrong(where, f"{literal(value)} is out of range; give a finite number up to {LARGEST:g}")
         return number
 
     def positive(self, key: str) -> float:
@@ -214,19 +215,19 @@ class _Reader:
     def whole(self, key: str, default: int, least: int) -> int:
         value = self.document.get(key, default)
         if type(value) is not int or not least <= value <= 2**63:
-            raise self.wrong(key, f"{value!r}: give an integer of at least {least}")
+            raise self.wrong(key, f"{literal(value)}: give an integer of at least {least}")
         return value
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
         value = self.document.get(key, allowed[0])
         if value not in allowed:
-            raise self.wrong(key, f"{value!r} is unknown; choose {', '.join(allowed)}")
+            raise self.wrong(key, f"{literal(value)} is unknown; choose {', '.join(allowed)}")
         return str(value)
 
     def table(self, key: str) -> dict[str, Any]:
         value = self.document.get(key, {})
         if not isinstance(value, dict):
-            raise self.wrong(key, f"{value!r}: give a table, [{key}]")
+            raise self.wrong(key, f"{literal(value)}: give a table, [{key}]")
         return value
 
     # parts of the study
@@ -264,7 +265,7 @@ class _Reader:
             if isinstance(value, list):
                 made[key] = tuple(self.number(x, key) for x in value)
             elif value is not None and not isinstance(value, dict):
-                raise self.wrong(key, f"{value!r}: give a list of numbers, or a table [{key}] with names")
+                raise self.wrong(key, f"{literal(value)}: give a list of numbers, or a table [{key}] with names")
         return made
 
     def fixed(self) -> tuple[tuple[tuple[str, str, float], ...], str | None]:
@@ -313,7 +314,8 @@ class _Reader:
                 raise self.wrong(where, f'{hint} — write the full name, such as "q0.joint_1" or "payload.mass"')
             if not isinstance(entry, dict):
                 raise self.wrong(
-                    where, f"{entry!r}: give a distribution, such as {{ uniform = [0, 1] }}; a constant belongs in [{kind}]"
+                    where,
+                    f"{literal(entry)}: give a distribution, such as {{ uniform = [0, 1] }}; a constant belongs in [{kind}]",
                 )
             if (kind, target) == ("payload", "frame"):
                 raise self.wrong(where, "the frame of the payload cannot be varied: write one study per frame")

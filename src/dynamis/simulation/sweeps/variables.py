@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError
+from dynamis.model.values import LARGEST
 
 Numbers = tuple[float, ...]
 
@@ -72,7 +73,7 @@ def _normal(rng: np.random.Generator, numbers: Numbers, within: Numbers) -> floa
 LAWS: dict[str, RandomLaw] = {
     "uniform": RandomLaw(2, "[lowest, highest]", lambda x: x[0] < x[1], lambda rng, x, _: float(rng.uniform(x[0], x[1]))),
     "log_uniform": RandomLaw(
-        2, "[lowest, highest], both positive", lambda x: 0 < x[0] < x[1], _log_uniform
+        2, "[lowest, highest], both at least 1e-50", lambda x: 1.0 / LARGEST <= x[0] < x[1], _log_uniform
     ),
     "normal": RandomLaw(2, "[mean, standard deviation], the latter positive", lambda x: x[1] > 0, _normal),
     "choice": RandomLaw(None, "[a, b, c]", lambda x: len(x) > 0, lambda rng, x, _: x[int(rng.integers(len(x)))]),

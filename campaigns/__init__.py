@@ -1,0 +1,1 @@
+"""Long randomised runs of every reader: see `python -m campaigns --help`."""

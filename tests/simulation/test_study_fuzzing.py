@@ -1,0 +1,14 @@
+"""Studies with odd values are read or refused in our words; `python -m campaigns studies` reads as many as asked for."""
+
+from study_fuzzing import STUDY, check
+
+from dynamis.simulation.sweeps.study import study_from_text
+
+STUDIES = 200
+
+
+def test_odd_studies_are_read_or_refused():
+    assert study_from_text(STUDY).cases > 1
+    wrong, accepted = check(range(STUDIES))
+    assert not wrong, wrong[0]
+    assert STUDIES // 20 < accepted < STUDIES
