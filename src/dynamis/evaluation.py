@@ -21,10 +21,15 @@ from dynamis.model.regroup import regroup
 
 Array = npt.NDArray[Any]
 
-# straight-line code grows with the robot, and with its square for matrices; beyond this the plain algorithms run
-COMPILED_UP_TO = 80  # degrees of freedom …
-LINEAR = frozenset({"id", "fd", "gravity", "bias"})  # … except for these, once so many states were asked for
-WORTH_COMPILING = 200
+# Straight-line code grows with the robot. Instructions expected per degree of freedom, or per pair of degrees of freedom of which
+# one carries the other (measured on chains of 10 to 60 joints); a tenth of a millisecond to compile each, and 5 kB.
+PER_JOINT = {"id": 85, "bias": 85, "gravity": 20, "fd": 320}
+OTHERWISE = 100
+PER_PAIR = {"crba": 14, "coriolis": 55, "Mdot": 55, "did": 220, "dfd": 340, "Y": 80, "christoffel": 60}
+AT_ONCE = 30_000  # instructions that are compiled at the first call
+MOST = 300_000  # instructions that are compiled at all
+WORTH_COMPILING = 25  # states, for code between these bounds; until then the plain algorithm answers sooner
+SLOW = frozenset({"did", "dfd", "christoffel"})  # functions whose plain algorithm takes nearly as long as compiling
 # functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
 TORQUES = frozenset({"id", "gravity", "bias", "CTv"})
 MATRICES = frozenset({"fd", "crba", "coriolis", "Mdot", "did", "dfd"})
@@ -97,11 +102,20 @@ class Evaluator:
             return result if math.isfinite(flat.dot(flat)) else None
 
     def _worth_compiling(self, key: Any, states: int) -> bool:
-        """Small robots always; large ones where the work grows with the robot, not its square, and enough has been asked."""
-        if self.model.n <= COMPILED_UP_TO:
+        """Short code at once; long code where enough states have been asked for to repay the time."""
+        expected = self.expected_instructions(key)
+        if expected <= AT_ONCE or (expected <= MOST and _name(key) in SLOW):
             return self.model.n > 0
         self._asked[key] += states
-        return _name(key) in LINEAR and self._asked[key] >= WORTH_COMPILING
+        return expected <= MOST and self._asked[key] >= WORTH_COMPILING
+
+    def expected_instructions(self, key: Any) -> int:
+        """About how long the code of a function will be."""
+        name = _name(key)
+        if name not in PER_PAIR:
+            return PER_JOINT.get(name, OTHERWISE) * self.model.n
+        triples = max(self.chains, default=0) if name == "christoffel" else 1
+        return PER_PAIR[name] * sum(self.chains) * triples
 
     def _on_gpu(self, key: Any, algorithm: Callable[..., Any], keep: bool, alternatives: Sequence[Callable[..., Any]],
                 inputs: dict[str, tuple[Any, int]]) -> Any:  # fmt: skip
@@ -113,12 +127,13 @@ class Evaluator:
         return kernel(*arrays.values())
 
     @functools.cached_property
-    def longest_chain(self) -> int:
-        """Degrees of freedom on the way from the base to the farthest tip."""
-        chain = [0] * len(self.model.bodies)
+    def chains(self) -> list[int]:
+        """For each degree of freedom, how many there are between it and the base, itself included."""
+        ends, chains = [0] * len(self.model.bodies), []
         for i, body in self.model.moving:
-            chain[i] = chain[body.parent] + len(body.dof)
-        return max(chain)
+            ends[i] = ends[body.parent] + len(body.dof)
+            chains += range(ends[body.parent] + 1, ends[i] + 1)
+        return chains
 
     def _kernel(self, key: Any, algorithms: Sequence[Callable[..., Any]], sizes: dict[str, int]) -> Kernel:
         found = self.kernels.get(key)

@@ -36,7 +36,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.lowering import trace
 from dynamis.display import robot_card
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.evaluation import COMPILED_UP_TO, Evaluator
+from dynamis.evaluation import MOST, WORTH_COMPILING, Evaluator
 from dynamis.explanation import Explanation, explain
 from dynamis.inputs import moving_base
 from dynamis.model.actuators import Actuator
@@ -370,7 +370,7 @@ class Robot:
 
         frames, extra = self._wrench_inputs(wrenches, axes)
         # the recursion is cheaper only on long chains; if both are compiled, the cheaper one is kept
-        chain = self._evaluator.longest_chain
+        chain = max(self._evaluator.chains, default=0)
         alternatives: tuple[Callable[..., Array], ...] = (through_mass_matrix,)
         if chain > RECURSION_PAYS_FROM and not self.model.coupled:
             alternatives = (through_mass_matrix, f) if chain < MATRIX_IS_HOPELESS_FROM else (f,)
@@ -650,13 +650,14 @@ class Robot:
         (('q', 6),)
         """
         key, names, _ = self._known(name)
-        if self.model.symbolic or not 0 < self.n <= COMPILED_UP_TO:
+        if self.model.symbolic or not self.n or self._evaluator.expected_instructions(key) > MOST:
             raise InputError(
-                f"robot {printable(self.name)} cannot be compiled: it has symbolic parameters, no joints, "
-                f"or more than {COMPILED_UP_TO}"
+                f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
+                f"or so many that the code would exceed {MOST} instructions"
             )
         if key not in self._evaluator.kernels:
-            state = {"q": self.random(0)}  # the neutral configuration may be singular
+            # the neutral configuration may be singular; enough states, whatever their number, are worth compiling for
+            state = {"q": self.random(0, WORTH_COMPILING)}
             getattr(self, name)(*(state.get(argument, np.zeros(self.n)) for argument in names))
         return self._evaluator.kernels[key]
 

@@ -101,21 +101,51 @@ def test_explain_names_the_way_and_its_cost():
         robot.explain("forward")
 
 
-def test_a_large_robot_is_compiled_once_enough_was_asked(tmp_path, monkeypatch):
+def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
     from dynamis import evaluation
 
-    monkeypatch.setattr(evaluation, "COMPILED_UP_TO", 5)
+    monkeypatch.setattr(evaluation, "AT_ONCE", 600)
+    monkeypatch.setattr(evaluation, "MOST", 1000)
     monkeypatch.setattr(evaluation, "WORTH_COMPILING", 10)
     robot = dy.load("ur5e")
-    q, v, a = robot.random(rng, 8), *rng.normal(size=(2, 8, 6))
-    plain = robot.inverse_dynamics(q, v, a)
-    assert not robot._evaluator.kernels
-    compiled = robot.inverse_dynamics(q, v, a)
-    assert list(robot._evaluator.kernels) == [("id", (), "world")]
+    q, v = robot.random(rng, 8), rng.normal(size=(8, 6))
+    robot.inverse_dynamics(q, v, v)
+    plain = robot.coriolis_matrix(q, v)
+    assert list(robot._evaluator.kernels) == [("id", (), "world")]  # the other is expected to be longer
+    compiled = robot.coriolis_matrix(q, v)
+    assert len(robot._evaluator.kernels) == 1
+    monkeypatch.setattr(evaluation, "MOST", 2000)
+    compiled = robot.coriolis_matrix(q, v)
+    assert len(robot._evaluator.kernels) == 2
     assert np.abs(compiled - plain).max() <= 1e-12 * np.abs(plain).max()
-    for _ in range(3):
-        robot.mass_matrix(q)
-    assert len(robot._evaluator.kernels) == 1  # what grows with the square is not
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "g1", "baxter", "go2", "nine_body_tree"])
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "regressor"])
+def test_the_length_of_code_is_foreseen(name, function):
+    """Its order of magnitude: oblique axes make it longer, symmetric bodies shorter."""
+    robot = dy.load(name)
+    key = robot._known(function)[0]
+    length = len(robot.kernel(function).code.instructions)
+    expected = robot._evaluator.expected_instructions(key)
+    assert 0.1 * expected < length < 3 * expected + 500
+
+
+def test_a_long_chain_answers_before_it_would_have_been_compiled():
+    chain = dy.Description("chain").add_link("link0")
+    for k in range(90):
+        chain.add_link(f"link{k + 1}", f"link{k}", "revolute", axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=1.0))
+    robot = dy.Robot(chain)
+    robot.coriolis_matrix(robot.random(0), np.ones(90))
+    assert not robot._evaluator.kernels
+    with pytest.raises(dy.InputError, match="coriolis_matrix of robot 'chain' cannot be compiled"):
+        dy.Robot(_longer(chain, 200)).kernel("coriolis_matrix")
+
+
+def _longer(chain, joints):
+    for k in range(len(chain.joints), joints):
+        chain.add_link(f"link{k + 1}", f"link{k}", "revolute", axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=1.0))
+    return chain
 
 
 def test_one_state_takes_the_short_way_only_where_nothing_has_to_be_looked_at():
