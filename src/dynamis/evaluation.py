@@ -21,8 +21,8 @@ from dynamis.model.regroup import regroup
 
 Array = npt.NDArray[Any]
 
-# Straight-line code grows with the robot. Instructions expected per degree of freedom, or per pair of degrees of freedom of which
-# one carries the other (measured on chains of 10 to 60 joints); a tenth of a millisecond to compile each, and 5 kB.
+# Straight-line code grows with the robot. Instructions expected per degree of freedom, or per pair of which one carries the
+# other (measured on chains of 10 to 60 joints); a tenth of a millisecond to compile each, and 5 kB.
 PER_JOINT = {"id": 85, "bias": 85, "gravity": 20, "fd": 320}
 OTHERWISE = 100
 PER_PAIR = {"crba": 14, "coriolis": 55, "Mdot": 55, "did": 220, "dfd": 340, "Y": 80, "christoffel": 60}

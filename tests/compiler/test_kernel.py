@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from campaign_params import seeds
 from random_trees import random_robot, random_states, relative_error
 
 import dynamis as dy
@@ -158,7 +159,7 @@ ALGORITHMS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 12))
 def test_every_algorithm_compiled_is_the_algorithm_on_all_joint_types(seed):
     rng = np.random.default_rng(seed)
     robot = random_robot(rng, bodies=4)

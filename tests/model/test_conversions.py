@@ -92,7 +92,7 @@ def special_arm(rng, relation):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("relation", ["parallel", "antiparallel", "intersecting", "perpendicular", "skew", "same", "mixed"])
 def test_axes_in_every_relation_keep_their_dynamics_in_every_form(relation, form, through, same_dynamics):
-    for seed in range(2):
+    for seed in (0,) if relation != "mixed" else range(3):
         robot = special_arm(np.random.default_rng(seed), relation)
         again = through(robot, form)
         same_dynamics(robot, again)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from campaign_params import seeds
 from random_trees import random_description
 
 import dynamis as dy
@@ -16,7 +17,7 @@ def written(robot, path, form, load):
     return load(path)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(3, 8))
 def test_a_random_tree_is_the_same_after_toml(seed, tmp_path, quiet_load, same_dynamics):
     rng = np.random.default_rng(seed)
     robot = dy.Robot(random_description(rng, 7))
@@ -28,7 +29,7 @@ def test_a_random_tree_is_the_same_after_toml(seed, tmp_path, quiet_load, same_d
         assert one.limits == other.limits
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(3, 8))
 def test_a_random_tree_of_urdf_joints_is_the_same_after_urdf(seed, tmp_path, quiet_load, same_dynamics):
     rng = np.random.default_rng(seed)
     robot = dy.Robot(random_description(rng, 7, kinds=URDF_KINDS))
@@ -36,7 +37,7 @@ def test_a_random_tree_of_urdf_joints_is_the_same_after_urdf(seed, tmp_path, qui
     same_dynamics(robot, again, frames=robot.link_names)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(3, 6))
 def test_cylindrical_and_universal_joints_are_the_same_motion_after_urdf(seed, tmp_path, quiet_load, same_dynamics):
     rng = np.random.default_rng(seed)
     robot = dy.Robot(random_description(rng, 4, kinds=("cylindrical", "universal", "revolute"), mimics=False))
@@ -44,7 +45,7 @@ def test_cylindrical_and_universal_joints_are_the_same_motion_after_urdf(seed, t
     same_dynamics(robot, again, frames=robot.link_names)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(3, 6))
 def test_a_random_tree_of_simple_joints_is_the_same_as_screws(seed, tmp_path, quiet_load, same_dynamics):
     rng = np.random.default_rng(seed)
     robot = dy.Robot(random_description(rng, 7, kinds=("revolute", "continuous", "prismatic", "helical", "fixed")))

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from random_trees import relative_error
-from real_robots import ROBOTS
+from real_robots import ROBOTS, USUAL
 
 import dynamis as dy
 
@@ -64,7 +65,7 @@ def states(robot, seed):
         yield robot.random(rng), *rng.uniform(-1.0, 1.0, (3, robot.n))
 
 
-@pytest.mark.parametrize(("path", "base", "frame"), ROBOTS)
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_dynamics_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)
     order, data = Ordering(robot, model), model.createData()
@@ -88,7 +89,7 @@ def test_dynamics_agree(folder, path, base, frame):
         assert abs(robot.potential_energy(q) - potential) < AGREE * max(abs(potential), 1.0)
 
 
-@pytest.mark.parametrize(("path", "base", "frame"), ROBOTS)
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_kinematics_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)
     order, data = Ordering(robot, model), model.createData()
@@ -116,7 +117,7 @@ def test_kinematics_agree(folder, path, base, frame):
         assert relative_error(robot.jacobian_dot(q, v, name), J_dot) < AGREE
 
 
-@pytest.mark.parametrize(("path", "base", "frame"), ROBOTS)
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_inertial_regressors_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)
     order, data = Ordering(robot, model), model.createData()

@@ -24,3 +24,6 @@ ROBOTS = [
     ("icub_description/robots/icub_reduced.urdf", "floating", None),
     ("talos_data/robots/talos_reduced.urdf", "floating", "left_sole_link"),
 ]
+
+# large ones, whose code takes long to compile, are compared in a campaign only
+USUAL = [robot for robot in ROBOTS if not robot[0].startswith(("centauro", "hyq", "simple_humanoid", "icub"))]
