@@ -27,7 +27,7 @@ PER_JOINT = {"id": 85, "bias": 85, "gravity": 20, "fd": 320}
 OTHERWISE = 100
 PER_PAIR = {"crba": 14, "coriolis": 55, "Mdot": 55, "did": 220, "dfd": 340, "Y": 80, "christoffel": 60}
 AT_ONCE = 30_000  # instructions that are compiled at the first call
-MOST = 300_000  # instructions that are compiled at all
+MOST = 300_000  # instructions of what grows with pairs that are compiled at all
 WORTH_COMPILING = 25  # states, for code between these bounds; until then the plain algorithm answers sooner
 SLOW = frozenset({"did", "dfd", "christoffel"})  # functions whose plain algorithm takes nearly as long as compiling
 # functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
@@ -103,11 +103,16 @@ class Evaluator:
 
     def _worth_compiling(self, key: Any, states: int) -> bool:
         """Short code at once; long code where enough states have been asked for to repay the time."""
-        expected = self.expected_instructions(key)
-        if expected <= AT_ONCE or (expected <= MOST and _name(key) in SLOW):
-            return self.model.n > 0
+        if not self.can_be_compiled(key):
+            return False
+        if self.expected_instructions(key) <= AT_ONCE or _name(key) in SLOW:
+            return True
         self._asked[key] += states
-        return expected <= MOST and self._asked[key] >= WORTH_COMPILING
+        return self._asked[key] >= WORTH_COMPILING
+
+    def can_be_compiled(self, key: Any) -> bool:
+        """Whether a robot's function is not too long for the memory it would take: those of single joints never are."""
+        return self.model.n > 0 and (_name(key) not in PER_PAIR or self.expected_instructions(key) <= MOST)
 
     def expected_instructions(self, key: Any) -> int:
         """About how long the code of a function will be."""

@@ -650,7 +650,7 @@ class Robot:
         (('q', 6),)
         """
         key, names, _ = self._known(name)
-        if self.model.symbolic or not self.n or self._evaluator.expected_instructions(key) > MOST:
+        if self.model.symbolic or not self._evaluator.can_be_compiled(key):
             raise InputError(
                 f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
                 f"or so many that the code would exceed {MOST} instructions"
