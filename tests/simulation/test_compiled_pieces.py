@@ -78,3 +78,8 @@ def test_the_time_limit_ends_the_motion_with_what_was_reached():
     motion = dy.simulate(RUBBING, 500.0, controller=dy.Sampled(law, rate=1000.0), seconds=0.05)
     assert "took more than 0.05 s" in motion.status
     assert 0.0 < motion.t[-1] < 500.0
+
+
+def test_the_longest_step_holds_for_every_step_of_an_interval(monkeypatch):
+    quick, _ = both(monkeypatch, controller=dy.Sampled(law, rate=10.0), step=1e-3)
+    assert quick.statistics["evaluations"] >= 7 * 600
