@@ -67,11 +67,38 @@ def decoded(mesh):
 # finding
 
 
-def test_a_package_is_found_above_the_file(tmp_path):
+@pytest.mark.parametrize("mark", ["package.xml", "manifest.xml"])
+def test_a_package_is_found_above_the_file(mark, tmp_path):
     expected = ball(tmp_path / "work" / "my_robot" / "meshes")
+    (tmp_path / "work" / "my_robot" / mark).write_text("<package/>")
     folder = tmp_path / "work" / "my_robot" / "urdf"
     assert find_mesh("package://my_robot/meshes/ball.stl", folder) == expected
     assert find_mesh("package:///my_robot/meshes/ball.stl", folder) == expected
+    assert find_mesh("package://my_robot/meshes/ball.stl", tmp_path / "work" / "other_robot" / "urdf") == expected
+
+
+def test_a_folder_inside_a_package_is_found_by_its_name(tmp_path):
+    expected = ball(tmp_path / "data" / "robots" / "arm_description" / "meshes")
+    (tmp_path / "data" / "package.xml").write_text("<package/>")
+    folder = tmp_path / "data" / "robots" / "arm_description" / "urdf"
+    assert find_mesh("package://arm_description/meshes/ball.stl", folder) == expected
+
+
+@pytest.mark.parametrize("name", ["package://private/ball.stl", "package://private/robot/ball.stl", "package://other/ball.stl"])
+def test_a_folder_that_merely_has_the_name_is_not_a_package(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    for place in ("private", "private/robot", "private/other"):
+        ball(tmp_path / place)
+    with pytest.raises(dy.InputError, match="was not found"):
+        find_mesh(name, tmp_path / "private" / "robot")
+
+
+def test_the_folder_for_temporary_files_is_not_a_package(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    top = Path(*tmp_path.resolve().parts[:2])
+    inside = ball(tmp_path).resolve().relative_to(top)
+    with pytest.raises(dy.InputError, match="was not found"):
+        find_mesh(f"package://{top.name}/{inside}", tmp_path)
 
 
 @pytest.mark.parametrize(("variable", "inside"), [("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share")])
@@ -95,12 +122,15 @@ def test_other_names_are_found_in_the_files_folder_and_beside_it(tmp_path):
         "file:///outside.stl",
         "package://../outside.stl",
         "package://robot/../../outside.stl",
+        "package://robot/../outside.stl",
+        "package://./outside.stl",
     ],
 )
 def test_names_that_lead_away_are_refused(name, tmp_path):
     ball(tmp_path, "outside.stl")
     folder = tmp_path / "robot" / "urdf"
     folder.mkdir(parents=True)
+    (tmp_path / "robot" / "package.xml").write_text("<package/>")
     with pytest.raises(dy.InputError):
         find_mesh(name, folder)
 
