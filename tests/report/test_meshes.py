@@ -11,6 +11,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.mesh_limits import FORMATS
+from dynamis.mesh_readers import PACKAGES
 from dynamis.report.meshes import simplifying
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.meshes.encoding import encode
@@ -261,10 +262,27 @@ def test_without_trimesh_links_are_capsules_and_a_note_names_what_to_install(tmp
     ball(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "trimesh" else FIND_SPEC(name))
     contents = contents_of(arm(tmp_path, "", shape("ball.stl")), sections=["robot"])
-    told = "1 mesh not read: 'ball.stl'. trimesh is not installed: pip install trimesh pycollada."
+    told = "1 mesh not read: 'ball.stl'. Reason: trimesh is not installed: pip install trimesh pycollada."
     assert told in contents.sections[0].notes
     assert {shape["kind"] for shape in scene_of(contents.subject.robot)["shapes"]} == {"tapered_capsule", "cylinder"}
     assert told in contents.markdown()
+
+
+def test_a_note_on_a_collada_file_names_what_to_install(tmp_path, monkeypatch):
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.dae")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "collada" else FIND_SPEC(name))
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("box.dae"))))
+    assert drawing.notes[0] == "1 mesh not read: 'box.dae'. Reason: pycollada is not installed: pip install trimesh pycollada."
+
+
+def test_a_note_names_a_module_that_the_reader_itself_misses(tmp_path, monkeypatch):
+    def load(*_args, **_options):
+        raise ModuleNotFoundError("No module named 'networkx.algorithms'", name="networkx.algorithms")
+
+    ball(tmp_path)
+    monkeypatch.setattr(trimesh, "load", load)
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("ball.stl"))))
+    assert drawing.notes[0] == "1 mesh not read: 'ball.stl'. Reason: networkx is not installed: pip install networkx."
 
 
 def test_a_link_that_shows_nothing_hides_what_it_collides_as_where_its_body_shows_something(tmp_path):
@@ -318,4 +336,4 @@ def test_the_page_draws_meshes_as_they_are_scaled_and_mirrored(tmp_path, opened)
 
 def test_reading_meshes_needs_nothing_beside_the_default_install():
     declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert {"trimesh", "pycollada"} <= {re.split("[<>=;]", x)[0] for x in declared}
+    assert set(PACKAGES.values()) <= {re.split("[<>=;]", x)[0] for x in declared}
