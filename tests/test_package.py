@@ -15,6 +15,8 @@ LAYERS = [
     "errors",
     "version",
     "file_limits",
+    "mesh_limits",
+    "mesh_readers",
     "whole_files",
     "drawing",
     "display",

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from processes import output_of
 from rich.cells import cell_len
 
 import dynamis as dy
+from dynamis.cli import groups
 from dynamis.cli.commands import SUBJECTS, cli
 from dynamis.cli.console import clean, clean_name, wrapped
 from dynamis.cli.encoding import ascii_of
@@ -269,6 +272,23 @@ def test_help_does_not_need_docstrings():
     for name in cli.commands:
         assert re.search(rf"^  {name} +\w", text, re.MULTILINE), name
     assert b"Examples:" in program("derive", "--help", python=["-OO"]).stdout
+
+
+def test_the_help_of_every_command_is_the_same_without_docstrings():
+    code = (
+        "import click; from dynamis.cli.commands import cli; top = click.Context(cli, info_name='dynamis')\n"
+        "for name in sorted(cli.commands): print(cli.commands[name].get_help(click.Context(cli.commands[name], top, name)))"
+    )
+    full = output_of(code, COLUMNS="100")
+    assert full.count("Usage: ") == len(cli.commands)
+    assert output_of(code, "-OO", COLUMNS="100") == full
+
+
+def test_help_says_why_a_description_is_missing(monkeypatch):
+    monkeypatch.setattr(groups.inspect, "getsource", lambda _: (_ for _ in ()).throw(OSError("no source")))
+    group = groups.SubjectGroup(subjects={})
+    group.add_command(click.Command("bare", callback=lambda: None))
+    assert "Python runs with -OO, which removes it" in group.commands["bare"].help
 
 
 # numbers

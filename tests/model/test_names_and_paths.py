@@ -151,6 +151,22 @@ def test_an_absolute_mesh_name_is_refused_even_where_the_file_exists(package, tm
         resolve_mesh(str(tmp_path / "secret.stl"), model, [root])
 
 
+def test_a_mesh_name_stays_inside_its_package_not_only_beside_it(package):
+    root, model = package
+    (root / "other").mkdir()
+    (root / "other" / "mesh.stl").write_text("other")
+    for name in ("package://pkg/../other/mesh.stl", "package://pkg/urdf/../../other/mesh.stl", "package://./other/mesh.stl"):
+        with pytest.raises(dy.InputError, match="mesh"):
+            resolve_mesh(name, model, [root])
+
+
+def test_a_package_that_is_a_link_is_found_by_the_name_of_the_link(package):
+    root, model = package
+    (root / "linked").symlink_to(root / "pkg")
+    assert resolve_mesh("package://linked/mesh.stl", model, [root]).read_text() == "mesh"
+    assert resolve_mesh("package://linked/mesh.stl", model, [root / "linked"]).read_text() == "mesh"
+
+
 def test_mesh_names_inside_their_package_are_found(package):
     root, model = package
     assert resolve_mesh("package://pkg/mesh.stl", model, [root]).read_text() == "mesh"

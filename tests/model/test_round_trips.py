@@ -6,6 +6,8 @@ from campaign_params import seeds
 from random_trees import random_description
 
 import dynamis as dy
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import from_rpy
 
 URDF_KINDS = ("fixed", "revolute", "continuous", "prismatic", "planar", "free")
 
@@ -150,3 +152,53 @@ def test_every_symbolic_library_robot_is_written_or_refused_in_words(name, tmp_p
         again = dy.load(tmp_path / "r.toml")
         assert again.n == robot.n
         assert again.model.symbolic == robot.model.symbolic
+
+
+XACRO_LIKE = ["${x}", "a${b}", "$(arg p)", "${", "$x", "x$(find y)/z", "&#36;{a}", "$$${a} & <b>", "$x and ${y}"]
+
+
+def named(name):
+    d = dy.Description(name).add_link(f"base {name}")
+    d.add_link(f"link {name}", f"base {name}", "revolute", joint_name=f"joint {name}", axis=np.array([0.0, 0.0, 1.0]),
+               inertia=dy.Inertia.about_com(1.0, np.array([0.1, 0.2, 0.3]), 0.1 * np.eye(3)))  # fmt: skip
+    return dy.Robot(d)
+
+
+@pytest.mark.parametrize("suffix", ["urdf", "toml"])
+@pytest.mark.parametrize("name", XACRO_LIKE)
+def test_names_that_look_like_xacro_are_read_back_unchanged(name, suffix, tmp_path, quiet_load):
+    robot, path = named(name), tmp_path / f"r.{suffix}"
+    again = written(robot, path, "link", quiet_load)
+    assert (again.name, again.link_names, again.joint_names) == (robot.name, robot.link_names, robot.joint_names)
+    if suffix == "urdf":
+        path.write_text(path.read_text().replace("</robot>", "<!-- ${x} --></robot>"))  # the whole tree is looked at
+        assert quiet_load(path).link_names == robot.link_names
+
+
+@pytest.mark.parametrize("name", XACRO_LIKE)
+def test_a_robot_renamed_in_its_own_document_is_read_back_unchanged(name, arm, save, tmp_path, quiet_load):
+    description = dy.load(save(arm())).description
+    description.name = name
+    assert written(dy.Robot(description), tmp_path / "r.urdf", "link", quiet_load).name == name
+
+
+@pytest.mark.parametrize("kind", ["helical", "revolute", "continuous"])
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (1.0, 2.0, 3.0), (1e4, -1e4, 1e4), (3e6, -2e6, 9e6)])
+@pytest.mark.parametrize("form", ["poe", "link"])
+def test_a_joint_without_pitch_keeps_its_type_and_has_none_after_writing(kind, place, form, tmp_path, quiet_load):
+    d = dy.Description("r").add_link("base")
+    d.add_link("a", "base", kind, joint_name="j", axis=np.array([0.3, -0.2, 0.9]) / np.sqrt(0.94),
+               inertia=dy.Inertia.about_com(1.0, np.array([0.1, 0.2, 0.3]), 0.1 * np.eye(3)))  # fmt: skip
+    d.joints[0].tail = Pose(from_rpy([0.3, 0.2, 0.1]), np.array(place))
+    joint = written(dy.Robot(d), tmp_path / "r.toml", form, quiet_load).description.joints[0]
+    assert (joint.type, joint.pitch) == (kind, 0.0)
+
+
+@pytest.mark.parametrize("pitch", [1e-12, 1e-3, -0.2])
+def test_a_pitch_is_read_back_from_a_screw(pitch, tmp_path, quiet_load):
+    d = dy.Description("r").add_link("base")
+    d.add_link("a", "base", "helical", joint_name="j", axis=np.array([0.0, 0.6, 0.8]),
+               inertia=dy.Inertia.about_com(1.0, np.array([0.1, 0.2, 0.3]), 0.1 * np.eye(3)))  # fmt: skip
+    d.joints[0].pitch, d.joints[0].tail = pitch, Pose.translation([0.1, 0.2, 0.3])
+    joint = written(dy.Robot(d), tmp_path / "r.toml", "poe", quiet_load).description.joints[0]
+    assert joint.pitch == pytest.approx(pitch, abs=1e-15)

@@ -11,6 +11,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.mesh_limits import FORMATS
+from dynamis.mesh_readers import PACKAGES
 from dynamis.report.meshes import simplifying
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.meshes.encoding import encode
@@ -67,11 +68,38 @@ def decoded(mesh):
 # finding
 
 
-def test_a_package_is_found_above_the_file(tmp_path):
+@pytest.mark.parametrize("mark", ["package.xml", "manifest.xml"])
+def test_a_package_is_found_above_the_file(mark, tmp_path):
     expected = ball(tmp_path / "work" / "my_robot" / "meshes")
+    (tmp_path / "work" / "my_robot" / mark).write_text("<package/>")
     folder = tmp_path / "work" / "my_robot" / "urdf"
     assert find_mesh("package://my_robot/meshes/ball.stl", folder) == expected
     assert find_mesh("package:///my_robot/meshes/ball.stl", folder) == expected
+    assert find_mesh("package://my_robot/meshes/ball.stl", tmp_path / "work" / "other_robot" / "urdf") == expected
+
+
+def test_a_folder_inside_a_package_is_found_by_its_name(tmp_path):
+    expected = ball(tmp_path / "data" / "robots" / "arm_description" / "meshes")
+    (tmp_path / "data" / "package.xml").write_text("<package/>")
+    folder = tmp_path / "data" / "robots" / "arm_description" / "urdf"
+    assert find_mesh("package://arm_description/meshes/ball.stl", folder) == expected
+
+
+@pytest.mark.parametrize("name", ["package://private/ball.stl", "package://private/robot/ball.stl", "package://other/ball.stl"])
+def test_a_folder_that_merely_has_the_name_is_not_a_package(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    for place in ("private", "private/robot", "private/other"):
+        ball(tmp_path / place)
+    with pytest.raises(dy.InputError, match="was not found"):
+        find_mesh(name, tmp_path / "private" / "robot")
+
+
+def test_the_folder_for_temporary_files_is_not_a_package(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    top = Path(*tmp_path.resolve().parts[:2])
+    inside = ball(tmp_path).resolve().relative_to(top)
+    with pytest.raises(dy.InputError, match="was not found"):
+        find_mesh(f"package://{top.name}/{inside}", tmp_path)
 
 
 @pytest.mark.parametrize(("variable", "inside"), [("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share")])
@@ -95,12 +123,15 @@ def test_other_names_are_found_in_the_files_folder_and_beside_it(tmp_path):
         "file:///outside.stl",
         "package://../outside.stl",
         "package://robot/../../outside.stl",
+        "package://robot/../outside.stl",
+        "package://./outside.stl",
     ],
 )
 def test_names_that_lead_away_are_refused(name, tmp_path):
     ball(tmp_path, "outside.stl")
     folder = tmp_path / "robot" / "urdf"
     folder.mkdir(parents=True)
+    (tmp_path / "robot" / "package.xml").write_text("<package/>")
     with pytest.raises(dy.InputError):
         find_mesh(name, folder)
 
@@ -231,10 +262,27 @@ def test_without_trimesh_links_are_capsules_and_a_note_names_what_to_install(tmp
     ball(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "trimesh" else FIND_SPEC(name))
     contents = contents_of(arm(tmp_path, "", shape("ball.stl")), sections=["robot"])
-    told = "1 mesh not read: 'ball.stl'. trimesh is not installed: pip install trimesh pycollada."
+    told = "1 mesh not read: 'ball.stl'. Reason: trimesh is not installed: pip install trimesh pycollada."
     assert told in contents.sections[0].notes
     assert {shape["kind"] for shape in scene_of(contents.subject.robot)["shapes"]} == {"tapered_capsule", "cylinder"}
     assert told in contents.markdown()
+
+
+def test_a_note_on_a_collada_file_names_what_to_install(tmp_path, monkeypatch):
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.dae")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "collada" else FIND_SPEC(name))
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("box.dae"))))
+    assert drawing.notes[0] == "1 mesh not read: 'box.dae'. Reason: pycollada is not installed: pip install trimesh pycollada."
+
+
+def test_a_note_names_a_module_that_the_reader_itself_misses(tmp_path, monkeypatch):
+    def load(*_args, **_options):
+        raise ModuleNotFoundError("No module named 'networkx.algorithms'", name="networkx.algorithms")
+
+    ball(tmp_path)
+    monkeypatch.setattr(trimesh, "load", load)
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("ball.stl"))))
+    assert drawing.notes[0] == "1 mesh not read: 'ball.stl'. Reason: networkx is not installed: pip install networkx."
 
 
 def test_a_link_that_shows_nothing_hides_what_it_collides_as_where_its_body_shows_something(tmp_path):
@@ -288,4 +336,4 @@ def test_the_page_draws_meshes_as_they_are_scaled_and_mirrored(tmp_path, opened)
 
 def test_reading_meshes_needs_nothing_beside_the_default_install():
     declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert {"trimesh", "pycollada"} <= {re.split("[<>=;]", x)[0] for x in declared}
+    assert set(PACKAGES.values()) <= {re.split("[<>=;]", x)[0] for x in declared}

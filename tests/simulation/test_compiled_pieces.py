@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.simulation.compiled_pieces import CompiledPieces
+from dynamis.simulation.compiled_pieces import C, CompiledPieces
 
 ARM = dy.load("planar_2r_melchiorri")
 RUBBING = ARM.replace(friction={name: {"coulomb": 60.0, "viscous": 20.0} for name in ARM.joint_names})
@@ -78,3 +78,10 @@ def test_the_time_limit_ends_the_motion_with_what_was_reached():
     motion = dy.simulate(RUBBING, 500.0, controller=dy.Sampled(law, rate=1000.0), seconds=0.05)
     assert "took more than 0.05 s" in motion.status
     assert 0.0 < motion.t[-1] < 500.0
+
+
+def test_the_longest_step_holds_for_every_step_of_an_interval():
+    motion = dy.simulate(
+        ARM, 0.5, controller=dy.Sampled(lambda t, q, v: [0.0, 0.0], 10.0), friction="none", rtol=1e-3, step=1e-3
+    )
+    assert motion.statistics["evaluations"] >= len(C) * 490

@@ -1,11 +1,13 @@
 """A motion that takes too long, or is interrupted, ends with a sentence, and what was simulated is kept."""
 
+import time
+
 import numpy as np
 import pytest
 from small_machines import block, pendulum, turning
 
 import dynamis as dy
-from dynamis.simulation import stepping
+from dynamis.simulation import stepped, stepping
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.sweeps.cases import run_case
 from dynamis.simulation.sweeps.run import sweep
@@ -62,6 +64,94 @@ def test_a_motion_that_is_out_of_time_can_be_gone_on_with(ticking):
     assert whole.complete
     plain = simulate(pendulum(), 5.0, [1.0], points=51)
     assert whole.q[-1] == pytest.approx(plain.q[-1], abs=1e-6)
+
+
+def zero(t, q, v):
+    return [0.0]
+
+
+SHORT_STEPS = {
+    "compiled": {"method": "rk4"},
+    "compiled, implicit": {"method": "midpoint"},
+    "called": {"method": "rk4", "controller": zero},
+    "compiled between calls": {"method": "time_stepping", "controller": zero},
+    "adaptive": {"method": "DOP853"},
+    "adaptive, implicit": {"method": "Radau"},
+    "adaptive, multistep": {"method": "LSODA"},
+    "adaptive, sampled": {"method": "DOP853", "controller": dy.Sampled(zero, 1e3)},
+}
+
+
+@pytest.mark.parametrize("options", SHORT_STEPS.values(), ids=SHORT_STEPS)
+def test_steps_of_a_picosecond_end_in_their_time(options):
+    started = time.monotonic()
+    motion = simulate(pendulum(), 1e-3, [1.0], step=1e-12, seconds=0.2, points=3, **options)
+    assert "took more than 0.2 s" in motion.status
+    assert time.monotonic() - started < 30.0  # compiling counts too; all steps would take hours
+
+
+@pytest.mark.parametrize("options", [{"controller": dy.Sampled(zero, 1e8)}, {"disturbance": dy.Noise(0.0, hold=1e-8)}])
+@pytest.mark.parametrize("method", [{"method": "DOP853"}, {"method": "rk4", "step": 1e-3}])
+def test_jumps_every_few_nanoseconds_end_in_their_time(options, method):
+    started = time.monotonic()
+    motion = simulate(pendulum(), 5.0, [1.0], seconds=0.2, points=3, **options, **method)
+    assert "took more than 0.2 s" in motion.status
+    assert time.monotonic() - started < 30.0
+
+
+def test_expensive_compiled_steps_end_in_their_time(monkeypatch):
+    steps = []
+
+    def slow(_kernel, y, _given, *, every, **_others):
+        steps.append(every)
+        done = time.thread_time() + 1e-3 * every
+        while time.thread_time() < done:
+            pass
+        return y[None]
+
+    monkeypatch.setattr(stepped, "march", slow)
+    motion = simulate(pendulum(), 1.0, method="rk4", step=1e-7, seconds=0.05, points=2)
+    assert "took more than 0.05 s" in motion.status
+    assert sum(steps) < 200
+
+
+def test_a_compiled_motion_that_diverges_in_many_short_steps_is_told_where(monkeypatch):
+    steps = []
+
+    def counted(*args, every=1, **options):
+        steps.append(every)
+        return march(*args, every=every, **options)
+
+    march = stepped.march
+    monkeypatch.setattr(stepped, "march", counted)
+    motion = simulate(turning(1.0, viscous=-3e5), [0.0, 1e-5, 1.0], v0=[1.0], method="rk4", step=1e-6)
+    assert "the velocity of axle diverged" in motion.status
+    assert 0.0 < float(motion.status.split("t = ")[1].split()[0]) < 0.01
+    assert sum(steps) < 30_000  # not all the steps to the next point, and not all again one by one
+
+
+@pytest.mark.parametrize("method", ["euler", "rk4", "midpoint", "time_stepping", "DOP853", "LSODA"])
+@pytest.mark.parametrize(
+    ("end", "step", "sentence"),
+    [
+        (1.0, 1e-12, r"step=1e-12 s means 1e\+12 steps for 1 s, more than 1e\+09: use at least step=1e-09"),
+        (7.0, 1e-9, r"step=1e-09 s means 7e\+09 steps for 7 s, more than 1e\+09: use at least step=7e-09"),
+        (1.0, 1e-300, r"step=1e-300 s is below the rounding error of t = 1 s: use at least step=1e-09"),
+        ((1e6, 1e6 + 1e-3), 1e-11, r"step=1e-11 s is below the rounding error of t = 1e\+06 s: use at least step=9e-10"),
+    ],
+)
+def test_absurd_steps_are_refused_at_once_and_the_message_names_one_that_works(method, end, step, sentence):
+    with pytest.raises(dy.InputError, match=sentence + ", or simulate a shorter motion"):
+        simulate(pendulum(), end, [1.0], method=method, step=step)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [({"controller": dy.Sampled(zero, 1e12)}, "1/rate"), ({"disturbance": dy.Noise(1.0, hold=1e-12)}, "hold")],
+)
+def test_absurd_rates_of_jumps_are_refused_at_once(options, name):
+    with pytest.raises(dy.InputError, match=rf"{name}=1e-12 s means 1e\+12 steps .* use at least {name}=1e-09"):
+        simulate(pendulum(), 1.0, [1.0], **options)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf, "10", True])

@@ -5,6 +5,7 @@ import pytest
 from small_machines import turning
 
 import dynamis as dy
+from dynamis.simulation.sampling import Held, Sampled, instants
 
 
 def record(calls):
@@ -97,3 +98,17 @@ def test_fixed_steps_go_from_sample_to_sample_compiled(method):
         parts = dy.simulate(robot, times[:11], [0.1, 0.2], controller=digital, method=method, step=1e-4)
         joined = dy.simulate(robot, times[10:], resume=parts, controller=digital, method=method, step=1e-4)
         np.testing.assert_allclose(joined.q, stepped.q, atol=1e-12)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.0004, 0.003, 2.0])
+def test_the_instants_of_a_long_motion_are_those_computed_at_once(delay):
+    held = Held(Sampled(lambda t, q, v: [0.0], 1000.0, delay=delay), 1, 0.25)
+    noise = dy.Noise(1.0, hold=0.0007).source(1)
+    start, end = 1.25, 4.0
+    expected = {0.25 + k / 1000.0 for k in range(3750)} | {0.25 + k / 1000.0 + delay for k in range(3750)}
+    expected |= {k * 0.0007 for k in range(1786, 5715)}
+    merged = [start]
+    for t in sorted(x for x in expected if start + 1e-12 < x < end - 1e-12):
+        if t - merged[-1] > 1e-12:
+            merged.append(t)
+    assert list(instants([held, noise], start, end)) == pytest.approx([*merged, end], abs=1e-12)

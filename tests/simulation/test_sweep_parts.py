@@ -1,7 +1,10 @@
 """Parts on disk: whole or not there, sealed, of one study, written by one process at a time."""
 
 import errno
+import hashlib
 import os
+import stat
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +72,90 @@ def test_a_part_cut_short_is_found(full, cut):
     done, notes = parts_in(full)
     assert sorted(done) == [1, 2]
     assert len(notes) == 1
+
+
+def sealed_again(path, change):
+    """Change the lines of a sealed file and seal it again."""
+    _, *lines = path.read_bytes().split(b"\n")
+    body = b"\n".join(change(lines))
+    path.write_bytes(b"sha256 " + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+
+MALFORMED = {
+    "nothing": lambda lines: [],
+    "an empty line": lambda lines: [b"", b""],
+    "no JSON": lambda lines: [b"{", *lines[1:]],
+    "a head that is a list": lambda lines: [b"[]", *lines[1:]],
+    "a head that is a number": lambda lines: [b"7", *lines[1:]],
+    "no UTF-8": lambda lines: [lines[0], b'"\xff"', *lines[1:]],
+    "a row that is no JSON": lambda lines: [lines[0], b"[0,", *lines[2:]],
+    "a row that is a number": lambda lines: [lines[0], b"0", *lines[2:]],
+    "a row that is an object": lambda lines: [lines[0], b'{"0": 1}', *lines[2:]],
+    "an empty row": lambda lines: [lines[0], b"[]", *lines[2:]],
+    "a short row": lambda lines: [lines[0], b"[0, 1]", *lines[2:]],
+    "a text for a number": lambda lines: [lines[0], lines[1].replace(b", 0.01,", b', "x",'), *lines[2:]],
+    "a list for a number": lambda lines: [lines[0], lines[1].replace(b", 0.01,", b", [1],"), *lines[2:]],
+    "an infinite number": lambda lines: [lines[0], lines[1].replace(b", 0.01,", b", Infinity,"), *lines[2:]],
+    "a number beyond floats": lambda lines: [lines[0], lines[1].replace(b", 0.01,", b", 1" + 400 * b"0" + b","), *lines[2:]],
+    "a number of too many digits": lambda lines: [
+        lines[0],
+        lines[1].replace(b", 0.01,", b", " + 5000 * b"9" + b","),
+        *lines[2:],
+    ],
+    "a status that is a number": lambda lines: [lines[0], lines[1].replace(b'"reached the end"', b"1"), *lines[2:]],
+    "deep nesting": lambda lines: [lines[0], 100_000 * b"[", *lines[2:]],
+    "a lost row": lambda lines: [lines[0], *lines[2:]],
+}
+
+
+@pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
+def test_a_part_that_is_sealed_but_malformed_is_set_aside(full, change):
+    sealed_again(full / "parts" / "part-000000.jsonl", change)
+    done, notes = parts_in(full)
+    assert sorted(done) == [1, 2]
+    assert len(notes) == 1
+    assert "part-000000.jsonl is damaged (" in notes[0]
+    assert "checksum" not in notes[0]
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]\n", b"7\n", b"\xff\n"])
+def test_a_description_that_is_sealed_but_malformed_is_written_again(full, text):
+    good = (full / "study.json").read_bytes()
+    sealed_again(full / "study.json", lambda _lines: [text])
+    done, notes = parts_in(full)
+    assert done == ROWS
+    assert "study.json is damaged" in notes[0]
+    assert (full / "study.json").read_bytes() == good
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["parts/part-000001.jsonl", "study.json", "study.toml", "results.csv", "lock"])
+def test_a_named_pipe_in_place_of_a_file_is_refused_not_waited_for(full, name):
+    (full / name).unlink(missing_ok=True)
+    os.mkfifo(full / name)
+    with pytest.raises(InputError, match=rf"{Path(name).name} is a named pipe, not a file; remove it, or give another"):
+        parts_in(full)
+    assert stat.S_ISFIFO((full / name).stat().st_mode)
+
+
+@pytest.mark.timeout(60)
+def test_a_device_in_place_of_a_part_is_refused_not_read(full):
+    pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
+    ends = pty.openpty()  # reading it waits
+    (full / "parts" / "part-000001.jsonl").unlink()
+    (full / "parts" / "part-000001.jsonl").symlink_to(os.ttyname(ends[1]))
+    with pytest.raises(InputError, match=r"part-000001.jsonl is a device, not a file"):
+        parts_in(full)
+    for end in ends:
+        os.close(end)
+
+
+def test_a_status_with_separators_of_lines_is_read_back(tmp_path):
+    rows = [[*row[:-1], "failed: a\u2028b\x85c\nd"] for row in ROWS[0]]
+    with (place := folder(tmp_path)).opened():
+        place.store(0, rows)
+    assert parts_in(tmp_path) == ({0: rows}, [])
 
 
 def test_a_part_under_another_name_is_found(full):

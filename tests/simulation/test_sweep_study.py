@@ -176,3 +176,11 @@ def test_files_that_are_no_study_are_refused(tmp_path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"save the file as UTF-8"):
         read_study(tmp_path / "b.toml")
+
+
+def test_an_absurd_step_is_refused_with_the_study_not_in_every_case():
+    text = (
+        'robot = "planar_2r_melchiorri"\nduration = 2\nmethod = "rk4"\nstep = 1e-12\n[vary]\n"viscous.*" = { grid = [0, 1] }\n'
+    )
+    with pytest.raises(InputError, match=r"line 4: step: step=1e-12 s means 2e\+12 steps .* use at least step=2e-09"):
+        study_from_text(text)

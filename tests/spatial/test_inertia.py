@@ -1,5 +1,7 @@
 """Inertias: solids, Steiner, rotation, ten parameters, physical consistency."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from random_trees import random_inertia, random_pose, relative_error
@@ -150,3 +152,11 @@ def test_a_body_without_mass_has_no_inertia_either():
     assert not Inertia(0.0, np.zeros(3), np.diag([1.0, 1.0, 1.0])).is_consistent()
     assert not Inertia(0.0, np.array([1.0, 0.0, 0.0]), np.zeros((3, 3))).is_consistent()
     assert Inertia(0.0, np.zeros(3), np.diag([1.0, 1.0, 1.0])).nearest_consistent().is_consistent()
+
+
+@pytest.mark.parametrize(("module", "package"), [("trimesh", "trimesh"), ("collada", "pycollada")])
+def test_without_a_reader_of_meshes_the_error_names_what_to_install(module, package, tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else find(name))
+    with pytest.raises(dy.MissingExtraError, match=f"{package} is not installed: pip install trimesh pycollada"):
+        dy.mesh_inertia(tmp_path / "box.dae", mass=1.0)

@@ -263,7 +263,7 @@ def workspace_slice(
     ('xy', 1.0)
     """
     check_robot(robot)
-    for name in set(options) - {"torque_limits", "joint_stiffness"}:
+    for name in sorted(set(options) - {"torque_limits", "joint_stiffness"}):
         raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)

@@ -13,6 +13,7 @@ import click
 from dynamis.cli.console import clean, columns, wrapped
 
 LABEL = len("Error: ")
+NO_DESCRIPTION = "No description: Python runs with -OO, which removes it, and the source files are not installed."
 
 
 class SubjectGroup(click.Group):
@@ -24,7 +25,7 @@ class SubjectGroup(click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         if cmd.help is None and cmd.callback is not None:  # python -OO removes docstrings
-            cmd.help = _source_docstring(cmd.callback)
+            cmd.help = _source_docstring(cmd.callback) or NO_DESCRIPTION
         super().add_command(cmd, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature

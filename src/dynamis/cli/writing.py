@@ -9,19 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import InputError, printable
+from dynamis.whole_files import check_place, is_stream, move_into_place, write_through
 
 
 def whole(path: Path, write: Callable[[Path], Any]) -> Path:
     """Let ``write`` make the file in a folder beside its place, under the same name, and move it there once it is complete."""
+    check_place(path)
     target = Path(os.path.realpath(path))  # a symbolic link is kept: the file it points at is replaced
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".dynamis-") as folder:
-            made = Path(folder) / target.name
+        beside = None if is_stream(path) else target.parent  # the folder of a stream holds no files
+        with tempfile.TemporaryDirectory(dir=beside, prefix=".dynamis-") as folder:
+            made = Path(folder) / path.name
             try:
                 write(made)
             except InputError as error:  # its message names the temporary file
                 raise InputError(str(error).replace(str(made), str(path))) from None
-            os.replace(made, target)  # noqa: PTH105  # the one call that is atomic everywhere
+            if beside is None:
+                write_through(path, made.read_bytes())
+            else:
+                move_into_place(made, target)
     except OSError as error:
         raise InputError(f"{printable(str(path), 400)} cannot be written: {error.strerror or error}") from None
     return path
@@ -33,7 +39,9 @@ def check_output(path: Path | None, suffixes: tuple[str, ...] = (), inputs: Iter
         return
     if suffixes and path.suffix not in suffixes:
         raise InputError(f"{printable(path.name)}: name the file {' or '.join(suffixes)}")
-    check_folder(path.parent, path)
+    check_place(path)
+    if not is_stream(path):
+        check_folder(path.parent, path)
     if path.exists() and any(x is not None and Path(x).exists() and path.samefile(x) for x in inputs):
         raise InputError(f"{printable(str(path), 400)} is an input of this command; choose another output file")
 

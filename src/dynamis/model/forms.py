@@ -24,6 +24,7 @@ from dynamis.spatial.rotation import about_axis
 Array = npt.NDArray[Any]
 
 PITCH_NOISE = 1e-14  # relative to the linear part of a screw, at least 1 m
+ROUNDINGS = 4 * float(np.finfo(float).eps)  # likewise, where the type says that there is a pitch
 
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 X_AXIS.setflags(write=False)
@@ -80,9 +81,9 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * size
     _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
     name = (said or "revolute") if plain else "helical"
-    if name == "helical":
-        return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
-    return name, home @ Pose.translation(point), unit(w), 0.0, Pose.translation(-point)
+    if name != "helical" or (plain and abs(pitch) <= ROUNDINGS * max(abs(x) for x in v)):
+        pitch = 0.0
+    return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
 
 
 def _some(values: Array) -> bool:
@@ -111,4 +112,12 @@ def screw_of(joint: Joint) -> tuple[Pose, Array]:
         "prismatic": np.concatenate([axis, zero]),
         "helical": np.concatenate([joint.pitch * axis, axis]),
     }.get(joint.type, np.concatenate([zero, axis]))
-    return snap_pose(joint.origin @ joint.tail), joint.tail.twist_inward(twist)
+    return snap_pose(joint.origin @ joint.tail), _with_pitch(joint.tail.twist_inward(twist), joint)
+
+
+def _with_pitch(screw: Array, joint: Joint) -> Array:
+    """The screw with ω · v the pitch: far from the axis rounding adds to it, and a rotation would be read as helical."""
+    if joint.type == "prismatic" or screw.dtype == object:
+        return screw
+    pitch, w = joint.pitch if joint.type == "helical" else 0.0, screw[3:]
+    return np.concatenate([screw[:3] + (pitch - np.dot(w, screw[:3])) * w, w])

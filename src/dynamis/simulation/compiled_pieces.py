@@ -204,7 +204,7 @@ class CompiledPieces:
             if self.clock is not None:
                 self.clock.stepped(h)
             y = new
-            self.h = h = h * min(GROW, SAFETY * max(wrong, 1e-10) ** -0.2)
+            self.h = h = min(h * min(GROW, SAFETY * max(wrong, 1e-10) ** -0.2), self.longest)
         pieces = steps[0] if len(steps) == 1 else Chain(tuple(ends), tuple(steps))
         return Pieces([pieces], [b], [], [directions], [{}], len(C) * tries, last=y)
 

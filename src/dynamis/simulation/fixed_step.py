@@ -22,7 +22,7 @@ from dynamis.simulation.time_stepping import time_stepping
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
-MOST_STEPS = 1e10  # of one motion: some hours of the smallest robot, compiled
+MOST_STEPS = 1e9  # of one motion: minutes of the smallest robot, compiled; hours of others
 MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as the step is short
 
 
@@ -157,14 +157,23 @@ SETTLED = 1e-6  # of the largest number of a state: more is left where a step is
 RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint, "time_stepping": time_stepping}
 
 
-def check_step_length(step: float, start: float, end: float) -> None:
-    """Reject steps below the rounding of t, and excessive numbers of steps."""
-    if step < 4.0 * float(np.finfo(float).eps) * max(abs(start), abs(end)):
+def check_step_length(step: float, start: float, end: float, name: str = "step") -> None:
+    """Reject steps below the rounding of t, and excessive numbers of steps. ``name`` is that of the argument."""
+    latest, duration = max(abs(start), abs(end)), end - start
+    least = max(4.0 * float(np.finfo(float).eps) * latest, duration / MOST_STEPS)
+    cure = f"use at least {name}={_rounded_up(least):g}, or simulate a shorter motion"
+    if step < 4.0 * float(np.finfo(float).eps) * latest:
+        raise InputError(f"{name}={step:g} s is below the rounding error of t = {latest:g} s: {cure}")
+    if duration > MOST_STEPS * step:
         raise InputError(
-            f"step={step:g} s is below the rounding error of t = {max(abs(start), abs(end)):g} s: use a longer step"
+            f"{name}={step:g} s means {duration / step:.0e} steps for {duration:g} s, more than {MOST_STEPS:.0e}: {cure}"
         )
-    if (end - start) / step > MOST_STEPS:
-        raise InputError(f"step={step:g} s means {(end - start) / step:.0e} steps for {end - start:g} s: use a longer step")
+
+
+def _rounded_up(x: float) -> float:
+    """The next number with one digit."""
+    unit = 10.0 ** np.floor(np.log10(x))
+    return float(np.ceil(x / unit - 1e-9) * unit)
 
 
 def take_step(flow: Flow, method: str, t: Any, y: Array, h: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from dynamis.simulation.sources import SourceError, checked_push
 
 Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # of a period: instants closer than that are one
+AT_ONCE = 1000  # periods whose instants are computed together: a motion may have more than fit into memory
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,11 +98,16 @@ class Held:
         t = t if self.inside is None else self.inside
         return self._torques[bisect_right(self._times, t + ROUNDING * self.period) - 1]
 
-    def changes(self, _start: float, end: float) -> Array:
-        """The sampling instants, and those at which delayed commands become active, up to the second time."""
+    def changes(self, start: float, end: float) -> Array:
+        """The sampling instants, and those at which delayed commands become active, between two times."""
+        delay = self.sampled.delay
+        return np.concatenate([self._samples(start, end), self._samples(start - delay, end - delay) + delay])
+
+    def _samples(self, start: float, end: float) -> Array:
+        """The sampling instants between two times, and perhaps one before."""
+        first = max(int(np.floor((start - self.origin) * self.sampled.rate)), 0)
         count = int(np.ceil((end - self.origin) * self.sampled.rate - ROUNDING))
-        samples = self.origin + np.arange(max(count, 0)) / self.sampled.rate
-        return np.concatenate([samples, samples + self.sampled.delay])
+        return self.origin + np.arange(first, max(count, first)) / self.sampled.rate
 
     def reach(self, t: float, q: Array, v: Array) -> None:
         """Take a sample if one is due at this time."""
@@ -198,15 +204,20 @@ def integrate_stepwise(
     return whole
 
 
-def instants(steps: Sequence[Stepwise], start: float, end: float) -> list[float]:
-    """Start, every change between, and end; instants that differ only by rounding are merged."""
-    least = ROUNDING * min(source.period for source in steps)
-    changes = np.unique(np.concatenate([source.changes(start, end) for source in steps]))
-    found = [start]
-    for t in changes[(changes > start + least) & (changes < end - least)]:
-        if t - found[-1] > least:
-            found.append(float(t))
-    return [*found, end]
+def instants(steps: Sequence[Stepwise], start: float, end: float) -> Iterator[float]:
+    """Start, every change between, and end, one after the other; instants that differ only by rounding are merged."""
+    shortest = min(source.period for source in steps)
+    least, last, b = ROUNDING * shortest, start, start
+    yield start
+    while b < end - least:
+        a, b = b, min(b + AT_ONCE * shortest, end)
+        # a little more than this window, so that a change at its edge is in one of both
+        found = np.unique(np.concatenate([source.changes(a - source.period, b + source.period) for source in steps]))
+        for t in found[(found >= a - least) & (found < b - least)].tolist():
+            if t - last > least:
+                last = t
+                yield t
+    yield end
 
 
 def _quantised(x: Array, resolution: float) -> Array:

@@ -127,7 +127,8 @@ def simulate(
         memory.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])  # one that fails at the very start raises
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
-    _check_step(step)
+    _check_step(step, times)
+    _check_jumps({"1/rate": held, "hold": noise}, times)
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
     if method == "time_stepping" and step is None:
@@ -136,7 +137,6 @@ def simulate(
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
-        check_step_length(float(step or 0.0), float(times[0]), float(times[-1]))
         made = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
@@ -163,9 +163,20 @@ def _check_robot(robot: Any) -> None:
         raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
 
 
-def _check_step(step: Any) -> None:
-    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
+def _check_step(step: Any, times: Array) -> None:
+    """Also of adaptive methods, whose steps are not longer."""
+    if step is None:
+        return
+    if not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
+    check_step_length(float(step), float(times[0]), float(times[-1]))
+
+
+def _check_jumps(sources: Mapping[str, Held | NoiseSource | None], times: Array) -> None:
+    """Each interval between two jumps of the torque is integrated for itself."""
+    for name, jumping in sources.items():
+        if jumping is not None:
+            check_step_length(jumping.period, float(times[0]), float(times[-1]), name)
 
 
 def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:

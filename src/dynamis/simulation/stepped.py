@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,8 @@ from dynamis.simulation.sticking import torques
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-CHUNK = 10_000  # compiled steps between two looks at the clock
+CHUNKS = (16, 10_000)  # compiled steps between two looks at the clock: the first ones, and the most
+LOOK_UP = 0.02  # s: no more is spent between two looks, if steps are equally long
 DIVERGING = 1e6  # rad/s or m/s: a failure at such a velocity is one of the motion, not of the configuration
 
 
@@ -196,24 +198,30 @@ class _Compiled:
 
     def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.held, self.tick = motion, method, held, tick
-        self.traced = TracedMotion(motion, pushes)
+        self.traced, self.chunk = TracedMotion(motion, pushes), CHUNKS[0]
         self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
-        given, start = self.traced.inputs(t, y, self.held), np.append(y, 0.0)
-        new = start
-        for k in range(0, count, CHUNK):
+        given, new, k = self.traced.inputs(t, y, self.held), np.append(y, 0.0), 0
+        while k < count:
             self.tick()
-            new = march(self.kernel, new, given, t=t, h=h, first=k, reports=1, every=min(CHUNK, count - k))[0]
-        if not np.isfinite(new).all():
-            # where it went wrong is found by taking the same steps one by one
-            for k in range(count):
-                start = march(self.kernel, start, given, t=t, h=h, first=k, reports=1)[0]
-                self.motion.check_bounds(t + (k + 1) * h, self.motion.split(start[:-1])[1])
-            raise SourceError(f"the state of a drive or controller diverged before t = {t + count * h:.6g} s")
+            some, start, began = min(self.chunk, count - k), new, time.perf_counter()
+            new = march(self.kernel, start, given, t=t, h=h, first=k, reports=1, every=some)[0]
+            if not np.isfinite(new).all():
+                self._find_divergence(start, given, t, h, range(k, k + some))
+            k += some
+            if some == self.chunk and 2.0 * (time.perf_counter() - began) < LOOK_UP:
+                self.chunk = min(2 * self.chunk, CHUNKS[1])
         self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
+
+    def _find_divergence(self, y: Array, given: Sequence[Array], t: float, h: float, steps: range) -> NoReturn:
+        """Take the same steps one by one, to name the joint and the time at which it went wrong."""
+        for k in steps:
+            y = march(self.kernel, y, given, t=t, h=h, first=k, reports=1)[0]
+            self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y[:-1])[1])
+        raise SourceError(f"the state of a drive or controller diverged before t = {t + steps.stop * h:.6g} s")
 
 
 class _CompiledBetweenCalls(_Compiled):

@@ -10,6 +10,7 @@ import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.mesh_limits import check_mesh_file
+from dynamis.mesh_readers import lacking, not_installed
 from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 
@@ -20,19 +21,24 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
     ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object. The surface must be watertight, because the volume
     integrals of an open surface are meaningless; an open mesh is rejected.
     """
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtraError("mesh inertias need trimesh: pip install trimesh") from None
+    kind = Path(source).suffix.lower().removeprefix(".") if isinstance(source, str | Path) else ""
+    missing = lacking(kind)
+    if missing is not None:
+        raise MissingExtraError(f"the inertia of a mesh cannot be computed: {missing}")
     if (mass is None) == (density is None):
         raise InputError("give exactly one of mass= and density=")
     for name, value in (("mass", mass), ("density", density), ("scale", scale)):
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
     try:
+        import trimesh
+
         if isinstance(source, str | Path):
             check_mesh_file(Path(source))
         surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+    except ModuleNotFoundError as error:
+        name = (error.name or "trimesh").partition(".")[0]
+        raise MissingExtraError(f"the mesh {source} cannot be read: {not_installed(name)}") from None
     except Exception as error:  # trimesh's readers raise whatever their formats do
         raise InputError(f"the mesh {source} cannot be read: {error}") from None
     if not surface.is_watertight:

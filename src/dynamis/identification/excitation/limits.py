@@ -89,7 +89,7 @@ def torque_rows(robot: Robot, margin: float, effort: Any = None) -> Rows | None:
     dry = np.array(np.abs(model.coulomb) + np.abs(model.coulomb_bias), float)
     frictionless = robot
     if dry.any():
-        joints = {c.joint for c, size in zip(model.coordinates, dry, strict=True) if size}
+        joints = sorted({c.joint for c, size in zip(model.coordinates, dry, strict=True) if size})
         frictionless = robot.replace(friction={name: {"coulomb": 0.0, "coulomb_bias": 0.0} for name in joints})
     top = (1.0 - margin) * bound - dry
     if not (top > 0.0).all():

@@ -106,9 +106,11 @@ def _refuse_xacro(document: Document, file: str) -> None:
         if element.tag.startswith("xacro:"):
             found = f"this is a xacro macro file: it contains <{printable(element.tag)[1:-1]}>"
             raise format_error(file, element.line, found, "URDF without macros", repair)
+        places = document.places(element)
         for key, value in element.attributes.items():
             macro = MACRO.search(value)
-            if macro:
+            # a dollar written as a character reference is meant as one: it is not in the bytes
+            if macro and (key not in places or MACRO.search(document.data[slice(*places[key])].decode("utf-8", "replace"))):
                 found = f"the xacro expression {printable(macro[0])} in <{element.tag} {key}=…> is not expanded"
                 raise format_error(file, document.line(element, key), found, "URDF without macros", repair)
         stack.extend(reversed(element.children))

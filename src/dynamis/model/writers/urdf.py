@@ -10,7 +10,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
-from dynamis.model.readers.urdf import MACRO, URDF_SHAPES, URDF_TYPES
+from dynamis.model.readers.urdf import URDF_SHAPES, URDF_TYPES
 from dynamis.model.writers.urdf_edit import edit_urdf
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
@@ -60,8 +60,6 @@ def _robot(description: Description) -> list[str]:
 
 
 def _text(value: str) -> str:
-    if MACRO.search(value):
-        raise ConversionError(f"the name {printable(value)} reads as a xacro expression in URDF; rename it")
     return f'"{escaped(value)}"'
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.mesh_readers import lacking
 from dynamis.model.description import Description, Link, Shape
 from dynamis.model.shapes import balls
 from dynamis.report.link_shapes import link_shapes
@@ -28,7 +28,6 @@ Array = npt.NDArray[Any]
 
 SECONDS = 10.0  # for reading all meshes
 NAMED = 3  # meshes a note names before it only counts
-INSTALL = "pip install trimesh pycollada"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +163,7 @@ class _Meshes:
         self.lost: list[str] = []
         self.broken: dict[str, str] = {}
         self.unread: set[str] = set()
-        self.installed = importlib.util.find_spec("trimesh") is not None
+        self.lacking = lacking()
         self.until = time.perf_counter() + SECONDS
 
     def number(self, name: str) -> int:
@@ -177,7 +176,7 @@ class _Meshes:
     def can_draw(self, shape: Shape) -> bool:
         if shape.kind != "mesh":
             return True
-        if not self.installed:
+        if self.lacking is not None:
             self.unread.add(shape.mesh)
             return False
         if shape.mesh not in self.files and shape.mesh not in self.lost and shape.mesh not in self.broken:
@@ -202,7 +201,7 @@ class _Meshes:
     def notes(self) -> list[str]:
         notes = []
         if self.unread:
-            notes.append(f"{_count(self.unread)} not read: {_list(self.unread)}. trimesh is not installed: {INSTALL}.")
+            notes.append(f"{_count(self.unread)} not read: {_list(self.unread)}. Reason: {self.lacking}.")
         if self.lost:
             notes.append(f"{_count(self.lost)} not found: {_list(self.lost)}. {HOW_FOUND}")
         if self.broken:

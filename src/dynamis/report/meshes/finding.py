@@ -10,9 +10,10 @@ from dynamis.errors import InputError, printable
 from dynamis.model.packages import resolve_mesh
 
 HOW_FOUND = (
-    "Packages are looked for in the folders above the robot's file and in those that ROS_PACKAGE_PATH and AMENT_PREFIX_PATH "
-    "declare, other names in the robot's own folder and beside it."
+    "Packages are looked for in the folders above the robot's file, where package.xml marks them, and in those that "
+    "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH declare, other names in the robot's own folder and beside it."
 )
+MARKS = ("package.xml", "manifest.xml")  # of a package, today and in the first versions of ROS
 
 
 def find_mesh(name: str, folder: Path | None) -> Path:
@@ -28,10 +29,24 @@ def find_mesh(name: str, folder: Path | None) -> Path:
 
 
 def _package_folders(package: str, folder: Path | None) -> list[Path]:
-    # the root of all files holds no packages: package://home/… must not mean /home
-    above = [p for p in (folder, *folder.parents) if p != p.parent] if folder is not None else []
-    near = [p for p in above if p.name == package or (package not in (".", "..") and (p / package).is_dir())]
+    near = _packages_above(package, folder.resolve()) if folder is not None and package not in (".", "..") else []
     return near + _declared("ROS_PACKAGE_PATH") + [prefix / "share" for prefix in _declared("AMENT_PREFIX_PATH")]
+
+
+def _packages_above(package: str, folder: Path) -> list[Path]:
+    """Folders of that name above the robot's file, or in one of them: packages, and folders in a package.
+
+    A mere name says nothing: package://tmp/… must not mean /tmp.
+    """
+    found = []
+    for above in (folder, *folder.parents):
+        named = [above / package, *([above] if above.name == package else [])]
+        found += [p for p in named if p.is_dir() and p.resolve().is_relative_to(above) and _in_package(p)]
+    return found
+
+
+def _in_package(folder: Path) -> bool:
+    return any((p / mark).is_file() for p in (folder, *folder.parents) for mark in MARKS)
 
 
 def _declared(variable: str) -> list[Path]:

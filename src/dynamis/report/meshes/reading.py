@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.mesh_limits import check_mesh_file
+from dynamis.mesh_readers import lacking, not_installed
 from dynamis.model.packages import resolve_mesh
 from dynamis.report.meshes.surface import LOOKS, Surface, joined, looks
 
@@ -78,8 +78,9 @@ def read(file: MeshFile) -> Surface | str:
         return str(error)
     except OSError as error:
         return error.strerror or type(error).__name__  # without the path, which is nobody else's business
-    if kind == "dae" and importlib.util.find_spec("collada") is None:
-        return "pycollada is not installed: pip install pycollada"
+    missing = lacking(kind)
+    if missing is not None:
+        return missing
     try:
         import trimesh
 
@@ -87,6 +88,8 @@ def read(file: MeshFile) -> Surface | str:
         with file.path.open("rb") as stream:
             scene = trimesh.load(stream, file_type=kind, force="scene", process=False, resolver=beside)
         return _surface(scene, kind)
+    except ModuleNotFoundError as error:
+        return not_installed((error.name or "trimesh").partition(".")[0])
     except OSError as error:
         return error.strerror or type(error).__name__
     except Exception as error:  # readers raise whatever their formats do

@@ -11,17 +11,20 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from dynamis.errors import InputError, printable
 from dynamis.simulation.sweeps.study import Study
-from dynamis.whole_files import write_whole
+from dynamis.whole_files import kind_of, write_whole
 
 Row = list[Any]
 FORMAT = "dynamis sweep 1"
 MANIFEST, COPY, PARTS, LOCK = "study.json", "study.toml", "parts", "lock"
+NOT_JSON = "a line is not JSON"
 OWN = {MANIFEST, COPY, PARTS, LOCK, "results.csv"}
 
 
@@ -36,6 +39,7 @@ class SweepFolder:
     def opened(self) -> Iterator[dict[int, list[Row]]]:
         """{part: rows} of completed parts, with the folder locked."""
         self._claim_place()
+        self._check_files()
         with _locked(self.path / LOCK, self.path):
             try:
                 for leftover in [*self.path.glob(".*.tmp"), *(self.path / PARTS).glob(".*.tmp")]:
@@ -77,6 +81,14 @@ class SweepFolder:
         except OSError as error:
             raise self._unusable(error) from None
 
+    def _check_files(self) -> None:
+        """Before anything is opened or computed."""
+        try:
+            for name in sorted(OWN - {PARTS}):
+                self._is_file(self.path / name)
+        except OSError as error:
+            raise self._unusable(error) from None
+
     @staticmethod
     def _is_own(path: Path) -> bool:
         return path.name in OWN or (path.name.startswith(".") and path.suffix == ".tmp") or ".bad" in path.suffixes
@@ -84,15 +96,29 @@ class SweepFolder:
     def _check_owner(self) -> bool:
         """Whether the folder is identified as that of this study."""
         manifest = self.path / MANIFEST
-        found = _read_sealed(manifest) if manifest.exists() else None
-        if isinstance(found, str):
-            self._set_aside(manifest, found)
-        elif found is not None:
-            note = json.loads(found[0])
-            if note.get("study") != self.study.fingerprint:
-                raise self._foreign(f"{note.get('name')} by Dynamis {note.get('version')}")
-            return True
-        return False
+        if not self._is_file(manifest):
+            return False
+        found = _read_sealed(manifest)
+        note = _head(found)
+        if isinstance(note, str):
+            self._set_aside(manifest, note)
+            return False
+        if note.get("study") != self.study.fingerprint:
+            raise self._foreign(f"{note.get('name')} by Dynamis {note.get('version')}")
+        return True
+
+    def _is_file(self, path: Path) -> bool:
+        """Whether the file exists. What is not a file is refused: reading a named pipe waits for ever."""
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(mode):
+            raise InputError(
+                f"folder {printable(str(self.path))} cannot be used: {path.name} is {kind_of(mode)}, not a file; remove it, or "
+                f"give another folder with -o"
+            )
+        return True
 
     def _describe(self) -> None:
         """Write the identification of the study."""
@@ -112,7 +138,7 @@ class SweepFolder:
         done: dict[int, list[Row]] = {}
         for part in range(self.study.parts):
             place = self._place(part)
-            if not place.exists():
+            if not self._is_file(place):
                 continue
             found = self._rows(part, _read_sealed(place))
             if isinstance(found, str):
@@ -123,13 +149,18 @@ class SweepFolder:
 
     def _rows(self, part: int, lines: list[str] | str) -> list[Row] | str:
         """The rows of a part, or an error message."""
-        if isinstance(lines, str):
-            return lines
-        head = json.loads(lines[0])
+        head = _head(lines)
+        if isinstance(lines, str) or isinstance(head, str):
+            return str(head)
         if head.get("study") != self.study.fingerprint:
             raise self._foreign(f"{self._place(part).name} is of it")
         cases = self.study.range_of(part)
-        rows = [json.loads(line) for line in lines[1:]]
+        try:
+            rows = [_parsed(line) for line in lines[1:]]
+        except ValueError:
+            return NOT_JSON
+        if not all(_is_row(row, self.columns) for row in rows):
+            return f"a row does not have the {len(self.columns)} columns of the study"
         if head.get("cases") != [cases.start, cases.stop] or [row[0] for row in rows] != list(cases):
             return "its cases do not match its name"
         return rows
@@ -157,7 +188,41 @@ def _read_sealed(path: Path) -> list[str] | str:
         return f"it cannot be read: {error.strerror}"
     if seal != b"sha256 " + hashlib.sha256(body).hexdigest().encode():
         return "checksum mismatch"
-    return body.decode().splitlines()
+    try:
+        return body.decode().split("\n")[:-1]  # each line ends; a status may contain other separators of lines
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+
+
+def _head(lines: list[str] | str) -> dict[str, Any] | str:
+    """The object in the first line, or an error message."""
+    if isinstance(lines, str):
+        return lines
+    try:
+        head = _parsed(lines[0]) if lines else None
+    except ValueError:
+        return NOT_JSON
+    return head if isinstance(head, dict) else "its first line does not describe it"
+
+
+def _parsed(line: str) -> Any:
+    """A line of JSON; ValueError if it is none. Python also takes NaN and Infinity, and gives up on deep nesting."""
+    try:
+        return json.loads(line, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_row(row: Any, columns: list[str]) -> bool:
+    """[case, numbers or null, status]."""
+    if not isinstance(row, list) or len(row) != len(columns):
+        return False
+    numbers = all(x is None or (type(x) in (int, float) and abs(x) <= sys.float_info.max) for x in row[1:-1])
+    return type(row[0]) is int and isinstance(row[-1], str) and numbers
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from dynamis.model.readers.expressions import parse_expression
 from dynamis.model.values import LARGEST
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
-from dynamis.simulation.fixed_step import RULES
+from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.sweeps.lines import entry_lines, line_of
 from dynamis.simulation.sweeps.variables import Numbers, Variable, read_variable
 from dynamis.version import __version__
@@ -256,6 +256,11 @@ class _Reader:
             raise self.wrong(
                 "step" if "step" in made else "method", f"{', '.join(RULES)} require step, other methods do not take it: {cure}"
             )
+        if "step" in made:
+            try:
+                check_step_length(made["step"], 0.0, self.positive("duration"))
+            except InputError as error:
+                raise self.wrong("step", error) from None
         return made
 
     def lists(self) -> dict[str, Numbers]:

@@ -1,0 +1,21 @@
+"""The libraries that read meshes: dependencies of Dynamis, which an installation may lack all the same."""
+
+from __future__ import annotations
+
+import importlib.util
+
+PACKAGES = {"trimesh": "trimesh", "collada": "pycollada"}  # modules and what to install for them
+NEEDED = {"dae": ("trimesh", "collada")}  # modules for a format, where it is not trimesh alone
+INSTALL = f"pip install {' '.join(PACKAGES.values())}"
+
+
+def lacking(kind: str = "") -> str | None:
+    """What is missing to read meshes of a format and how to install it; None if nothing is."""
+    missing = [module for module in NEEDED.get(kind, ("trimesh",)) if importlib.util.find_spec(module) is None]
+    return not_installed(missing[0]) if missing else None
+
+
+def not_installed(module: str) -> str:
+    """That a module is missing, and how to install it: all that meshes need, or the one that their libraries need besides."""
+    name = PACKAGES.get(module, module)
+    return f"{name} is not installed: {INSTALL if module in PACKAGES else f'pip install {name}'}"
