@@ -24,7 +24,7 @@ inertia = { xx = 1, yy = 1, zz = 2 }
 rotor_inertia = 0.5
 actuator = { kind = "elastic", stiffness = 100, backlash = 0.25 }
 """)
-    lines = run("derive", str(tmp_path / "wheel.toml")).output.splitlines()
+    lines = run("derive", str(tmp_path / "wheel.toml")).stdout.splitlines()
     assert lines[0] == "2*q'' = tau"
     assert lines[2:4] == ["1/2*theta_m'' + 100*(theta_m - q) = u", "tau = 100*(theta_m - q)"]
     assert "Backlash 1/4 rad" in lines[4]
