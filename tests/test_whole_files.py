@@ -158,3 +158,16 @@ def test_standard_output_and_error_are_written_through_in_order(stream, to, tmp_
             subprocess.run([sys.executable, "-c", code], **{stream: log}, check=True)
         text = (tmp_path / "log").read_bytes()
     assert text.split() == [b"before", b"bytes", b"after"]
+
+
+@pytest.mark.parametrize("write", [by_command, write_whole], ids=["command", "library"])
+def test_what_killed_processes_left_is_removed_and_nothing_else(write, tmp_path):
+    old = [tmp_path / ".dynamis-abc123", tmp_path / ".arm.toml.123-0123abcd.tmp"]
+    kept = [tmp_path / name for name in (".dynamis-new", ".dynamisrc", "notes.tmp", ".arm.toml.1-0123abcd.tmp.bak", ".hidden")]
+    for path in (*old, *kept):
+        path.mkdir() if "dynamis-" in path.name else path.write_text("x")
+    (old[0] / "arm.toml").write_text("half a file")
+    for path in (*old, *kept[1:]):
+        os.utime(path, (1, 1))
+    write(tmp_path / "out.txt", b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "out.txt"])

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+import shutil
 import stat
 import sys
+import time
 from pathlib import Path
 
 from dynamis.errors import InputError, printable
 
 PERMISSIONS = 0o777  # bits that are kept; those that change who a program runs as are not
 NEW_FILE = 0o666  # less the bits of the umask
+ABANDONED = 3600.0  # seconds after which an unfinished file or folder belongs to a process that was killed
+UNFINISHED = re.compile(r"\.dynamis-\w+|\..+\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 
 def write_file(path: Path, data: bytes) -> Path:
@@ -34,6 +39,7 @@ def write_file(path: Path, data: bytes) -> Path:
 def write_whole(path: Path, data: bytes) -> None:
     """Put a file in its place at once: whole and on the disk, or not at all."""
     _refuse_other_than_file(path)
+    remove_abandoned(path.parent)
     before = _status(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     mode = NEW_FILE if before is None else before.st_mode & PERMISSIONS
@@ -49,6 +55,21 @@ def write_whole(path: Path, data: bytes) -> None:
             beside.unlink()
         raise
     _flush_folder(path.parent)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes left unfinished in a folder: our own names, our own files, an hour old."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not UNFINISHED.fullmatch(entry.name):
+                continue
+            found = entry.stat(follow_symlinks=False)
+            if time.time() - found.st_mtime < ABANDONED or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif stat.S_ISREG(found.st_mode):
+                Path(entry.path).unlink(missing_ok=True)
 
 
 def move_into_place(made: Path, path: Path) -> None:

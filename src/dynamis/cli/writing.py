@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import InputError, printable
-from dynamis.whole_files import check_place, is_stream, move_into_place, write_through
+from dynamis.whole_files import check_place, is_stream, move_into_place, remove_abandoned, write_through
 
 
 def whole(path: Path, write: Callable[[Path], Any]) -> Path:
@@ -18,6 +18,8 @@ def whole(path: Path, write: Callable[[Path], Any]) -> Path:
     target = Path(os.path.realpath(path))  # a symbolic link is kept: the file it points at is replaced
     try:
         beside = None if is_stream(path) else target.parent  # the folder of a stream holds no files
+        if beside is not None:
+            remove_abandoned(beside)
         with tempfile.TemporaryDirectory(dir=beside, prefix=".dynamis-") as folder:
             made = Path(folder) / path.name
             try:
