@@ -55,7 +55,7 @@ def test_a_long_table_is_cut_and_says_so():
 def test_a_motion_shows_where_it_went_and_how_it_ended():
     motion = dy.simulate(dy.load("planar_2r_melchiorri"), 0.1, points=11)
     shown = motion._repr_html_()
-    assert "reached the end" in shown
+    assert "completed" in shown
     assert len(parsed(motion)) == 3
     floating = dy.simulate(dy.load("go2", base="floating"), 0.01, points=3)
     assert parsed(floating)[1][1:3] == ["", ""]  # the numbers of a quaternion are no coordinates
@@ -171,7 +171,7 @@ SHOWN = {
     "joint move": (lambda: MOVES.joint_move([0, 0], [1, 2], duration=1.5), ("2 joints", "1.5 s"), "max. |velocity|"),
     "one number": (lambda: MOVES.polynomial(0.0, 1.0, 2.0), ("one variable", "2 s"), "max. |velocity|"),
     "line": (lambda: MOVES.line(np.eye(4), ARM.pose(AT), 1.0), ("m, ", "rad, 1 s"), "clock"),
-    "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "reached the end"),
+    "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "completed"),
     "power": (lambda: dy.simulate(ARM, 0.1, points=3).power, ("3 points", "W"), "viscous"),
     "rollouts": (lambda: dy.rollouts(ARM, 0.01, [[0.0, 0.0]] * 3), ("(3,)", "0.01 s"), "array(11, 3, 2)"),
     "law": (lambda: law(), ("stiffness=4000", "reference=[0.5, -0.5]"), "900"),

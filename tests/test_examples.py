@@ -33,7 +33,7 @@ def your_own_urdf(out):
 
 
 def fall_with_dry_friction(out):
-    assert out.startswith("reached the end")
+    assert out.startswith("completed")
     assert out.count("stops") == 2
     error, energy = numbers(r"energy error # J of # J", out)
     assert error < 1e-4
@@ -46,7 +46,7 @@ def control_with_a_wrong_model(out):
 
 
 def a_thousand_arms(out):
-    assert "all 1000 reached the end" in out
+    assert "all 1000 completed" in out
     middle, most = numbers(r"tip error # mm median, # mm largest", out)
     assert 10.0 < middle < most < 100.0
 

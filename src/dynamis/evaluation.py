@@ -134,7 +134,8 @@ class Evaluator:
     @functools.cached_property
     def chains(self) -> list[int]:
         """For each degree of freedom, how many there are between it and the base, itself included."""
-        ends, chains = [0] * len(self.model.bodies), []
+        ends = [0] * len(self.model.bodies)
+        chains: list[int] = []
         for i, body in self.model.moving:
             ends[i] = ends[body.parent] + len(body.dof)
             chains += range(ends[body.parent] + 1, ends[i] + 1)

@@ -28,7 +28,7 @@ class Inputs:
         self.coordinate_names = [c.name for c in model.coordinates]
 
     def vector(self, value: Any, size: int, name: str) -> Array:
-        if np.ma.is_masked(value):  # type: ignore[no-untyped-call]
+        if np.ma.is_masked(value):
             raise InputError(f"{name} has masked entries; give each a value with {name}.filled(...), or leave these states out")
         try:
             array = np.asarray(value)

@@ -121,3 +121,12 @@ def test_bad_input_says_so():
         dy.linearize(dy.load("planar_2r_melchiorri"), np.zeros((3, 2)))
     with pytest.raises(dy.InputError, match="without moving joints"):
         dy.linearize(dy.Robot(dy.Description("post").add_link("base")), [])
+
+
+def test_every_eigenvalue_belongs_to_a_mode():
+    near = dy.linearize(dy.load("ur5e"), [0.0, -1.2, 1.6, -0.9, -1.3, 0.0])
+    assert sum(2 if mode.oscillates else 1 for mode in near.modes) == 12
+    assert [mode.kind for mode in near.modes].count("neutral") == 4
+    frequencies = [mode.frequency for mode in near.modes if mode.kind == "undamped"]
+    assert frequencies == sorted(frequencies)
+    assert all(mode.damping == 0.0 for mode in near.modes if mode.kind == "undamped")

@@ -19,7 +19,7 @@ def run(*arguments):
 def test_a_trial_is_summed_up():
     result = run(ARM, "--law", "pd-gravity", "--goal", "0.8,-0.6", "--error", "5", "--rate", "1000")
     assert result.exit_code == 0, result.output
-    for words in ("PD + gravity, model parameters off by up to 5 %: reached the end", "largest error", "expected below", "peak",
+    for words in ("PD + gravity, model parameters off by up to 5 %: completed", "largest error", "expected below", "peak",
                   "the conditions for stability hold (proven)", "rule of thumb"):  # fmt: skip
         assert words in result.output
 
@@ -32,7 +32,7 @@ def test_every_law_can_be_tried(law):
     assert result.exit_code == 0, result.output
     facts = json.loads(result.output)
     assert facts["law"] == law
-    assert facts["status"] == "reached the end"
+    assert facts["status"] == "completed"
     assert facts["stability"]["stable"]
     for row in facts["tracking"]:
         assert row["largest_error"] < 0.2
@@ -70,11 +70,24 @@ def test_bad_input_says_what_to_do():
         ((ARM, "--goal", "1,2,3"), "--goal takes 2 numbers"),
         ((ARM, "--goal", "up"), "--goal takes numbers"),
         ((ARM, "--error", "120"), "--error takes per cent"),
-        ((ARM, "--bandwidth", "-3"), "bandwidth must be positive"),
+        ((ARM, "--goal", "1", "--bandwidth", "-3"), "bandwidth must be positive"),
         ((ARM, "--law", "impedance", "--goal", "1,1"), "the start is singular"),
-        (("planar_2r",), "--set I_1=1"),
+        (("planar_2r", "--goal", "1"), "--set I_1=1"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2, arguments
         assert sentence in result.output
     assert "slotine-li" in run(ARM, "--law", "fuzzy").output
+
+
+def test_a_goal_is_asked_for():
+    result = CliRunner().invoke(cli, ["control", "ur5e"])
+    assert result.exit_code == 2
+    assert "--goal is missing: for computed-torque give a configuration, such as 0.5" in result.stderr
+
+
+def test_no_verdict_of_stability_follows_a_divergence():
+    result = CliRunner().invoke(cli, ["control", "ur5e", "--law", "operational-space", "--goal=-4,0.2,0.5"])
+    assert result.exit_code == 1
+    assert "the motion was not completed" in result.stdout
+    assert "the conditions for stability hold" not in result.stdout

@@ -120,3 +120,31 @@ def test_unknown_robots_and_symbols_say_what_to_do(motion):
     )
     path, *_ = motion
     assert "name the file .csv or .npz" in run(ARM, "--states", path, "--out", "x.txt").output
+
+
+def test_the_unit_of_angles_in_a_file_is_stated_or_asked_for(tmp_path):
+    file = tmp_path / "states.csv"
+    file.write_text("q1,q2,q3,q4,q5,q6\n0,-70,90,-50,-75,0\n")
+    arguments = ["id", "ur5e", "--states", str(file), "--v", "0", "--a", "0", "--json"]
+    refused = CliRunner().invoke(cli, arguments)
+    assert refused.exit_code == 2
+    assert "-70 rad for joint 'shoulder_lift_joint' in data row 1 is 11.1 turns" in refused.stderr
+    assert "--degrees" in refused.stderr
+    in_degrees = CliRunner().invoke(cli, [*arguments, "--degrees"])
+    one = CliRunner().invoke(cli, ["id", "ur5e", "--q", "0,-70,90,-50,-75,0", "--degrees", "--json"])
+    assert np.allclose(json.loads(in_degrees.stdout)["tau"][0], json.loads(one.stdout)["tau"])
+    assert CliRunner().invoke(cli, [*arguments, "--radians"]).exit_code == 0
+
+
+def test_velocities_beyond_the_limits_are_reported():
+    result = CliRunner().invoke(cli, ["id", "ur5e", "--v", "30"])
+    assert result.exit_code == 0
+    assert "--v exceeds the velocity limits: shoulder_pan_joint = 30, limit 3.142 rad/s" in result.stderr
+    assert "limits" not in CliRunner().invoke(cli, ["id", "ur5e", "--v", "1"]).stderr
+
+
+def test_a_value_that_is_no_number_is_refused_for_that_reason_alone():
+    result = CliRunner().invoke(cli, ["id", "ur5e", "--q", "nan"])
+    assert result.exit_code == 2
+    assert "must be a finite number" in result.stderr
+    assert "limits" not in result.stderr

@@ -15,7 +15,7 @@ def run(*arguments):
 def test_a_motion_is_summed_up():
     result = run("simulate", "planar_2r_melchiorri", "--time", "1")
     assert result.exit_code == 0, result.output
-    assert "reached the end at t = 1 s" in result.output
+    assert "completed at t = 1 s" in result.output
     assert "energy balance" in result.output
 
 
@@ -31,7 +31,7 @@ def test_a_motion_is_written_and_drawn(tmp_path):
 def test_joints_that_start_are_told():
     result = run("simulate", "puma560", "--time", "0.5", "--json")
     facts = json.loads(result.output)
-    assert facts["status"] == "reached the end"
+    assert facts["status"] == "completed"
     assert any("elbow starts" in event for event in facts["events"])
 
 

@@ -30,7 +30,7 @@ def test_a_study_is_run_summed_up_and_drawn(here):
     result = run("study.toml", "--workers", "1", "--plot", "p.png", "--show", "q.joint1")
     assert result.exit_code == 0, result.output
     assert "3 cases done" in result.output
-    assert "3 reached the end" in result.output
+    assert "3 completed" in result.output
     assert "viscous.*" in result.output
     assert len((here / "study" / "results.csv").read_text().splitlines()) == 4
     assert (here / "p.png").read_bytes()[:4] == b"\x89PNG"

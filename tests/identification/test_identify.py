@@ -52,7 +52,7 @@ def logs(truth, prior, tmp_path_factory):
         law = ComputedTorque.designed(wanted.motion, bandwidth=20.0).on(prior)
         times = np.arange(round(6.0 * RATE)) / RATE
         motion = dy.simulate(truth, times, wanted.start, controller=law, method="RK45", rtol=1e-4, atol=1e-6)
-        assert motion.status == "reached the end"
+        assert motion.status == "completed"
         q = motion.q + 1e-5 * rng.normal(size=motion.q.shape)
         tau = motion.tau + 0.01 * np.abs(motion.tau).max(axis=0) * rng.normal(size=motion.tau.shape)
         if name.endswith(".npz"):

@@ -232,3 +232,10 @@ def test_other_bad_input_is_refused():
         inverse_kinematics("ur5e", target)
     with pytest.raises(dy.InputError, match="has symbolic parameters"):
         inverse_kinematics(dy.load("planar_2r"), target)
+
+
+def test_the_shape_of_the_target_determines_the_task():
+    robot = dy.load("ur5e")
+    pose = robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, 3]).q)[:3, 3], pose[:3, 3])
+    assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, :3]).q)[:3, :3], pose[:3, :3])

@@ -38,7 +38,7 @@ def test_npz_gives_back_every_number_exactly_and_what_happened(tmp_path, name):
         assert np.array_equal(read[f"q.{name}".replace("/", "_")], motion.q[:, 0])
         assert np.array_equal(read["t"], motion.t)
         note = json.loads(str(read["note"]))
-    assert (note["robot"], note["status"]) == ("pendulum", "reached the end")
+    assert (note["robot"], note["status"]) == ("pendulum", "completed")
     assert note["events"] == [{"time": e.time, "kind": e.kind, "joint": e.joint} for e in motion.events]
     assert note["columns"] == list(columns(motion))
 

@@ -230,7 +230,7 @@ def test_motions_that_grow_beyond_all_bounds_are_counted_and_named():
     made = rollouts(ARM, 1.0, np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), controller=pushing, every=100)
     assert made.finite.tolist() == [False, False, False] or made.finite.sum() < 3
     assert "of 3 diverged (motion" in made.status
-    assert rollouts(ARM, 0.01, np.zeros((3, 2))).status == "all 3 reached the end"
+    assert rollouts(ARM, 0.01, np.zeros((3, 2))).status == "all 3 completed"
 
 
 def test_progress_goes_up_to_the_end():

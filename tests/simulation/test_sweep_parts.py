@@ -102,7 +102,7 @@ MALFORMED = {
         lines[1].replace(b", 0.01,", b", " + 5000 * b"9" + b","),
         *lines[2:],
     ],
-    "a status that is a number": lambda lines: [lines[0], lines[1].replace(b'"reached the end"', b"1"), *lines[2:]],
+    "a status that is a number": lambda lines: [lines[0], lines[1].replace(b'"completed"', b"1"), *lines[2:]],
     "deep nesting": lambda lines: [lines[0], 100_000 * b"[", *lines[2:]],
     "a lost row": lambda lines: [lines[0], *lines[2:]],
 }

@@ -345,7 +345,7 @@ def test_the_table_holds_what_was_simulated(tmp_path):
     result = sweep(STUDY, tmp_path, Serial())
     table = np.genfromtxt(tmp_path / "results.csv", delimiter=",", names=True, dtype=None, encoding="utf-8", deletechars="")
     np.testing.assert_array_equal(table["q.joint1"], result["q.joint1"])
-    assert set(table["status"]) == {"reached the end"}
+    assert set(table["status"]) == {"completed"}
     assert result["energy_error"].max() < 1e-5
     assert result["t"].min() == pytest.approx(0.2)
     with pytest.raises(NameLookupError, match="did you mean 'energy'"):

@@ -77,7 +77,7 @@ def test_symbols_of_a_robot_are_varied():
     )
     made = study_from_text(text)
     row = run_case(made, 1)
-    assert row[-1] == "reached the end"
+    assert row[-1] == "completed"
     assert case_setup(made, (2.5,)).robot.mass == 4.5
     with pytest.raises(InputError, match=r"without values \(m_2\).*\[parameters\]"):
         study_from_text(text.replace("m_2 = 2\n", ""))
@@ -95,7 +95,7 @@ def test_a_held_arm_carries_the_weight_it_knows_of():
 
 def test_a_case_that_cannot_be_simulated_says_why():
     made = study_from_text(TOP + '[vary]\n"payload.mass" = { grid = [1, -1] }\n')
-    assert run_case(made, 0)[-1] == "reached the end"
+    assert run_case(made, 0)[-1] == "completed"
     failed = run_case(made, 1)
     assert "failed: payload.mass = -1 is negative" in failed[-1]
     assert set(failed[2:-1]) == {None}

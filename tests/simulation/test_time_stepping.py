@@ -110,7 +110,7 @@ def test_a_quadruped_dropped_on_the_floor_comes_to_stand_and_gains_no_energy():
         return np.concatenate([np.zeros(6), -200.0 * (q[7:] - pose) - 8.0 * v[6:]])
 
     motion = dy.simulate(dog, 1.0, q, controller=law, wrenches=floor, points=101)
-    assert motion.status == "reached the end"
+    assert motion.status == "completed"
     assert abs(motion.energy_error).max() < 1e-3
     assert abs(motion.v[-20:]).max() < 0.02
     assert np.ptp(motion.q[-20:, :3], axis=0).max() < 1e-3

@@ -46,7 +46,7 @@ def test_length_text_and_status_say_what_there_is():
     motion = simulate(ARM, (1.0, 2.5), points=16)
     assert len(motion) == 16
     assert motion.complete
-    assert repr(motion) == "<Trajectory of 'planar 2R (Melchiorri)', 1 … 2.5 s, 16 points, reached the end>"
+    assert repr(motion) == "<Trajectory of 'planar 2R (Melchiorri)', 1 … 2.5 s, 16 points, completed>"
     assert str(Event(0.25, "stops", "hinge")) == "0.25 s: hinge stops"
 
 

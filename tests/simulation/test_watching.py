@@ -51,7 +51,7 @@ def test_a_watch_that_stops_ends_the_motion_there_and_that_counts_as_complete():
     assert [e.joint for e in motion.events] == ["half", "landing"]
     # it goes on from there without happening again
     on = simulate(block(), 1.0, resume=motion, events={"landing": landing})
-    assert on.status == "reached the end"
+    assert on.status == "completed"
     assert times(on, "landing") == times(motion, "landing")
 
 

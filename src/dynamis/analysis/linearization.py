@@ -100,8 +100,11 @@ class Linearization:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes, by decreasing real part of the eigenvalue; a conjugate pair is one mode."""
+        """The modes, by decreasing real part of the eigenvalue, then by frequency; a conjugate pair is one mode."""
         values, vectors = self._eigen
+        # a zero eigenvalue is found with rounding errors, and several as pairs: each is a mode of its own
+        values = np.where(np.abs(values) < STANDS_STILL, 0.0, values)
+        values = np.where(np.abs(values.real) < STANDS_STILL, 1j * values.imag, values)
         found = []
         for k in np.lexsort((values.imag, -values.real)):
             if values[k].imag < 0.0:
@@ -110,7 +113,7 @@ class Linearization:
             size, real = abs(value), value.real
             name = self.robot.coordinate_names[int(np.abs(vectors[: self.robot.n, k]).argmax())]
             damping = -real / size if size else 0.0
-            found.append(Mode(value, size / (2.0 * np.pi), damping, -1.0 / real if real else np.inf, name))
+            found.append(Mode(value, size / (2.0 * np.pi), damping + 0.0, -1.0 / real if real else np.inf, name))
         return tuple(found)
 
     @property

@@ -106,7 +106,38 @@ def _refuse_degrees(option: str, joints: list[Coordinate], q: Any) -> None:
     )
 
 
+def angles_of_rows(robot: Robot, q: Any, unstated: list[bool], label: str, degrees: bool | None) -> Any:
+    """Joint positions of the rows of a file: angles whose columns state no unit are read as ``degrees`` says."""
+    revolute = {c.q_index: c for c in robot.model.coordinates if c.q_index is not None and c.revolute}
+    columns = [k for k in revolute if unstated[k]]
+    if degrees:
+        q[:, columns] *= UNITS["deg"]
+    elif degrees is None:
+        for k in columns:
+            row = next((row for row, value in enumerate(q[:, k]) if looks_like_degrees(revolute[k], float(value))), None)
+            if row is not None:
+                raise InputError(
+                    f"{label}: angles are read in radians, and {q[row, k]:g} rad for joint {printable(revolute[k].name)} in "
+                    f"data row {row + 1} is {abs(q[row, k]) / (2.0 * math.pi):.3g} turns. If the angles are in degrees, add "
+                    "--degrees; if radians are meant, add --radians."
+                )
+    return q
+
+
+def warn_fast(robot: Robot, option: str, v: Any) -> None:
+    """Report velocities beyond the limits."""
+    fast = [
+        (c, x, most) for c, x, most in zip(robot.model.coordinates, v, robot.limits["velocity"], strict=True) if abs(x) > most
+    ]
+    if fast:
+        told = [f"{c.name} = {x:.4g}, limit {most:.4g} {'rad/s' if c.revolute else 'm/s'}" for c, x, most in fast[:NAMED]]
+        more = f"; and {len(fast) - NAMED} more" if len(fast) > NAMED else ""
+        echo((f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
+
+
 def _warn_outside(robot: Robot, option: str, q: Any) -> None:
+    if not all(map(math.isfinite, q)):  # refused later, for that reason
+        return
     outside = [c for c in robot.model.coordinates if c.q_index is not None and _outside(c, float(q[c.q_index]))]
     if not outside:
         return

@@ -88,12 +88,16 @@ def control(
         raise InputError(f"--error takes per cent from 0 to 100, such as --error 5, got {error:g}")
     check_pictures(plot)
     found = loaded(robot, settings)
+    begun = vector(found, start, "q", "--q0", degrees)
     target: Any = None
     if goal is not None:
         target = numbers(goal, "--goal") if law in OF_THE_TIP else list(configuration(found, goal, "--goal", degrees))
+    elif law != "gravity-compensation":  # which holds the robot where it is
+        example = "a position of the tip in m, such as 0.4,0.2,0.5" if law in OF_THE_TIP else "a configuration, such as 0.5"
+        raise InputError(f"--goal is missing: for {law} give {example}")
     with Bar() as bar:
         made = trial(
-            found, law, target, start=vector(found, start, "q", "--q0", degrees), bandwidth=bandwidth,
+            found, law, target, start=begun, bandwidth=bandwidth,
             damping=damping, stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed,
             rate=rate, step=step, seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
         )  # fmt: skip
@@ -127,7 +131,10 @@ def _print(made: Trial) -> None:
     print_table("Torques", ("joint", "peak", "limit", "used"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
-    echo((report.verdict, {"fg": "green" if report.stable else "red", "bold": True}))
+    if made.motion.complete:
+        echo((report.verdict, {"fg": "green" if report.stable else "red", "bold": True}))
+    else:
+        echo(("the motion was not completed; stability conditions of the law:", {"fg": "red", "bold": True}))
     for condition in report.conditions:
         _print_condition(condition)
     for note in report.notes:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dynamis.cli.console import print_json, print_written
+from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
@@ -67,6 +68,6 @@ def forward(
         })  # fmt: skip
         return
     sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
-    print_table(f"{found.name}: accelerations of {len(a)} rows", ("joint", "unit", "RMS", "largest"), sizes)
+    print_table(f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", "RMS", "largest"), sizes)
     if out is not None:
         print_written([out])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
@@ -67,7 +68,7 @@ def inverse(
         return
     limits = [x if np.isfinite(x) else None for x in found.limits["effort"]]
     lines = list(zip(found.coordinate_names, units(found), rms, largest, limits, strict=True))
-    print_table(f"{found.name}: torques of {len(tau)} rows", ("joint", "unit", "RMS", "largest", "limit"), lines)
+    print_table(f"{found.name}: torques of {counted(len(tau), 'row')}", ("joint", "unit", "RMS", "largest", "limit"), lines)
     if terms:
         noise = 1e-12 * largest.max(initial=0.0)
         sizes = {name: np.sqrt(np.mean(x**2, axis=0)) for name, x in terms.items()}

@@ -8,7 +8,7 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
-from dynamis.cli.formatting import number
+from dynamis.cli.formatting import counted, number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
 from dynamis.cli.plain_errors import plain_errors
@@ -24,7 +24,7 @@ HELP = """Linearize the dynamics about a state.
     \b
     Examples:
       dynamis linearize planar_2r_melchiorri --q=-90deg,0
-      dynamis linearize planar_2r_melchiorri --q 1.5708,0 --actuated joint2
+      dynamis linearize planar_2r_melchiorri --q 90deg,0 --actuated joint2
       dynamis linearize ur5e --q 0,-1.2,1.6,-0.9,-1.3,0 --json
     """
 
@@ -60,12 +60,11 @@ def linearize(
 def _print(near: Any) -> None:
     robot, n = near.robot, near.robot.n
     kind = "an equilibrium" if near.at_equilibrium else "not an equilibrium"
-    about = (
-        f"{clean_name(robot.name)}: dδx/dt = A δx + B δu with x = (q, v); {2 * n} states, {len(near.actuated)} inputs; {kind}"
-    )
+    size = f"{2 * n} states, {counted(len(near.actuated), 'input')}"
+    about = f"{clean_name(robot.name)}: dδx/dt = A δx + B δu with x = (q, v); {size}; {kind}"
     echo((about, {"bold": True}))
     torques = [
-        (name, unit, float(t), _clear(a))
+        (name, unit, _clear(t), _clear(a))
         for name, unit, t, a in zip(robot.coordinate_names, units(robot), near.tau, near.acceleration, strict=True)
     ]
     print_table("Torque and acceleration at the state", ("joint", "unit", "torque", "acceleration"), torques)

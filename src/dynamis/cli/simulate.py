@@ -13,7 +13,7 @@ from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import FILE, json_option, plot_option, set_option, start_option
+from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import loaded, vector
@@ -48,12 +48,14 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
               help="Coulomb friction: with stick-slip as in the model, smoothed, or none.")  # fmt: skip
 @click.option("--method", default="DOP853", show_default=True,
-              help="Integration method: RK45, DOP853, Radau, LSODA; fixed step: euler, rk4, midpoint.")  # fmt: skip
-@click.option("--step", type=float, help="Step of euler, rk4 and midpoint, in s.")
+              help="Integration method: RK23, RK45, DOP853, Radau, BDF, LSODA; with fixed steps: euler, rk4, midpoint, "
+                   "time_stepping.")  # fmt: skip
+@click.option("--step", type=float, help="Step of the fixed-step methods, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
 @click.option("--seconds", type=float, help="Limit of the computing time; the motion until then is kept.")
 @click.option("--points", type=int, default=501, show_default=True, help="Number of output points.")
+@floating_option
 @set_option
 @click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE",
               help="Write the motion: .csv, .npz or .parquet; .json for a viewer.")  # fmt: skip
@@ -62,14 +64,14 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
-    method: str, step: float | None, stops: str | None, seconds: float | None, points: int, settings: tuple[str, ...],
-    output: Path | None, plot: Path | None, as_json: bool,
+    method: str, step: float | None, stops: str | None, seconds: float | None, points: int, floating: bool,
+    settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.simulation.simulate import simulate as run
 
     check_output(output, (".csv", ".npz", ".parquet", ".json"))
     check_pictures(plot)
-    found = loaded(robot, settings)
+    found = loaded(robot, settings, floating)
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
     with Bar() as bar:
         motion = run(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.configurations import configuration, degrees_option
+from dynamis.cli.configurations import angles_of_rows, configuration, degrees_option, warn_fast
 from dynamis.cli.options import (
     EXISTING,
     FILE,
@@ -58,7 +58,7 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
                 "--states", "--csv", "table", type=EXISTING, metavar="FILE",
                 help=f"Evaluate every row of a .csv, .npz or .parquet file with columns such as q1, v1, {third}1 or q.JOINT.",
             ),
-            degrees_option("--q"),
+            degrees_option("--q", "--states"),
             click.option(f"--{third}", "third", metavar="NUMBERS", help=about),
             v_option,
             q_option,
@@ -101,7 +101,10 @@ def vector(robot: Robot, text: str | None, letter: str, option: str = "", degree
         raise InputError(
             f"{option} takes {robot.n} numbers for {printable(robot.name)} ({names}), or one for all; got {len(given)}"
         )
-    return np.full(robot.n, given[0]) if len(given) == 1 else np.array(given)
+    values = np.full(robot.n, given[0]) if len(given) == 1 else np.array(given)
+    if letter == "v":
+        warn_fast(robot, option, values)
+    return values
 
 
 def wrenches_of(robot: Robot, texts: tuple[str, ...]) -> dict[str, Any] | None:
@@ -132,7 +135,10 @@ def rows_of(
     from dynamis.identification.logs.units import factor
 
     table = open_table(path, None, robot.joint_names)
-    time, places, scales = time_found(table.names), {}, {}
+    time = time_found(table.names)
+    places: dict[str, slice] = {}
+    scales: dict[str, Any] = {}
+    unstated: dict[str, list[bool]] = {}
     wanted = [] if time is None else [time[0]]
     for letter, text in given.items():
         found = None if text is not None else signal_found(SIGNALS[letter], table.names, robot)
@@ -146,6 +152,7 @@ def rows_of(
         if found is not None:
             places[letter] = slice(len(wanted), len(wanted) + len(found.columns))
             scales[letter] = np.array([factor(SIGNALS[letter], unit) if unit else 1.0 for unit in found.units])
+            unstated[letter] = [not unit for unit in found.units]
             wanted += found.columns
     blocks = []
     for block in regrouped(table.blocks(wanted, ROWS), ROWS):
@@ -160,6 +167,8 @@ def rows_of(
         else vector(robot, text, letter, degrees=degrees)
         for letter, text in given.items()
     }
+    if "q" in places:
+        arrays["q"] = angles_of_rows(robot, arrays["q"], unstated["q"], table.label, degrees)
     return Rows(arrays, None if time is None else columns[0])
 
 

@@ -15,6 +15,7 @@ from dynamis.kinematics.solution import Solution
 from dynamis.kinematics.task import Task, make_task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
+from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
 AT_ONCE = 10  # random starts
@@ -26,7 +27,7 @@ def inverse_kinematics(
     frame: str | None = None,
     *,
     q0: Any = None,
-    task: str = "pose",
+    task: str | None = None,
     limits: bool = True,
     tolerance: Any = 1e-9,
     restarts: int = 50,
@@ -35,6 +36,7 @@ def inverse_kinematics(
 ) -> Solution:
     """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
+    The shape of ``target`` determines the ``task`` ("pose", "position" or "orientation"), unless it is given.
     The solver starts from ``q0`` (default: neutral), then from random configurations until the error is within
     ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
     periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
@@ -47,6 +49,9 @@ def inverse_kinematics(
     >>> found.found, bool(abs(found.q - q).max() < 1e-6)
     (True, True)
     """
+    if task is None:
+        shape = () if isinstance(target, Pose) else np.shape(target)
+        task = {(3,): "position", (3, 3): "orientation"}.get(shape, "pose")
     problem = make_task(robot, target, frame, task, bool(limits), weights)
     near = tolerances(tolerance)
     if not isinstance(restarts, int | np.integer) or restarts < 0:

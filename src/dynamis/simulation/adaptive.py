@@ -21,7 +21,7 @@ from dynamis.simulation.watching import ROUNDINGS, Watcher
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
-REACHED = "reached the end"
+REACHED = "completed"
 SWITCHES_AT_ONCE = 60  # more at one instant means that the friction has no solution there
 HAIR = 1e-9  # of the scale of what holds a joint: beyond its range by so much, the joint starts
 UNMOVED = 1e-12  # of the largest change of velocity in an impact: joints at rest that get less have got nothing

@@ -62,13 +62,13 @@ class Rollouts:
 
     @property
     def status(self) -> str:
-        """Message on how many motions reached the end."""
+        """Message on how many motions completed."""
         count, lost = math.prod(self.q.shape[1:-1]), int((~self.finite).sum())
         loose = 0 if self.left is None else int((self.left > _tolerance(self.q.dtype) * _largest(self.q[-1], self.v[-1])).sum())
         if loose and not lost:
             return f"the iteration of the {self.method} rule did not converge in {loose} of {count}: use shorter steps"
         if not lost:
-            return f"all {count} reached the end" if count != 1 else "reached the end"
+            return f"all {count} completed" if count != 1 else "completed"
         flat = _numpy(self.v).reshape(len(self.t), count, -1)
         first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
         bad = int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))

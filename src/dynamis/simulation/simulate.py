@@ -93,7 +93,7 @@ def simulate(
     >>> import dynamis as dy
     >>> motion = simulate(dy.load("planar_2r_melchiorri"), 1.0)
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
-    ('reached the end', True)
+    ('completed', True)
     """
     _check_robot(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)

@@ -155,7 +155,7 @@ def march_one(
         stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
     else:
         stepper = _Called(motion, method, tick)
-    y, rows, status, steps = y0, [y0], "reached the end", 0
+    y, rows, status, steps = y0, [y0], "completed", 0
     # what was sampled at the start acts there already
     pushed = [_pushes(motion, jumps, float(times[0]), y)]
     try:

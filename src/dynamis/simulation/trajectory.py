@@ -62,7 +62,7 @@ class Trajectory:
     work: Array
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
-    status: str = "reached the end"
+    status: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
     actuator_states: Mapping[str, Array] = field(default_factory=dict)
     stop_torque: Array | None = None
@@ -81,7 +81,7 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        return self.status == "reached the end" or self.status.endswith(" (stopping event)")
+        return self.status == "completed" or self.status.endswith(" (stopping event)")
 
     @cached_property
     def acceleration(self) -> Array:

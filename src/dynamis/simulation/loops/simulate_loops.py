@@ -103,7 +103,7 @@ def simulate_loops(
     >>> robot, closures, q0 = four_bar()
     >>> motion = simulate_loops(robot, closures, 0.5, q0, points=11)
     >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
-    ('reached the end', True, (11, 2))
+    ('completed', True, (11, 2))
     """
     if not isinstance(robot, Robot):
         raise InputError(f"simulate_loops takes a robot, got {type(robot).__name__}; dynamis.load gives one")
@@ -159,7 +159,7 @@ class _Run:
         self.motion, self.closures, self.projecting, self.gains = motion, closures, projecting, gains
         self.kept: list[_Solved] = []
         self.events: list[Event] = []
-        self.status = "reached the end"
+        self.status = "completed"
         self.evaluations = self.steps = 0
         self.correction = [0.0, 0.0]
 
@@ -216,7 +216,7 @@ class _Run:
 
     @property
     def complete(self) -> bool:
-        return self.status == "reached the end"
+        return self.status == "completed"
 
     def _follow(self, last: _Solved, t: float, y: Array, count: bool = False) -> _Solved:
         """The next state with its loops closed, after a check of the interval between."""
