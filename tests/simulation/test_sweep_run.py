@@ -95,7 +95,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path, reference):
     sweep(STUDY, tmp_path, Serial())
     (tmp_path / "parts" / "part-000002.jsonl").unlink()
     damaged = tmp_path / "parts" / "part-000004.jsonl"
-    damaged.write_bytes(damaged.read_bytes().replace(b"reached", b"reechad"))
+    damaged.write_bytes(damaged.read_bytes().replace(b"completed", b"compleded"))
     result = sweep(STUDY, tmp_path, Serial(), lambda fraction, sentence: told.append((fraction, sentence)))
     assert (result.resumed, len(result)) == (8, 12)
     assert told == [(8 / 12, "8 of 12 cases"), (10 / 12, "10 of 12 cases"), (1.0, "12 of 12 cases")]
