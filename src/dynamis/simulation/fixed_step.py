@@ -160,7 +160,7 @@ RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint, "time
 def check_step_length(step: float, start: float, end: float, name: str = "step") -> None:
     """Reject steps below the rounding of t, and excessive numbers of steps. ``name`` is that of the argument."""
     latest, duration = max(abs(start), abs(end)), end - start
-    least = max(4.0 * float(np.finfo(float).eps) * latest, duration / MOST_STEPS)
+    least = max(4.0 * float(np.finfo(float).eps) * latest, duration / MOST_STEPS, float(np.finfo(float).tiny))
     cure = f"use at least {name}={_rounded_up(least):g}, or simulate a shorter motion"
     if step < 4.0 * float(np.finfo(float).eps) * latest:
         raise InputError(f"{name}={step:g} s is below the rounding error of t = {latest:g} s: {cure}")
