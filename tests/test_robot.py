@@ -350,3 +350,23 @@ def test_masked_entries_are_refused_and_masked_arrays_without_them_are_not():
     with pytest.raises(dy.InputError, match=r"q has masked entries; .*filled"):
         robot.gravity(q)
     assert np.array_equal(robot.gravity(np.ma.array(q.data)), robot.gravity(q.data))
+
+
+@pytest.mark.parametrize("name", ["panda", "go2", "g1", "ur5e", "stanford"])
+def test_home_is_within_the_limits_and_zero_wherever_these_include_it(name):
+    robot = dy.load(name)
+    q, lower, upper = robot.home(), robot.limits["lower"], robot.limits["upper"]
+    assert np.all((lower <= q) & (q <= upper))
+    assert np.array_equal(q == 0.0, (lower <= 0.0) & (0.0 <= upper))
+
+
+@pytest.mark.parametrize(
+    ("limits", "home"),
+    [("lower = 0.2, upper = 0.6", 0.4), ("lower = 0.2", 0.2), ("upper = -0.3", -0.3), ("lower = -1, upper = 0", 0.0)],
+)
+def test_home_is_mid_range_or_the_only_limit(limits, home, tmp_path):
+    (tmp_path / "slider.toml").write_text(
+        '[robot]\nname = "slider"\n[[dh]]\nlink = "carriage"\ntype = "prismatic"\nmass = 1.0\n'
+        f"inertia = {{ xx = 1, yy = 1, zz = 1 }}\nlimits = {{ {limits} }}\n"
+    )
+    assert dy.load(tmp_path / "slider.toml").home() == pytest.approx([home])

@@ -22,13 +22,14 @@ from dynamis.model.regroup import regroup
 Array = npt.NDArray[Any]
 
 # Straight-line code grows with the robot. Instructions expected per degree of freedom, or per pair of which one carries the
-# other (measured on chains of 10 to 60 joints); a tenth of a millisecond to compile each, and 5 kB.
+# other (measured on chains of 10 to 60 joints); about 0.2 ms to compile each, and 4 kB.
 PER_JOINT = {"id": 85, "bias": 85, "gravity": 20, "fd": 320}
 OTHERWISE = 100
 PER_PAIR = {"crba": 14, "coriolis": 55, "Mdot": 55, "did": 220, "dfd": 340, "Y": 80, "christoffel": 60}
 AT_ONCE = 30_000  # instructions that are compiled at the first call
 MOST = 300_000  # instructions of what grows with pairs that are compiled at all
-WORTH_COMPILING = 25  # states, for code between these bounds; until then the plain algorithm answers sooner
+# states, for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s
+WORTH_COMPILING = 500
 SLOW = frozenset({"did", "dfd", "christoffel"})  # functions whose plain algorithm takes nearly as long as compiling
 # functions that see frames and inertias only through torques, which other frames and regrouping leave as they are
 TORQUES = frozenset({"id", "gravity", "bias", "CTv"})

@@ -299,6 +299,21 @@ class Robot:
             q[body.q_index] = body.motion.neutral()
         return q
 
+    def home(self) -> Array:
+        """Start of motions and searches by default: neutral, but mid-range where the limits of a joint exclude zero.
+
+        >>> import dynamis as dy
+        >>> dy.load("panda").home().round(2).tolist()
+        [0.0, 0.0, 0.0, -1.57, 0.0, 0.0, 0.0]
+        """
+        q, limits = self.neutral(), self.limits
+        for k, coordinate in enumerate(self.model.coordinates):
+            lower, upper = limits["lower"][k], limits["upper"][k]
+            if coordinate.q_index is not None and not lower <= q[coordinate.q_index] <= upper:
+                ends = [end for end in (lower, upper) if np.isfinite(end)]
+                q[coordinate.q_index] = sum(ends) / len(ends)
+        return q
+
     def random(self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None) -> Array:
         """Random configurations within the joint limits; ``rng`` is a generator or a seed, ``size`` the batch shape."""
         try:

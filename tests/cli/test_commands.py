@@ -186,7 +186,7 @@ def test_info_as_json_says_what_the_robot_is(run, name):
     assert data["frames"] == list(robot.link_names)
     if not robot.model.symbolic:
         assert data["mass"] == pytest.approx(robot.mass)
-        assert data["at_zero"]["gravity"] == pytest.approx(robot.gravity(robot.neutral()))
+        assert data["at_home"]["gravity"] == pytest.approx(robot.gravity(robot.home()))
 
 
 def test_info_shows_motors_on_links_and_actuators(run, tmp_path):

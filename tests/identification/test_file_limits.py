@@ -108,7 +108,7 @@ def test_what_is_quoted_from_a_file_cannot_act_on_a_terminal():
 
 def recorded(compression):
     """An MCAP file of one chunk, and where its unpacked size stands."""
-    writer_module = pytest.importorskip("mcap.writer")
+    writer_module = pytest.importorskip("mcap.writer", reason="writing MCAP files needs the mcap package")
     stream = io.BytesIO()
     writer = writer_module.Writer(stream, compression=getattr(writer_module.CompressionType, compression))
     writer.start()
@@ -124,14 +124,18 @@ def recorded(compression):
     return content, place + 9 + 16
 
 
+def refused(tmp_path, content, message):
+    path = tmp_path / "run.mcap"
+    path.write_bytes(content)
+    with pytest.raises(errors.InputError, match=message):
+        read_log(path, ARM)
+
+
 @pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
 def test_a_chunk_of_a_bag_that_declares_gigabytes_is_refused(tmp_path, compression):
     content, at = recorded(compression)
     content[at : at + 8] = (8 * 10**9).to_bytes(8, "little")
-    path = tmp_path / "run.mcap"
-    path.write_bytes(content)
-    with pytest.raises(errors.InputError, match=r"the chunk at byte \d+ takes 8 GB in memory"):
-        read_log(path, ARM)
+    refused(tmp_path, content, r"the chunk at byte \d+ takes 8 GB in memory")
 
 
 def test_a_frame_of_a_chunk_that_declares_gigabytes_is_refused(tmp_path):
@@ -139,16 +143,10 @@ def test_a_frame_of_a_chunk_that_declares_gigabytes_is_refused(tmp_path):
     frame = content.index(b"\x28\xb5\x2f\xfd", at)
     # magic, descriptor with an 8-byte content size and no window, then that size
     content[frame + 4 : frame + 13] = bytes([0b11100000]) + (8 * 10**9).to_bytes(8, "little")
-    path = tmp_path / "run.mcap"
-    path.write_bytes(content)
-    with pytest.raises(errors.InputError, match=r"the chunk at byte \d+ takes 8 GB in memory"):
-        read_log(path, ARM)
+    refused(tmp_path, content, r"the chunk at byte \d+ takes 8 GB in memory")
 
 
 def test_a_record_that_ends_beyond_the_file_is_damage(tmp_path):
     content, at = recorded("NONE")
     content[at - 24 : at - 16] = (2**62).to_bytes(8, "little")
-    path = tmp_path / "run.mcap"
-    path.write_bytes(content)
-    with pytest.raises(errors.InputError, match=r"ends beyond the file.*mcap recover"):
-        read_log(path, ARM)
+    refused(tmp_path, content, r"ends beyond the file.*mcap recover")

@@ -23,12 +23,14 @@ def test_the_motion_does_not_depend_on_where_it_is_reported():
     assert np.array_equal(often.q[[0, 200, 400]], seldom.q)
 
 
-def test_the_start_is_the_state_given_or_rest_in_the_neutral_configuration():
+def test_the_start_is_the_state_given_or_rest_in_the_home_configuration():
     motion = simulate(ARM, 0.1, [0.3, 0.4], [0.5, 0.6])
     assert np.array_equal(motion.q[0], [0.3, 0.4])
     assert np.array_equal(motion.v[0], [0.5, 0.6])
     top = simulate(ball_joint(), 0.1)
     assert np.array_equal(top.q[0], [0.0, 0.0, 0.0, 1.0])
+    arm = simulate(dy.load("panda"), 1e-3)
+    assert np.array_equal(arm.q[0], dy.load("panda").home())
 
 
 @pytest.mark.parametrize("t", [-1.0, 0.0, [0.0, 1.0, 0.5], (1.0, 1.0), [0.0, 0.0, 1.0]])

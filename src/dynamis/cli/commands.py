@@ -113,7 +113,7 @@ def robots(as_json: bool) -> None:
         print_library(library_table())
 
 
-INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics at the zero configuration.
+INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics in the home configuration.
 
     \b
     Examples:
@@ -122,7 +122,7 @@ INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics at
     """
 
 
-@cli.command(help=INFO_HELP, short_help="Joints, links, drives, and dynamics at q = 0.")
+@cli.command(help=INFO_HELP, short_help="Joints, links, drives, and dynamics at home.")
 @click.argument("robot")
 @floating_option
 @set_option

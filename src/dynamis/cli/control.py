@@ -55,8 +55,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
               help=f"Control law: {', '.join(LAWS[:-1])} or {LAWS[-1]}.")  # fmt: skip
 @click.option("--goal", metavar="NUMBERS",
               help="Goal: joint positions in rad and m; tip position in m for operational-space and impedance.")  # fmt: skip
-@start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.", "--start",
-              name="start")  # fmt: skip
+@start_option("--start", name="start")
 @degrees_option("--goal", "--q0")
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")

@@ -13,7 +13,7 @@ from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.formatting import number
 from dynamis.cli.kinds import POSITIVE, SEED
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option, start_option
+from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
@@ -58,7 +58,8 @@ HELP = """Design an excitation trajectory for parameter identification.
               help="Criterion that is minimized.")  # fmt: skip
 @click.option("--friction", metavar="TERMS",
               help="Friction terms to identify, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
-@start_option("Configuration at start and end, in rad and m. Default: chosen by the search.", "--start", name="start")
+@click.option("--q0", "--start", "start", metavar="NUMBERS",
+              help="Configuration at start and end, in rad and m. Default: chosen by the search.")  # fmt: skip
 @degrees_option("--q0")
 @click.option("--velocity", metavar="NUMBERS",
               help="Velocity limits in rad/s and m/s, where lower than the robot's; one per joint or for all.")  # fmt: skip

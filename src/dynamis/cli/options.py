@@ -21,9 +21,11 @@ set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A value for a symbol of the robot; repeatable."
 )
 floating_option = click.option("--floating", is_flag=True, help="Free-floating base: six more degrees of freedom.")
-q_option = click.option(
-    "--q", metavar="NUMBERS", help="Configuration in rad and m: one number per joint, or one for all. Default: zeros."
+CONFIGURATION = (
+    "onfiguration in rad and m: one number per joint, or one for all. "
+    "Default: home (zero; mid-range for joints whose limits exclude zero)."
 )
+q_option = click.option("--q", metavar="NUMBERS", help=f"C{CONFIGURATION}")
 v_option = click.option(
     "--v", metavar="NUMBERS", help="Velocities in rad/s and m/s: one number per joint, or one for all. Default: zeros."
 )
@@ -35,9 +37,9 @@ def plot_option(about: str) -> Decorator:
     return click.option("--plot", type=FILE, metavar="FILE", help=about)
 
 
-def start_option(about: str, *more: str, name: str = "q0") -> Decorator:
-    """--q0, the configuration at the beginning."""
-    return click.option("--q0", *more, name, metavar="NUMBERS", help=about)
+def start_option(*more: str, name: str = "q0") -> Decorator:
+    """--q0, the initial configuration."""
+    return click.option("--q0", *more, name, metavar="NUMBERS", help=f"Initial c{CONFIGURATION}")
 
 
 def numbers(text: str | None, option: str) -> list[float] | None:

@@ -56,7 +56,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 @click.option("--frame", metavar="NAME", help="Frame of the task. Default: the tip.")
 @click.option("--law", "laws", multiple=True, metavar="NAME",
               help="driven-acceleration, acceleration-energy or torque; repeatable. Default: all.")  # fmt: skip
-@start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.")
+@start_option()
 @degrees_option("--q0")
 @click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
               help="Shape of the task motion.")  # fmt: skip

@@ -41,7 +41,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.command(help=HELP, short_help="Simulate a motion under gravity, friction and torques.")
 @click.argument("robot")
 @click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Simulated time in s.")
-@start_option("Initial configuration in rad and m: one number per joint, or one for all. Default: neutral.")
+@start_option()
 @click.option("--v0", metavar="NUMBERS", help="Initial velocities in rad/s and m/s. Default: zeros.")
 @degrees_option("--q0")
 @click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques in N m and N. Default: zeros.")

@@ -87,12 +87,12 @@ def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Rob
 
 
 def vector(robot: Robot, text: str | None, letter: str, option: str = "", degrees: bool | None = None) -> Any:
-    """The numbers of an option, one standing for all joints; without it the neutral configuration, or zeros."""
+    """The numbers of an option, one standing for all joints; without it the home configuration, or zeros."""
     import numpy as np
 
     option = option or f"--{letter}"
     if letter == "q":
-        return robot.neutral() if text is None else configuration(robot, text, option, degrees)
+        return robot.home() if text is None else configuration(robot, text, option, degrees)
     given = numbers(text, option)
     if given is None:
         return np.zeros(robot.n)

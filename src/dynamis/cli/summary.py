@@ -40,12 +40,12 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "frames": list(robot.link_names),
     }
     if robot.n:
-        q = robot.neutral()
+        q = robot.home()
         M = robot.mass_matrix(q)
-        summary["at_zero"] = {"gravity": plain(robot.gravity(q)), "mass_matrix_diagonal": plain(np.diag(M))}
+        summary["at_home"] = {"q": plain(q), "gravity": plain(robot.gravity(q)), "mass_matrix_diagonal": plain(np.diag(M))}
         if not model.symbolic:
             values = np.linalg.eigvalsh(M)
-            summary["at_zero"]["mass_matrix_eigenvalues"] = [float(values[0]), float(values[-1])]
+            summary["at_home"]["mass_matrix_eigenvalues"] = [float(values[0]), float(values[-1])]
     return summary
 
 

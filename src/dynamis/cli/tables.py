@@ -49,7 +49,7 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
         for x in summary["links"]
     ]
     _print_some("Moving bodies", ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies)
-    if "at_zero" in summary:
+    if "at_home" in summary:
         _print_dynamics(summary, robot)
 
 
@@ -85,19 +85,26 @@ def _drive(value: Any) -> str | None:
 
 
 def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
-    at = summary["at_zero"]
+    at = summary["at_home"]
+    moved = any(x != y for x, y in zip(at["q"], robot.neutral(), strict=True))
+    title = "In the home configuration" if moved else "At q = 0"
     if robot.n > SHOWN:
         return
     if robot.model.symbolic:
-        echo(("At q = 0", {"bold": True}))
+        echo((title, {"bold": True}))
         echo(f"  gravity torque  {', '.join(map(str, at['gravity']))}", hang=4)
         return
     torques = column([x if abs(x) > 1e-12 * max(1.0, robot.mass) else 0.0 for x in at["gravity"]])
     rows = list(zip(robot.coordinate_names, torques, at["mass_matrix_diagonal"], strict=True))
-    print_table("At q = 0", ("coordinate", "gravity torque", "M_ii"), rows)
+    heads = ("coordinate", "gravity torque", "M_ii")
+    if moved:
+        places = [c.q_index for c in robot.model.coordinates]
+        heads = ("coordinate", "q", *heads[1:])
+        rows = [(name, None if k is None else at["q"][k], *rest) for k, (name, *rest) in zip(places, rows, strict=True)]
+    print_table(title, heads, rows)
     low, high = at["mass_matrix_eigenvalues"]
     condition = f", condition number {high / low:.3g}" if low > 0 else ", singular"
-    echo(f"  eigenvalues of M(0): {low:.4g} … {high:.4g}{condition}")
+    echo(f"  eigenvalues of M: {low:.4g} … {high:.4g}{condition}")
     rng = np.random.default_rng(0)
     q, v, a = robot.random(rng), rng.uniform(-1, 1, robot.n), rng.uniform(-1, 1, robot.n)
     if low > 0:

@@ -45,7 +45,7 @@ def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, A
 
 def inertia_seen(robot: Robot) -> Array:
     """The largest M_kk (n) found over sampled configurations within the limits."""
-    q = np.vstack([robot.neutral()[None], robot.random(0, SAMPLES)])
+    q = np.vstack([robot.home()[None], robot.random(0, SAMPLES)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
 
 

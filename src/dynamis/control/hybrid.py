@@ -118,7 +118,7 @@ class HybridForcePosition(DynamicController):
         return np.asarray(self.force - self.reaction(t, q, v, wrench))
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """Check stability at a configuration q (default: neutral), in contact with an elastic surface."""
+        """Check stability at a configuration q (default: home), in contact with an elastic surface."""
         P_p, P_f = self.selection()
         apart = float(np.abs(P_p @ P_f).max())
         room = float(self.speed * (1.0 + self.force_gain))

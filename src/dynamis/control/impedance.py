@@ -109,8 +109,8 @@ class Impedance(Controller):
         return np.asarray(self.wrench(t, q, v) if wrench is None and self.wrench is not None else wrench)
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """Check stability at a configuration q (default: neutral)."""
-        at = robot.neutral() if q is None else np.asarray(q, dtype=float)
+        """Check stability at a configuration q (default: home)."""
+        at = robot.home() if q is None else np.asarray(q, dtype=float)
         J = self.task.jacobian(robot, at)
         mobility = J @ np.linalg.solve(robot.mass_matrix(at), J.T)
         mass = mobility if self.inertia is None else np.diag(1.0 / self.inertia)

@@ -72,7 +72,7 @@ class OperationalSpace(Controller):
         return np.asarray(now.instant.J.T @ F + now.instant.n + beside)
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
-        """Check stability at a configuration q (default: neutral), including the null-space motion of redundant arms."""
+        """Check stability at a configuration q (default: home), including the null-space motion of redundant arms."""
         conditions = [
             positive("smallest k_p", float(np.min(self.kp)), "e → 0 exponentially for an exact model"),
             positive("smallest k_d", float(np.min(self.kd)), "likewise"),
@@ -91,7 +91,7 @@ class OperationalSpace(Controller):
 
 def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
     """The condition that the task is nonsingular at a configuration."""
-    at = robot.neutral() if q is None else np.asarray(q, dtype=float)
+    at = robot.home() if q is None else np.asarray(q, dtype=float)
     J, M = task.jacobian(robot, at), robot.mass_matrix(at)
     # in units in which the task's own components weigh alike
     mobility = J @ np.linalg.solve(M, J.T)

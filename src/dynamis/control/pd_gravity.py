@@ -122,7 +122,7 @@ class PDGravity(Controller):
 
 def largest_gravity(robot: Robot) -> Array:
     """The largest |g_k| (n) found over sampled configurations within the limits."""
-    q = np.vstack([robot.neutral()[None], robot.random(0, LOOKED_AT)])
+    q = np.vstack([robot.home()[None], robot.random(0, LOOKED_AT)])
     return np.asarray(np.abs(robot.gravity(q)).max(axis=0))
 
 

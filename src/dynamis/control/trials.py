@@ -110,7 +110,7 @@ def trial(
     rate: float | None = None, step: float | None = None, seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trial:  # fmt: skip
-    """Simulate a move from ``start`` (default: neutral) to ``goal`` in ``move`` seconds (default: half the duration).
+    """Simulate a move from ``start`` (default: home) to ``goal`` in ``move`` seconds (default: half the duration).
 
     The parameters of the law's model have the relative error ``error``.
 
@@ -125,7 +125,7 @@ def trial(
     if law not in LAWS:
         raise unknown_name("law", law, LAWS)
     check_robot(robot)
-    q0 = _vector(start, robot.n, "start", robot.neutral())
+    q0 = _vector(start, robot.n, "start", robot.home())
     end = float(gain(duration, "duration"))
     over = float(gain(end / 2.0 if move is None else move, "move"))
     model = perturbed(robot, error, seed)

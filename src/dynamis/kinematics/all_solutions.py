@@ -35,7 +35,7 @@ def all_solutions(
     apart: float = 1e-3,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> list[Solution]:
-    """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: neutral) first.
+    """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: home) first.
 
     Two solutions are equal if no joint differs by more than ``apart``, modulo full turns. A robot with more joints than the
     task needs has infinitely many solutions; the result is then a sample.

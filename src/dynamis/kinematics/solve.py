@@ -37,7 +37,7 @@ def inverse_kinematics(
     """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
     The shape of ``target`` determines the ``task`` ("pose", "position" or "orientation"), unless it is given.
-    The solver starts from ``q0`` (default: neutral), then from random configurations until the error is within
+    The solver starts from ``q0`` (default: home), then from random configurations until the error is within
     ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
     periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
     first; a direction with weight zero is ignored.
@@ -98,7 +98,7 @@ def inverse_kinematics_each(
 def start_of(problem: Task, q0: Any) -> Array:
     """The start of the search, clipped to the limits."""
     robot = problem.robot
-    given = robot.neutral() if q0 is None else robot._evaluator.inputs.one_state(q0, robot.nq, "q0")
+    given = robot.home() if q0 is None else robot._evaluator.inputs.one_state(q0, robot.nq, "q0")
     if given.dtype == object:
         raise InputError("q0 must have numeric entries, not symbols")
     return np.clip(given, problem.lower, problem.upper)

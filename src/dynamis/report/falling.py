@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.model.build import with_floating_base
 from dynamis.report.contact_points import ContactPoint, contact_points
-from dynamis.report.numbers import middle, ranges, text, torque_unit, unit_of
+from dynamis.report.numbers import ranges, text, torque_unit, unit_of
 from dynamis.report.scene import scene_of
 from dynamis.report.staging import free_base, is_mobile
 from dynamis.robot import Robot
@@ -131,7 +131,7 @@ def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
     up, floor = np.asarray(scene["up"]), float(scene["floor"])
     low, high = ranges(robot)
     rng = np.random.default_rng(0)
-    q = np.tile(middle(robot), (SAMPLES, 1))
+    q = np.tile(robot.home(), (SAMPLES, 1))
     for k, c in enumerate(model.coordinates):
         if c.q_index is not None:
             q[1:, c.q_index] = rng.uniform(low[k], high[k], SAMPLES - 1)

@@ -86,16 +86,6 @@ def ranges(robot: Any) -> tuple[Array, Array]:
     return np.where(wide, -np.pi, low), np.where(wide, np.pi, high)
 
 
-def middle(robot: Any) -> Array:
-    """The rest configuration: neutral where that is within the limits, else the middle of the range."""
-    q = robot.neutral()
-    low, high = ranges(robot)
-    for k, c in enumerate(robot.model.coordinates):
-        if c.q_index is not None and not low[k] <= q[c.q_index] <= high[k]:
-            q[c.q_index] = 0.5 * (low[k] + high[k])
-    return q
-
-
 def unit_of(robot: Any, k: int) -> str:
     return "rad" if robot.model.coordinates[k].revolute else "m"
 

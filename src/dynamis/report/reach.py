@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 
 from dynamis.analysis.task import in_order_of_q
 from dynamis.model.joints import Revolute
-from dynamis.report.numbers import middle
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -66,7 +65,7 @@ def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
     second = bodies[1] if len(bodies) > 1 else None
     if second is None or not (isinstance(first.motion, Revolute) and isinstance(second.motion, Revolute)):
         return plain
-    X = first.pose(middle(robot)) @ second.placement
+    X = first.pose(robot.home()) @ second.placement
     a: Array = np.asarray(first.placement.R @ first.motion.axis, dtype=float)
     b: Array = np.asarray(X.R @ second.motion.axis, dtype=float)
     normal = np.cross(a, b)

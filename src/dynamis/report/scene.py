@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.model.joints import Free, Helical, Prismatic, Revolute, Spherical
 from dynamis.model.model import Body
 from dynamis.report.meshes.drawing import Drawing, drawing_of
-from dynamis.report.numbers import main_frame, middle, ranges, short, unit_of
+from dynamis.report.numbers import main_frame, ranges, short, unit_of
 from dynamis.report.staging import stage_of
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
@@ -31,7 +31,7 @@ def scene_of(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "nq": robot.nq,
-        "neutral": short(middle(robot), DIGITS),
+        "neutral": short(robot.home(), DIGITS),
         "bodies": [_body(b, number[b.parent]) for _, b in kept],
         "frames": [
             {"name": f.name, "body": number[f.body], "pose": _pose(f.pose)} for f in (model.frames[x] for x in model.link_names)

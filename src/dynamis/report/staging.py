@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Free
 from dynamis.report.meshes.drawing import Drawing, drawing_of
-from dynamis.report.numbers import main_frame, middle, ranges, short
+from dynamis.report.numbers import main_frame, ranges, short
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
 
@@ -81,7 +81,7 @@ def is_mobile(robot: Robot) -> bool:
 
 def _given_pose(robot: Robot) -> Array | None:
     """The pose the robot's file gives, within the limits."""
-    given, q = robot.description.appearance.pose, middle(robot)
+    given, q = robot.description.appearance.pose, robot.home()
     if not given:
         return None
     low, high = ranges(robot)
@@ -111,7 +111,7 @@ def _configurations(robot: Robot, widest: float) -> Array:
     """The middle, and others no farther from it than ``widest``, within the limits."""
     low, high = ranges(robot)
     rng = np.random.default_rng(0)
-    rest = middle(robot)
+    rest = robot.home()
     q = np.tile(rest, (SAMPLES, 1))
     for k, c in enumerate(robot.model.coordinates):
         if c.q_index is not None and c.q_index < robot.nq:
@@ -122,7 +122,7 @@ def _configurations(robot: Robot, widest: float) -> Array:
 
 def _showing_pose(robot: Robot, up: Array, floor: float, reach: float, planar: bool) -> Array:
     """Of many poses the one that shows an arm best; other robots are shown in the middle of their ranges."""
-    model, rest = robot.model, middle(robot)
+    model, rest = robot.model, robot.home()
     arm = all(len(children) <= 1 for children in model.children) and all(c.q_index is not None for c in model.coordinates)
     if not arm or robot.n < 2:
         return rest

@@ -68,7 +68,7 @@ def simulate(
     seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
-    """Simulate the motion from q0, v0 (default: at rest in the neutral configuration) for the time ``t``.
+    """Simulate the motion from q0, v0 (default: at rest in the home configuration) for the time ``t``.
 
     ``t`` is a duration, (start, end), or the output times. ``torque`` is constant or a function of t; ``controller`` a
     function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
@@ -98,7 +98,7 @@ def simulate(
     _check_robot(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)
     times = _times(t, points) if before is None else times_after(before, _given_times(t, points), points)
-    q = robot.neutral() if q0 is None else _vector(robot, q0, robot.nq, "q0")
+    q = robot.home() if q0 is None else _vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
     laws = laws_of(robot.model, friction)
     robot, drives = actuators_of(robot, actuators)

@@ -31,11 +31,10 @@ _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
 
 # FLINT ends the process when it gets no memory, and cannot be interrupted: products are bounded before they begin.
-# The largest of the library's robots stay a hundred times below these bounds.
 MOST_BYTES = 256 * 2**20  # of one polynomial: exponents as Python holds them, and coefficients
 MOST_DEGREE = 1000
 SMALL = 1000  # term products that are harmless whatever their coefficients are
-PIECE = 1_000_000  # term products, a tenth of a second: then size and clock are checked
+PIECE = 1_000_000  # term products, some milliseconds: then size and clock are checked
 # up to which term products of numerator and denominator, and degree, common factors are searched for
 MOST_GCD, GCD_DEGREE = 1_000_000, 60
 

@@ -158,7 +158,7 @@ def compare_laws(
     """
     if not isinstance(motion, Circle | Line):
         raise InputError(f"motion must be a Circle or a Line (closed cycles); got {type(motion).__name__}")
-    start = robot.neutral() if q0 is None and isinstance(robot, Robot) else q0
+    start = robot.home() if q0 is None and isinstance(robot, Robot) else q0
     q, v = checked_state(robot, start, np.zeros(getattr(robot, "n", 0)), task)
     if robot.actuators:
         raise InputError("the laws assume ideal torque sources; remove actuator models with replace(actuators={…: None})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynamis.report.numbers import middle, ranges, short, text, unit_of
+from dynamis.report.numbers import ranges, short, text, unit_of
 from dynamis.report.section import Curves, Facts, Plot, Section
 from dynamis.report.sections.maps import by_influence, plain_coordinates
 from dynamis.report.subject import Subject
@@ -37,7 +37,7 @@ def build(subject: Subject, section: Section) -> None:
     kept, found = _kept(robot.n), []
     for k in by_influence(robot, movable)[:JOINTS] if movable else []:
         x = np.linspace(low[k], high[k], POINTS)
-        q = np.tile(middle(robot), (POINTS, 1))
+        q = np.tile(robot.home(), (POINTS, 1))
         q[:, robot.model.coordinates[k].q_index] = x
         along = np.linalg.eigvalsh(robot.mass_matrix(q))
         lines = {f"λ{_subscript(i + 1)}": short(along[:, i]) for i in reversed(kept)}

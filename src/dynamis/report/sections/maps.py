@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.report.numbers import middle, ranges, short, text, torque_unit, unit_of
+from dynamis.report.numbers import ranges, short, text, torque_unit, unit_of
 from dynamis.report.section import Axes, Curves, Grid, HeatMap, Plot, Section
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
@@ -52,7 +52,7 @@ def build(subject: Subject, section: Section) -> None:
             "configuration in the 3-D view."
         )
     section.reproduce = (
-        f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(middle(robot), 6)}, (100, 1))\n"
+        f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(robot.home(), 6)}, (100, 1))\n"
         f"q[:, {robot.model.coordinates[order[0]].q_index}] = np.linspace(*{_ends(robot, order[0])}, 100)\n"
         "g, M = robot.gravity(q), robot.mass_matrix(q)"
     )
@@ -108,7 +108,7 @@ def _map(robot: Robot, title: str, letter: str, values: Values, unit: Unit, mova
     """One figure: a view for each of the entries that vary most, over the pair of coordinates it varies most with."""
     axes, variation = best_axes(robot, values, movable)
     largest = float(variation.max())
-    at_rest = values(middle(robot))
+    at_rest = values(robot.home())
     if not largest > NOTHING * max(float(np.abs(at_rest).max()), 1.0):
         same = [k for k in range(robot.n) if abs(at_rest[k]) > NOTHING] or [0]
         told = ", ".join(f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:SHOWN])
@@ -146,7 +146,7 @@ def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[lis
 
 def _line(robot: Robot, k: int) -> Array:
     low, high = ranges(robot)
-    q = np.tile(middle(robot), (POINTS, 1))
+    q = np.tile(robot.home(), (POINTS, 1))
     q[:, robot.model.coordinates[k].q_index] = np.linspace(low[k], high[k], POINTS)
     return q
 
@@ -155,7 +155,7 @@ def _rectangle(robot: Robot, a: int, b: int, cells: int) -> Array:
     """Configurations (cells, cells, nq) at the centres of cells, b along the first axis and a along the second."""
     low, high = ranges(robot)
     x, y = (low[k] + (high[k] - low[k]) * (np.arange(cells) + 0.5) / cells for k in (a, b))
-    q = np.tile(middle(robot), (cells, cells, 1))
+    q = np.tile(robot.home(), (cells, cells, 1))
     q[..., robot.model.coordinates[a].q_index] = x[None, :]
     q[..., robot.model.coordinates[b].q_index] = y[:, None]
     return q

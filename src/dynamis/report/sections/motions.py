@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.errors import DynamisError
 from dynamis.report.falling import ADAPTIVE, fall, released
-from dynamis.report.numbers import middle, power, quantity, ranges, short, text, torque_unit
+from dynamis.report.numbers import power, quantity, ranges, short, text, torque_unit
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Curves, Player, Plot, Section
 from dynamis.report.sections.maps import plain_coordinates
@@ -85,7 +85,7 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
 
 def start(robot: Robot) -> tuple[Array, Array | None]:
     """A configuration from which the robot visibly falls; without gravity a velocity as well."""
-    q = np.concatenate([[_pose(robot), middle(robot)], robot.random(0, 64)])
+    q = np.concatenate([[_pose(robot), robot.home()], robot.random(0, 64)])
     loads = np.abs(robot.gravity(q)).max(axis=1)
     free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
     if loads.max() < ZERO:

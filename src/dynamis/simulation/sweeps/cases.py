@@ -102,7 +102,7 @@ def case_setup(study: Study, values: Sequence[float]) -> Setup:
     """The robot and the initial state of a case."""
     settings = _settings(study, values)
     robot = _robot(study, values)
-    q0, v0, torque = robot.neutral(), np.zeros(robot.n), np.zeros(robot.n)
+    q0, v0, torque = robot.home(), np.zeros(robot.n), np.zeros(robot.n)
     for name, array in zip(STATE, (q0, v0, torque), strict=True):
         given = study.lists.get(name)
         if given is not None:
