@@ -357,7 +357,7 @@ def test_home_is_within_the_limits_and_zero_wherever_these_include_it(name):
     robot = dy.load(name)
     q, lower, upper = robot.home(), robot.limits["lower"], robot.limits["upper"]
     assert np.all((lower <= q) & (q <= upper))
-    assert np.array_equal(q == 0.0, (lower <= 0.0) & (0.0 <= upper))
+    assert np.array_equal(q == 0.0, (lower <= 0.0) & (upper >= 0.0))
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ for _ in range(2):
         digest.update(robot.inverse_dynamics(x, x, x).tobytes())
         digest.update(robot.mass_matrix(x).tobytes())
     assert wait_for_compiler(300.0)
-print(digest.hexdigest(), [len(k.compiled(p).loaded) for k in robot._evaluator.kernels.values() for p in ("double", "float")])
+print(digest.hexdigest(), [len(k.compiled(p).loaded) for k in robot.evaluator.kernels.values() for p in ("double", "float")])
 """
 
 

@@ -92,7 +92,7 @@ def key(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(Kernel, "__call__", lambda *_: np.zeros(1))
             function(robot)
-        (kernel,) = robot._evaluator.kernels.values()
+        (kernel,) = robot.evaluator.kernels.values()
         return kernel._key("double")
 
     return find

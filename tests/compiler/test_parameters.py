@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.algorithms.registry import ALGORITHMS
 
 rng = np.random.default_rng(0)
 
@@ -102,7 +103,7 @@ def test_explain_names_the_way_and_its_cost():
 
 
 def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
-    from dynamis import evaluation
+    from dynamis.robot import evaluation
 
     monkeypatch.setattr(evaluation, "AT_ONCE", 600)
     monkeypatch.setattr(evaluation, "MOST", 1000)
@@ -111,14 +112,14 @@ def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
     q, v = robot.random(rng, 8), rng.normal(size=(8, 6))
     robot.inverse_dynamics(q, v, v)
     plain = robot.coriolis_matrix(q, v)
-    assert list(robot._evaluator.kernels) == [("id", (), "world")]  # the other is expected to be longer
+    assert list(robot.evaluator.kernels) == [("inverse_dynamics",)]  # the other is expected to be longer
     robot.coriolis_matrix(q, v)
-    assert len(robot._evaluator.kernels) == 1  # it is too long
+    assert len(robot.evaluator.kernels) == 1  # it is too long
     monkeypatch.setattr(evaluation, "MOST", 2000)
     robot.coriolis_matrix(q, v)
-    assert len(robot._evaluator.kernels) == 1  # not enough states yet
+    assert len(robot.evaluator.kernels) == 1  # not enough states yet
     compiled = robot.coriolis_matrix(q, v)
-    assert len(robot._evaluator.kernels) == 2
+    assert len(robot.evaluator.kernels) == 2
     assert np.abs(compiled - plain).max() <= 1e-12 * np.abs(plain).max()
 
 
@@ -127,9 +128,8 @@ def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
 def test_the_length_of_code_is_foreseen(name, function):
     """Its order of magnitude: oblique axes make it longer, symmetric bodies shorter."""
     robot = dy.load(name)
-    key = robot._known(function)[0]
     length = len(robot.kernel(function).code.instructions)
-    expected = robot._evaluator.expected_instructions(key)
+    expected = robot.evaluator.expected_instructions(ALGORITHMS[function])
     assert 0.1 * expected < length < 3 * expected + 500
 
 
@@ -139,7 +139,7 @@ def test_a_long_chain_answers_before_it_would_have_been_compiled():
         chain.add_link(f"link{k + 1}", f"link{k}", "revolute", axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=1.0))
     robot = dy.Robot(chain)
     robot.coriolis_matrix(robot.random(0), np.ones(90))
-    assert not robot._evaluator.kernels
+    assert not robot.evaluator.kernels
     with pytest.raises(dy.InputError, match="coriolis_matrix of robot 'chain' cannot be compiled"):
         dy.Robot(_longer(chain, 200)).kernel("coriolis_matrix")
 

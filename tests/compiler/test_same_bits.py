@@ -83,7 +83,7 @@ def test_better_code_has_the_same_bits_in_both_precisions(monkeypatch, name):
         assert wait_for_compiler(300.0)
     for key, result in before.items():
         assert np.array_equal(result, after[key]), key
-    for kernel in robot._evaluator.kernels.values():
+    for kernel in robot.evaluator.kernels.values():
         for precision in PRECISIONS:
             assert len(kernel.compiled(precision).loaded) == 2  # otherwise nothing was compared
 

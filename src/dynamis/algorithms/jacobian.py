@@ -149,10 +149,10 @@ def orientation_rate_map(R: Array, kind: str) -> Array:
     return np.eye(3) + a * S + b * (S @ S)
 
 
-def analytic_jacobian(model: Model, q: Array, frame: Frame, kind: str) -> Array:
+def analytic_jacobian(model: Model, q: Array, frame: Frame, orientation: str) -> Array:
     """J_A (6 × n) with d/dt (p, φ) = J_A v: the geometric Jacobian with ω replaced by the rates of φ."""
     X_W = world_poses(model, relative_poses(model, q))
-    T = orientation_rate_map((X_W[frame.body] @ frame.pose).R, kind)
+    T = orientation_rate_map((X_W[frame.body] @ frame.pose).R, orientation)
     J = jacobian(model, q, frame)
     cofactors = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
     determinant = np.dot(T[:, 0], cofactors[0])

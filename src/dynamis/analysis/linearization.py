@@ -181,7 +181,7 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     n = robot.n
     if not n:
         raise InputError("a robot without moving joints has no dynamics to linearize")
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at = inputs.one_state(q, robot.nq, "q").astype(float)
     rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)
     columns = _driven(robot, actuated)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import mass_matrix
 from dynamis.algorithms.jacobian import jacobian
+from dynamis.algorithms.registry import Algorithm
 from dynamis.analysis.measures import dynamic_volume, mobility, volume
 from dynamis.analysis.task import Task, check_numeric, task_of
 from dynamis.errors import InputError
@@ -47,13 +48,7 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
             f"the task has {task.size} directions ({', '.join(task.names)}) and the robot {robot.n} joints, so w is zero "
             "everywhere; choose fewer rows, such as rows='xy'"
         )
-
-    def measure(model: Model, q: Array) -> Any:
-        A = task.selection @ jacobian(model, q, task.frame)
-        return dynamic_volume(A, mass_matrix.crba(model, q)) if kind == "dynamic" else volume(A)
-
-    family = "dynamic" if kind == "dynamic" else "velocity"
-    w = robot._evaluator.evaluate(("manipulability", family, *task.key), measure, q=(q, robot.nq))
+    w = robot.evaluate(DYNAMIC_MANIPULABILITY if kind == "dynamic" else VELOCITY_MANIPULABILITY, q, task=task)
     if kind != "force":
         return w
     if isinstance(w, Node):
@@ -112,12 +107,28 @@ def condition_number(robot: Robot, q: Any, frame: str | None = None, *, rows: An
 
 def operational_mobility(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
     """Λ⁻¹ = J M⁻¹ Jᵀ (…, m, m): the acceleration of the frame for a unit force there; defined also where J is singular."""
-    task = task_of(robot, frame, rows)
+    return robot.evaluate(MOBILITY, q, task=task_of(robot, frame, rows))
 
-    def measure(model: Model, q: Array) -> Array:
-        return mobility(task.selection @ jacobian(model, q, task.frame), mass_matrix.crba(model, q))
 
-    return robot._evaluator.evaluate(("mobility", *task.key), measure, q=(q, robot.nq))
+def _task_jacobian(model: Model, q: Array, task: Task) -> Array:
+    return np.asarray(task.selection @ jacobian(model, q, task.frame))
+
+
+def _velocity_volume(model: Model, q: Array, task: Task) -> Any:
+    return volume(_task_jacobian(model, q, task))
+
+
+def _dynamic_volume(model: Model, q: Array, task: Task) -> Any:
+    return dynamic_volume(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
+
+
+def _mobility(model: Model, q: Array, task: Task) -> Array:
+    return mobility(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
+
+
+VELOCITY_MANIPULABILITY = Algorithm("manipulability", _velocity_volume, ("q",), options=("task",))
+DYNAMIC_MANIPULABILITY = Algorithm("dynamic_manipulability", _dynamic_volume, ("q",), options=("task",))
+MOBILITY = Algorithm("operational_mobility", _mobility, ("q",), options=("task",))
 
 
 def operational_eigenvalues(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:

@@ -24,7 +24,7 @@ from dynamis.cli.groups import SubjectGroup
 from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
 from dynamis.cli.linearize import linearize
-from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, json_option, set_option
+from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, frame_option, json_option, set_option
 from dynamis.cli.payload import payload
 from dynamis.cli.plain_errors import plain_errors, print_error
 from dynamis.cli.progress import waiting
@@ -234,6 +234,7 @@ EXPORT_HELP = """Write a function of a robot as C99: header and source with a se
       cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST \\
           dynamis_inverse_dynamics.c -lm && ./a.out
       dynamis export ur5e forward_dynamics --name ur5e_acceleration -o controller
+      dynamis export ur5e jacobian --frame tool0
     """
 PRECISION = click.option(
     "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Floating-point precision."
@@ -248,17 +249,18 @@ PRECISION = click.option(
 @click.option("-o", "--out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
               help="Output folder.")  # fmt: skip
 @click.option("--name", metavar="NAME", help="Name of the C function and of both files. Default: dynamis_FUNCTION.")
+@frame_option
 @floating_option
 @set_option
 @json_option
 @plain_errors
 def export(
-    robot: str, function: str, precision: str, out: Path, name: str | None, floating: bool, settings: tuple[str, ...],
-    as_json: bool,
+    robot: str, function: str, precision: str, out: Path, name: str | None, frame: str | None, floating: bool,
+    settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     found = loaded(robot, settings, floating)
     with waiting("writing"):
-        written = found.write_c(function, out, name=name, precision=precision)
+        written = found.write_c(function, out, name=name, precision=precision, frame=frame)
     _say_written(written, as_json)
 
 
@@ -283,23 +285,26 @@ SHOW_HELP = """Print the generated code of a function: operations, LLVM IR, asse
 @click.option("--as", "form", type=click.Choice(["graph", "llvm", "asm", "c", "cuda"]), default="graph", show_default=True,
               help="Form of the code.")  # fmt: skip
 @PRECISION
+@frame_option
 @floating_option
 @set_option
 @json_option
 @plain_errors
 def show(
-    robot: str, function: str, form: str, precision: str, floating: bool, settings: tuple[str, ...], as_json: bool
-) -> None:
+    robot: str, function: str, form: str, precision: str, frame: str | None, floating: bool, settings: tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
+    from dynamis.algorithms.registry import ALGORITHMS
     from dynamis.compiler import c_text, cuda_text, jit
     from dynamis.compiler.llvm_text import render
 
     found = loaded(robot, settings, floating)
     with waiting("compiling"):
-        code = found.kernel(function).code
+        code = found.kernel(function, frame=frame).code
     if form == "graph":
         text = code.text()
     elif form == "c":
-        results = [c_text.RESULTS.get(function, "")]
+        results = [ALGORITHMS[function].result]
         text = "\n".join(c_text.render(code, f"dynamis_{function}", precision, function, [], results))
     elif form == "cuda":
         text = cuda_text.render(code, f"dynamis_{function}", precision)

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.cli.rivals import AGREE, Rival
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.compilation import COMPILED
 
 FEWEST = 3  # turns of each
 CALLS = 100  # of one state, in each measurement
@@ -24,9 +26,7 @@ CALLS = 100  # of one state, in each measurement
 
 def functions() -> dict[str, tuple[str, ...]]:
     """The functions that can be measured, with their arguments."""
-    from dynamis.robot import _FUNCTIONS
-
-    return {name: names for name, (_, names, _) in _FUNCTIONS.items()}
+    return {name: ALGORITHMS[name].arguments for name in COMPILED}
 
 
 @contextlib.contextmanager

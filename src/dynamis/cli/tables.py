@@ -96,7 +96,7 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
         return
     torques = column([x if abs(x) > 1e-12 * max(1.0, robot.mass) else 0.0 for x in at["gravity"]])
     rows = list(zip(robot.coordinate_names, torques, at["mass_matrix_diagonal"], strict=True))
-    heads = ("coordinate", "gravity torque", "M_ii")
+    heads: tuple[str, ...] = ("coordinate", "gravity torque", "M_ii")
     if moved:
         places = [c.q_index for c in robot.model.coordinates]
         heads = ("coordinate", "q", *heads[1:])

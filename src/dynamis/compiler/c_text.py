@@ -31,11 +31,6 @@ _KEYWORDS = (
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
 )
 _FUNCTIONS = "sin cos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
-# the customary letters of what the robot's functions return
-RESULTS = {
-    "inverse_dynamics": "tau", "forward_dynamics": "a", "mass_matrix": "M", "coriolis_matrix": "C", "gravity": "g", "bias": "h",
-    "regressor": "Y", "kinetic_energy": "T", "potential_energy": "U",
-}  # fmt: skip
 RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
+from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.samples import Samples
-from dynamis.model.model import Model
+from dynamis.model.model import Frame, Model
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia
 
@@ -40,17 +41,18 @@ def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = 
     True
     """
     at = robot.model.frame(frame)
-    bodies = [i for i, _ in regressor.links(robot.model)]
-    if at.body not in bodies:
+    if at.body not in [i for i, _ in regressor.links(robot.model)]:
         raise InputError(f"frame {printable(at.name)} does not move: torques do not depend on its payload; name a moving frame")
-    start = 10 * bodies.index(at.body)
-    to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(at.pose).parameters for unit in np.eye(10)])
+    return robot.evaluate(PAYLOAD_REGRESSOR, q, v, a, frame=at)
 
-    def columns(model: Model, q: Array, v: Array, a: Array) -> Array:
-        return regressor.regressor(model, q, v, a)[:, start : start + 10] @ to_body
 
-    key = ("payload", at.name)
-    return robot._evaluator.evaluate(key, columns, q=(q, robot.nq), v=(v, robot.n), a=(a, robot.n))
+def _payload_columns(model: Model, q: Array, v: Array, a: Array, frame: Frame) -> Array:
+    start = 10 * [i for i, _ in regressor.links(model)].index(frame.body)
+    to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(frame.pose).parameters for unit in np.eye(10)])
+    return regressor.regressor(model, q, v, a)[:, start : start + 10] @ to_body
+
+
+PAYLOAD_REGRESSOR = Algorithm("payload_regressor", _payload_columns, ("q", "v", "a"), options=("frame",))
 
 
 @dataclass(frozen=True, eq=False)

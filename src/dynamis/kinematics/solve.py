@@ -98,7 +98,7 @@ def inverse_kinematics_each(
 def start_of(problem: Task, q0: Any) -> Array:
     """The start of the search, clipped to the limits."""
     robot = problem.robot
-    given = robot.home() if q0 is None else robot._evaluator.inputs.one_state(q0, robot.nq, "q0")
+    given = robot.home() if q0 is None else robot.inputs.one_state(q0, robot.nq, "q0")
     if given.dtype == object:
         raise InputError("q0 must have numeric entries, not symbols")
     return np.clip(given, problem.lower, problem.upper)

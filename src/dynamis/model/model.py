@@ -145,6 +145,16 @@ class Model:
             lists[b.parent].append(i)
         return tuple(map(tuple, lists))
 
+    @cached_property
+    def chains(self) -> tuple[int, ...]:
+        """For each degree of freedom, the number of those between it and the base, itself included."""
+        ends = [0] * len(self.bodies)
+        chains: list[int] = []
+        for i, body in self.moving:
+            ends[i] = ends[body.parent] + len(body.dof)
+            chains += range(ends[body.parent] + 1, ends[i] + 1)
+        return tuple(chains)
+
     @property
     def predecessor(self) -> tuple[int, ...]:
         """p(j), the body joint j starts from; in a tree without loops p(j) = λ(j)."""

@@ -13,7 +13,7 @@ from dynamis.compiler.cuda_march import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.march import march
 from dynamis.errors import InputError, SingularError
-from dynamis.inputs import broadcast_batch
+from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
 

@@ -17,10 +17,10 @@ from dynamis.compiler.cuda_march import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, short
 from dynamis.errors import InputError, PerformanceWarning
-from dynamis.inputs import broadcast_batch
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
 from dynamis.robot import Robot
+from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
@@ -208,7 +208,7 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
             if array.shape[-1:] != (size,):
                 raise InputError(f"{name} has shape {array.shape}; its last axis must have length {size}")
     else:
-        xp, inputs = np, robot._evaluator.inputs
+        xp, inputs = np, robot.inputs
         q, v = inputs.vector(q0, robot.nq, "q0"), inputs.vector(v0, robot.n, "v0")
         if q.dtype == np.float32 and np.ndim(v0) == 1 and not np.any(v):
             v = v.astype(np.float32)  # at rest, in whatever precision

@@ -289,5 +289,5 @@ def _seconds(seconds: Any) -> float:
 
 
 def _vector(robot: Robot, value: Any, size: int, name: str) -> Array:
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     return inputs.one_state(value, size, name).astype(float)

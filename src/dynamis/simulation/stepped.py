@@ -89,10 +89,7 @@ class TracedMotion:
         key: Any = (
             name, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
         )  # fmt: skip
-        known = motion.robot._evaluator.kernels
-        if key not in known:
-            known[key] = make()
-        return known[key]
+        return motion.robot.cached_kernel(key, make)
 
     def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> Motion:
         """The equations of motion of the robot being traced."""

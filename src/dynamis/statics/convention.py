@@ -34,7 +34,7 @@ def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
     given = np.asarray(wrench)
     if given.dtype.kind in "biuf" and given.ndim and given.shape[-1] == 3:
         wrench = np.concatenate([given, np.zeros_like(given)], axis=-1)
-    return sign * robot._evaluator.inputs.vector(wrench, 6, "wrench")
+    return sign * robot.inputs.vector(wrench, 6, "wrench")
 
 
 def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
@@ -48,5 +48,5 @@ def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
 def one_state(robot: Any, q: Any) -> Array:
     """One configuration of a robot whose parameters are numbers."""
     check_numeric(robot)
-    state: Array = robot._evaluator.inputs.one_state(q, robot.nq, "q")
+    state: Array = robot.inputs.one_state(q, robot.nq, "q")
     return state

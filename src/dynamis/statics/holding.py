@@ -108,7 +108,7 @@ def virtual_work(
     np.True_
     """
     w = on_robot(robot, wrench, by)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     step, torques = inputs.vector(dq, robot.n, "dq"), inputs.vector(tau, robot.n, "tau")
     moved = np.einsum("...ij,...j->...i", robot.jacobian(q, frame), step)
     return VirtualWork(

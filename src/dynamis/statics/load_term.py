@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import dynamics
+from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Model
 from dynamis.robot import Robot
@@ -28,15 +29,18 @@ def load_stiffness(robot: Robot, q: Any, wrench: Any, frame: str | None = None) 
 
 def weight_stiffness(robot: Robot, q: Any) -> Array:
     """Gravity stiffness ∂g/∂q (n × n)."""
+    return robot.evaluate(WEIGHT_STIFFNESS, q)
 
-    def slope(model: Model, q: Array) -> Array:
-        if q.dtype == object:
-            return jacobian(dynamics.gravity(model, q), list(q))[..., order]
-        x = np.array([symbol(f"q[{k}]") for k in range(model.nq)], dtype=object)
-        return evaluate(jacobian(dynamics.gravity(model, x), list(x)), dict(zip(x, q, strict=True)))[..., order]
 
-    order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
-    return robot._evaluator.evaluate(("weight stiffness", ()), slope, q=(q, robot.nq))
+def _weight_stiffness(model: Model, q: Array) -> Array:
+    order = np.array([c.q_index for c in model.coordinates], dtype=int)
+    if q.dtype == object:
+        return jacobian(dynamics.gravity(model, q), list(q))[..., order]
+    x = np.array([symbol(f"q[{k}]") for k in range(model.nq)], dtype=object)
+    return evaluate(jacobian(dynamics.gravity(model, x), list(x)), dict(zip(x, q, strict=True)))[..., order]
+
+
+WEIGHT_STIFFNESS = Algorithm("weight_stiffness", _weight_stiffness, ("q",))
 
 
 def check_coordinates(robot: Robot) -> None:

@@ -145,7 +145,7 @@ def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
         raise InputError(
             f"robot {robot.name!r} has symbolic parameters without values: give them with load(…, parameters={{…}})"
         )
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     found = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v, robot.n, "v")
     if object in (found[0].dtype, found[1].dtype):
         raise InputError("rank and damping are determined numerically; use operational_terms(…, damping) for symbolic states")

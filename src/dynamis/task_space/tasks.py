@@ -299,7 +299,7 @@ class Function(Task):
 
 
 def _state(robot: Robot, x: Any, size: int, name: str) -> Array:
-    return robot._evaluator.inputs.one_state(x, size, name)
+    return robot.inputs.one_state(x, size, name)
 
 
 def _checked_rows(rows: Any, what: str) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ def constrained_dynamics(
     ((3,), (2,), True)
     """
     held = closures_of(robot, closures)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at, rates, torques = (
         inputs.one_state(x, size, name) for x, size, name in ((q, robot.nq, "q"), (v, robot.n, "v"), (tau, robot.n, "tau"))
     )
@@ -152,7 +152,7 @@ def assemble(
     0.1
     """
     held = closures_of(robot, closures)
-    rest, q = np.zeros(robot.n), robot._evaluator.inputs.one_state(q_guess, robot.nq, "q").copy()
+    rest, q = np.zeros(robot.n), robot.inputs.one_state(q_guess, robot.nq, "q").copy()
     free = [k for k in range(robot.n) if k not in coordinates_of(robot, locked)]
     now, damping = evaluate(robot, held, q, rest), 0.0
     for _ in range(iterations):
@@ -190,7 +190,7 @@ def assemble_velocity(
 ) -> Array:
     """The velocity closest to the guess, in the kinetic-energy norm, with H v = 0 and the ``locked`` coordinates unchanged."""
     held = closures_of(robot, closures)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at, v = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v_guess, robot.n, "v")
     fixed = coordinates_of(robot, locked)
     H = np.vstack([evaluate(robot, held, at, v).H, np.eye(robot.n)[fixed]])

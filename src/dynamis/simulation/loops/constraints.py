@@ -56,7 +56,7 @@ def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
 def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: Any = None) -> Constraints:
     """h, H and Ḣ v at one state or a batch; v is zero by default."""
     held = closures_of(robot, closures)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at = inputs.vector(q, robot.nq, "q")
     return evaluate(robot, held, at, np.zeros(robot.n) if v is None else inputs.vector(v, robot.n, "v"))
 
@@ -126,7 +126,7 @@ def independence(
     (2, 1, 3)
     """
     held = closures_of(robot, closures)
-    at = robot._evaluator.inputs.one_state(q, robot.nq, "q")
+    at = robot.inputs.one_state(q, robot.nq, "q")
     H = evaluate(robot, held, at, np.zeros(robot.n)).H
     U, s, _ = np.linalg.svd(H)
     rank = rank_of(s, tolerance)

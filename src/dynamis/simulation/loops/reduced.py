@@ -59,7 +59,7 @@ def independent_coordinates(robot: Robot, closures: Closure | Sequence[Closure],
     from scipy.linalg import qr
 
     held = closures_of(robot, closures)
-    H = evaluate(robot, held, robot._evaluator.inputs.one_state(q, robot.nq, "q"), np.zeros(robot.n)).H
+    H = evaluate(robot, held, robot.inputs.one_state(q, robot.nq, "q"), np.zeros(robot.n)).H
     _, _, order = qr(H, mode="economic", pivoting=True)
     rank = rank_of(np.linalg.svd(H, compute_uv=False))
     return tuple(robot.coordinate_names[k] for k in sorted(order[rank:]))
@@ -70,7 +70,7 @@ def velocity_map(
 ) -> tuple[Array, Array]:
     """(B, b) with v = B q̇_ind and v̇ = B q̈_ind + b; b is zero at rest."""
     held = closures_of(robot, closures)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at = inputs.one_state(q, robot.nq, "q")
     rates = np.zeros(robot.n) if v is None else inputs.one_state(v, robot.n, "v")
     c = evaluate(robot, held, at, rates)
@@ -110,7 +110,7 @@ def reduced_dynamics(
     (1, 1)
     """
     held = closures_of(robot, closures)
-    inputs = robot._evaluator.inputs
+    inputs = robot.inputs
     at, rates = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v, robot.n, "v")
     torques = inputs.one_state(tau, robot.n, "tau")
     c = evaluate(robot, held, at, rates)

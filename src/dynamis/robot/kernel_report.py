@@ -23,7 +23,7 @@ _KINDS = {
 }
 
 
-class Explanation(str):
+class KernelReport(str):
     """A text of several lines, shown as it is laid out."""
 
     __slots__ = ()
@@ -34,7 +34,7 @@ class Explanation(str):
     _repr_html_ = as_text
 
 
-def explain(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int]], plain: Code) -> str:
+def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[str, int]], plain: Code) -> str:
     """``ways`` are the candidate algorithms with operation counts, ``plain`` is the function of the unmodified model."""
     code = kernel.code
     lines = [f"{name} of {robot}"]

@@ -1,0 +1,186 @@
+"""The functions of a robot's state, one row each.
+
+`Robot`, the compiler's reports, C export, the command line and the benchmarks take their functions from here: a new algorithm
+is a function of one state, f(model, q, …), and a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import (
+    actuator_regressor,
+    coriolis,
+    derivatives,
+    dynamics,
+    energy,
+    jacobian,
+    kinematics,
+    mass_matrix,
+    regressor,
+    statics,
+)
+from dynamis.algorithms.contact import body_wrenches
+from dynamis.algorithms.kinematics import REST, MovingBase
+from dynamis.model.model import Frame, Model
+
+Array = npt.NDArray[Any]
+Function = Callable[..., Any]
+
+# longest chains for which the recursion of the forward dynamics may need fewer operations than M, and for which it always does
+RECURSION_FROM, RECURSION_ONLY_FROM = 16, 40
+
+
+def always(_: Model) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to compute a function.
+
+    ``applies``: whether it differs from the others for a model. ``worth_compiling``: whether it may need the fewest
+    operations; of several such methods the shortest code is used.
+    """
+
+    function: Function
+    title: str
+    applies: Callable[[Model], bool] = always
+    worth_compiling: Callable[[Model], bool] = always
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A function f(model, q, …, *, options) of one state.
+
+    ``arguments`` are vectors: q, v, a, tau, or others whose length the caller gives. ``result`` is its symbol. ``options``
+    are keywords that select a variant, such as a frame. ``methods`` are the candidates for compilation, by default the
+    function itself.
+
+    ``invariance`` says what the result does not depend on, so that a model with fewer operations can replace the robot's own:
+    "torques" and "matrices" are unchanged when link frames are moved along joint axes and inertias regrouped towards the
+    base; for matrices, oblique placements are split in addition.
+
+    The expected number of instructions is the sum of the products of ``per_joint`` with the degrees of freedom, ``per_pair``
+    with the pairs of which one carries the other, and ``per_triple`` likewise (measured on chains of 10 to 60 joints).
+    ``slow``: without compilation it takes nearly as long as with.
+    """
+
+    name: str
+    function: Function
+    arguments: tuple[str, ...]
+    result: str = ""
+    title: str = ""
+    options: tuple[str, ...] = ()
+    methods: tuple[Method, ...] = ()
+    invariance: Literal["none", "torques", "matrices"] = "none"
+    per_joint: int = 100
+    per_pair: int = 0
+    per_triple: int = 0
+    slow: bool = False
+
+    def candidates(self, model: Model) -> Sequence[Method]:
+        """The methods among which the compiler chooses."""
+        return [m for m in self.methods if m.worth_compiling(model)] or [Method(self.function, self.title)]
+
+    def compared(self, model: Model) -> Sequence[Method]:
+        """The methods that differ for a model."""
+        return [m for m in self.methods if m.applies(model)] or [Method(self.function, self.title)]
+
+
+def with_wrenches(function: Function) -> Function:
+    """The same function with external wrenches at frames, as further arguments, instead of wrenches on bodies."""
+
+    def at_frames(
+        model: Model, *arguments: Array, frames: Sequence[Frame] = (), axes: str = "world", base: MovingBase = REST
+    ) -> Any:
+        count = len(arguments) - len(frames)
+        given = list(zip(frames, arguments[count:], strict=True))
+        on_bodies = body_wrenches(model, arguments[0], given, axes == "world", base)
+        moved = {} if base is REST else {"base": base}
+        return function(model, *arguments[:count], on_bodies, **moved)
+
+    return at_frames
+
+
+def _ledger_rows(model: Model, q: Array, v: Array, a: Array, wrenches: Any) -> Array:
+    return np.array(list(dynamics.torque_ledger(model, q, v, a, wrenches).as_dict().values()))
+
+
+def _static_torque(model: Model, q: Array, wrenches: Any) -> Array:
+    return statics.static_forces(model, q, wrenches)[0]
+
+
+def _jacobian(model: Model, q: Array, *, frame: Frame, axes: str = "world") -> Array:
+    J = jacobian.jacobian(model, q, frame)
+    if axes == "world":
+        return J
+    R = kinematics.pose(model, q, frame)[:3, :3].T
+    return np.concatenate([R @ J[:3], R @ J[3:]])
+
+
+def _recursion_pays(model: Model) -> bool:
+    return not model.coupled and max(model.chains, default=0) > RECURSION_FROM
+
+
+def _matrix_pays(model: Model) -> bool:
+    return model.coupled or max(model.chains, default=0) < RECURSION_ONLY_FROM
+
+
+ROWS = (
+    Algorithm("inverse_dynamics", with_wrenches(dynamics.inverse_dynamics), ("q", "v", "a"), "tau",
+              "recursive Newton–Euler algorithm in link frames", ("frames", "axes", "base"),
+              invariance="torques", per_joint=85),
+    Algorithm("forward_dynamics", with_wrenches(dynamics.forward_dynamics), ("q", "v", "tau"), "a",
+              "articulated-body algorithm", ("frames", "axes", "base"),
+              (Method(with_wrenches(dynamics.forward_dynamics_through_mass_matrix),
+                      "factorisation M = Lᵀ D L, solved for τ − bias", worth_compiling=_matrix_pays),
+               Method(with_wrenches(dynamics.forward_dynamics), "articulated-body algorithm",
+                      lambda model: not model.coupled, _recursion_pays)),
+              invariance="matrices", per_joint=320),
+    Algorithm("mass_matrix", mass_matrix.crba, ("q",), "M", "composite-rigid-body algorithm",
+              invariance="matrices", per_joint=0, per_pair=14),
+    Algorithm("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), "C", "Christoffel symbols, accumulated body by body",
+              invariance="matrices", per_joint=0, per_pair=55),
+    Algorithm("gravity", dynamics.gravity, ("q",), "g", "recursive Newton–Euler algorithm with zero velocity and acceleration",
+              invariance="torques", per_joint=20),
+    Algorithm("bias", dynamics.bias, ("q", "v"), "h", "recursive Newton–Euler algorithm with zero acceleration",
+              invariance="torques", per_joint=85),
+    Algorithm("regressor", regressor.regressor, ("q", "v", "a"), "Y", "recursive Newton–Euler algorithm for unit parameters",
+              per_joint=0, per_pair=80),
+    Algorithm("inverse_dynamics_derivatives", derivatives.inverse_dynamics_derivatives, ("q", "v", "a"), "dtau",
+              "forward differentiation of the recursive Newton–Euler algorithm",
+              invariance="matrices", per_joint=0, per_pair=220, slow=True),
+    Algorithm("forward_dynamics_derivatives", derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), "da",
+              "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
+              invariance="matrices", per_joint=0, per_pair=340, slow=True),
+    Algorithm("kinetic_energy", energy.kinetic_energy, ("q", "v"), "T", "sum over the bodies"),
+    Algorithm("potential_energy", energy.potential_energy, ("q",), "U", "sum over the bodies"),
+    Algorithm("mass_matrix_dot", coriolis.mass_matrix_dot, ("q", "v"), "Mdot", "C + Cᵀ from Christoffel symbols",
+              invariance="matrices", per_joint=0, per_pair=55),
+    Algorithm("coriolis_transpose_product", coriolis.coriolis_transpose_product, ("q", "v"), "CTv",
+              "transpose of the Coriolis matrix times v", invariance="torques"),
+    Algorithm("christoffel", coriolis.christoffel, ("q",), "c", "Coriolis matrix at unit velocities",
+              per_joint=0, per_triple=60, slow=True),
+    Algorithm("link_kinetic_energies", energy.kinetic_energies, ("q", "v"), "T", "½ Vᵀ I V per body"),
+    Algorithm("link_potential_energies", energy.potential_energies, ("q",), "U", "−m gᵀ p per body"),
+    Algorithm("torque_ledger", with_wrenches(_ledger_rows), ("q", "v", "a"), "terms",
+              "differences of recursive Newton–Euler passes", ("frames", "axes")),
+    Algorithm("actuator_regressor", actuator_regressor.actuator_regressor, ("q", "v", "theta", "theta_dot", "theta_ddot"),
+              "Y", "linear in the parameters of each drive"),
+    Algorithm("static_torque", with_wrenches(_static_torque), ("q",), "tau",
+              "balance of forces and moments from the tips to the base", ("frames", "axes")),
+    Algorithm("pose", kinematics.pose, ("q",), "X", "product of joint transforms", ("frame",)),
+    Algorithm("velocity", kinematics.velocity, ("q", "v"), "V", "forward recursion of twists", ("frame",)),
+    Algorithm("acceleration", kinematics.acceleration, ("q", "v", "a"), "A", "forward recursion of accelerations", ("frame",)),
+    Algorithm("jacobian", _jacobian, ("q",), "J", "joint axes and lever arms", ("frame", "axes")),
+    Algorithm("jacobian_dot", jacobian.jacobian_dot, ("q", "v"), "Jdot", "rates of joint axes and lever arms", ("frame",)),
+    Algorithm("analytic_jacobian", jacobian.analytic_jacobian, ("q",), "J", "rates of the orientation coordinates times J",
+              ("frame", "orientation")),
+)  # fmt: skip
+ALGORITHMS = {row.name: row for row in ROWS}

@@ -1,0 +1,71 @@
+"""What all parts of the class `Robot` share: the model, its evaluation and its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.registry import Algorithm
+from dynamis.compiler.kernel import Kernel
+from dynamis.model.description import Description
+from dynamis.model.model import Model
+from dynamis.robot.evaluation import Evaluator
+from dynamis.robot.inputs import Inputs
+
+Array = npt.NDArray[Any]
+
+
+class RobotBase:
+    """The model of a robot and the evaluation of functions of its state."""
+
+    model: Model
+    evaluator: Evaluator
+    _description: Description
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def n(self) -> int:
+        """Degrees of freedom: the length of v, a and tau."""
+        return self.model.n
+
+    @property
+    def nq(self) -> int:
+        """Length of q; larger than n if a spherical or free joint has a quaternion."""
+        return self.model.nq
+
+    @property
+    def limits(self) -> dict[str, Array]:
+        """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry per degree of freedom."""
+        keys = ("lower", "upper", "velocity", "effort")
+        return {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
+
+    @property
+    def inputs(self) -> Inputs:
+        """Checks of arguments: shape, finite entries, unit quaternions."""
+        return self.evaluator.inputs
+
+    def evaluate(self, algorithm: Algorithm, /, *arguments: Any, **options: Any) -> Array:
+        """Evaluate a function of q, v, a, tau for one state or a batch, compiled at the first call.
+
+        >>> import dynamis as dy
+        >>> from dynamis.algorithms.registry import ALGORITHMS
+        >>> robot = dy.load("ur5e")
+        >>> robot.evaluate(ALGORITHMS["gravity"], robot.random(0, 1000)).shape
+        (1000, 6)
+        """
+        sizes = self.evaluator.sizes
+        given = {name: (value, sizes[name]) for name, value in zip(algorithm.arguments, arguments, strict=True)}
+        return self.evaluator.evaluate(algorithm, given, options)
+
+    def cached_kernel(self, key: Any, make: Callable[[], Kernel]) -> Kernel:
+        """The kernel of this key; made at the first call and kept with the robot."""
+        kernels = self.evaluator.kernels
+        if key not in kernels:
+            kernels[key] = make()
+        return kernels[key]

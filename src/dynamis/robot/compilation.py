@@ -1,0 +1,170 @@
+"""Compiled functions of a robot: the user's own, those of its methods, their reports and their C code."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from dynamis.algorithms.registry import ALGORITHMS, Algorithm
+from dynamis.compiler import c_text
+from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.lowering import trace
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.model import fingerprint
+from dynamis.robot.configurations import Configurations
+from dynamis.robot.evaluation import MOST
+from dynamis.robot.kernel_report import KernelReport, kernel_report
+from dynamis.scalar import Node
+
+
+class Compilation(Configurations):
+    """Methods of a robot that compile functions and describe the compiled code."""
+
+    def _traced(self) -> Self:
+        """The same robot, to be called with the symbols of a function that is compiled."""
+        raise NotImplementedError
+
+    def compile(
+        self,
+        function: Callable[..., Any] | str,
+        /,
+        *,
+        parameters: Sequence[Node] = (),
+        identity: str | None = None,
+        **sizes: int,
+    ) -> Kernel:
+        """Compile a function of this robot, written for one state, for batches of states.
+
+        ``function(robot, q, v, …)`` takes vectors and returns an array; the lengths of arguments other than q, v, a and tau
+        are given as keywords. It must not branch on its arguments: use ``dynamis.where``. It may modify the robot with its
+        arguments, as in ``robot.replace(gravity=g)``: gravity is then an input.
+
+        A name such as "inverse_dynamics" compiles that method. Symbols of the robot are listed in ``parameters``; their
+        values are the last argument, batched like the others.
+
+        Compiled code is cached on disk under a key obtained by tracing the function. ``identity``, a string that identifies
+        the function, replaces the tracing; it must change whenever the function changes.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("planar_2r_melchiorri")
+        >>> def law(robot, q, v, goal):
+        ...     return 100.0 * (goal - q) - 20.0 * v + robot.gravity(q)
+        >>> control = robot.compile(law, goal=2)
+        >>> control(np.zeros((1000, 2)), np.zeros((1000, 2)), np.ones(2)).shape
+        (1000, 2)
+        >>> m = dy.symbol("m")
+        >>> loaded = robot.replace(payload=dy.solids.sphere(0.05, mass=m))
+        >>> torques = loaded.compile("gravity", parameters=[m])
+        >>> torques(np.zeros(2), [[0.0], [1.0], [2.0]]).shape
+        (3, 2)
+        """
+        if isinstance(function, str):
+            names = algorithm_named(function).arguments
+            label, traced = function, lambda robot, *arrays: getattr(robot, label)(*arrays)
+        else:
+            label, traced = getattr(function, "__name__", "function"), function
+            names = tuple(inspect.signature(function).parameters)[1:]
+        for parameter in parameters:
+            if not isinstance(parameter, Node) or parameter.op != "symbol":
+                raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {parameter!r}")
+        known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    f"the length of the argument {name!r} is unknown; give it with compile(function, {name}=LENGTH)"
+                )
+        robot = self._traced()
+        whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
+        return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
+
+    def kernel(self, name: str, *, frame: str | None = None) -> Kernel:
+        """The compiled function of a method such as "inverse_dynamics", with its listing, NumPy ufunc and operation counts.
+
+        ``frame`` is that of a pose, a velocity or a Jacobian; by default the tip.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").kernel("mass_matrix").arguments
+        (('q', 6),)
+        >>> dy.load("ur5e").kernel("jacobian", frame="forearm_link").arguments
+        (('q', 6),)
+        """
+        algorithm = algorithm_named(name)
+        if self.model.symbolic or not self.evaluator.can_be_compiled(algorithm):
+            raise InputError(
+                f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
+                f"or so many that the code would exceed {MOST} instructions"
+            )
+        return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self._options(algorithm, frame))
+
+    def explain(self, name: str, *, frame: str | None = None) -> str:
+        """Describe the compiled code of a method such as "forward_dynamics": algorithm, operation counts, optimisations.
+
+        >>> import dynamis as dy
+        >>> print(dy.load("ur5e").explain("gravity").splitlines()[0])
+        gravity of 'UR5e'
+        """
+        algorithm, kernel = algorithm_named(name), self.kernel(name, frame=frame)
+        options, arguments = self._options(algorithm, frame), self._sizes(algorithm)
+        lean, methods = self.evaluator.lean(algorithm, options), algorithm.compared(self.model)
+        counts = [len(kernel.code.instructions)]
+        if len(methods) > 1:
+            counts = [len(trace(functools.partial(m.function, lean, **options), arguments).instructions) for m in methods]
+        plain = trace(functools.partial(methods[0].function, self.model, **options), arguments)
+        ways = [(method.title, count) for method, count in zip(methods, counts, strict=True)]
+        return KernelReport(kernel_report(name, kernel, printable(self.name), ways, plain))
+
+    def _sizes(self, algorithm: Algorithm) -> list[tuple[str, int]]:
+        return [(argument, self.evaluator.sizes[argument]) for argument in algorithm.arguments]
+
+    def _options(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
+        if "frame" not in algorithm.options:
+            if frame is not None:
+                raise InputError(f"{algorithm.name} does not depend on a frame")
+            return {}
+        defaults = {"axes": "world", "orientation": "rpy"}
+        return {"frame": self.model.frame(frame)} | {x: defaults[x] for x in algorithm.options if x in defaults}
+
+    def cost(self, name: str) -> dict[str, int]:
+        """Operation counts of a compiled method such as "forward_dynamics", per operation and in total.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").cost("inverse_dynamics")["total"] < 400
+        True
+        """
+        counts = self.kernel(name).code.cost()
+        return {**counts, "total": sum(counts.values())}
+
+    def write_c(
+        self, function: str, folder: str | os.PathLike[str], *, name: str | None = None, precision: str = "double",
+        frame: str | None = None, states: int = 20,
+    ) -> list[Path]:  # fmt: skip
+        """Write a function such as "inverse_dynamics" as dependency-free C99: header and source with a self-test.
+
+        The C function and both files are named ``name``, by default dynamis_FUNCTION. Its arguments are named as here:
+        q, v, a, tau, then the result. Existing files are replaced atomically.
+        """
+        kernel = self.kernel(function, frame=frame)
+        rng = np.random.default_rng(0)
+        q, others = self.random(rng, states), rng.uniform(-1.0, 1.0, (states, 3, self.n))
+        vectors = [[q[s] if arg == "q" else others[s, k] for k, (arg, _) in enumerate(kernel.arguments)] for s in range(states)]
+        identifier = f"dynamis_{function}" if name is None else name
+        results = [ALGORITHMS[function].result]
+        texts = c_text.render(kernel.code, identifier, precision, f"{function} of {self.name}", vectors, results)
+        return c_text.write_pair(folder, identifier, texts)
+
+
+def algorithm_named(name: str) -> Algorithm:
+    """The algorithm of a method that can be compiled by name."""
+    if name not in COMPILED:
+        raise unknown_name("compiled function", name, COMPILED)
+    return ALGORITHMS[name]
+
+
+# methods whose arguments are all of q, v, a and tau
+COMPILED = [name for name, row in ALGORITHMS.items() if set(row.arguments) <= {"q", "v", "a", "tau"}]

@@ -1,0 +1,242 @@
+"""The functions of a robot's state: dynamics, energies, kinematics and statics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import actuator_regressor, regressor, statics
+from dynamis.algorithms.articulated_body import Articulated, articulated_inertias
+from dynamis.algorithms.contact import body_wrenches
+from dynamis.algorithms.derivatives import AccelerationDerivatives, TorqueDerivatives
+from dynamis.algorithms.dynamics import TorqueLedger
+from dynamis.algorithms.kinematics import MovingBase
+from dynamis.algorithms.registry import ALGORITHMS
+from dynamis.errors import InputError, printable
+from dynamis.model.model import Frame
+from dynamis.robot.base import RobotBase
+from dynamis.robot.inputs import moving_base
+
+Array = npt.NDArray[Any]
+Wrenches = Mapping[str, Any]
+
+
+class StateFunctions(RobotBase):
+    """Methods of a robot that are evaluated for one state or a batch."""
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name for each entry of v."""
+        return tuple(c.name for c in self.model.coordinates)
+
+    @property
+    def mass(self) -> Any:
+        """Total mass, including the base."""
+        return self.model.base.mass + sum(body.inertia.mass for _, body in self.model.moving)
+
+    @property
+    def parameters(self) -> Array:
+        """Parameter vector π with ``regressor(q, v, a) @ parameters == inverse_dynamics(q, v, a)``."""
+        return regressor.parameters(self.model)
+
+    @property
+    def parameter_names(self) -> list[str]:
+        return regressor.parameter_names(self.model)
+
+    @property
+    def actuator_parameters(self) -> Array:
+        """Parameters π_m: ``actuator_regressor(…) @ actuator_parameters`` gives the motor torques of elastic joints."""
+        return actuator_regressor.actuator_parameters(self.model)
+
+    @property
+    def actuator_parameter_names(self) -> list[str]:
+        return actuator_regressor.actuator_parameter_names(self.model)
+
+    # dynamics
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+                         base: MovingBase | None = None) -> Array:  # fmt: skip
+        """Joint torques τ = M a + C v + g + friction + springs − Σ Jᵀ w (…, n), by the recursive Newton–Euler algorithm.
+
+        ``wrenches`` maps frames to external wrenches (…, 6). ``base`` prescribes pose, twist and acceleration of the base.
+        """
+        return self._with_wrenches("inverse_dynamics", (q, v, a), wrenches, axes, base)
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+                         base: MovingBase | None = None) -> Array:  # fmt: skip
+        """Joint accelerations (…, n) for given torques and wrenches; arguments as for `inverse_dynamics`."""
+        return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, axes, base)
+
+    def mass_matrix(self, q: Any) -> Array:
+        """Inertia matrix M(q), including rotor inertias (…, n, n)."""
+        return self.evaluate(ALGORITHMS["mass_matrix"], q)
+
+    def coriolis_matrix(self, q: Any, v: Any) -> Array:
+        """Coriolis matrix C(q, v) from Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
+        return self.evaluate(ALGORITHMS["coriolis_matrix"], q, v)
+
+    def mass_matrix_dot(self, q: Any, v: Any) -> Array:
+        """Time derivative Ṁ of the inertia matrix (…, n, n)."""
+        return self.evaluate(ALGORITHMS["mass_matrix_dot"], q, v)
+
+    def coriolis_transpose_product(self, q: Any, v: Any) -> Array:
+        """Cᵀ v, the velocity term of a momentum observer."""
+        return self.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v)
+
+    def christoffel(self, q: Any) -> Array:
+        """Christoffel symbols c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
+        return self.evaluate(ALGORITHMS["christoffel"], q)
+
+    def gravity(self, q: Any) -> Array:
+        """Gravity torques g(q) = ∂U/∂q (…, n)."""
+        return self.evaluate(ALGORITHMS["gravity"], q)
+
+    def bias(self, q: Any, v: Any) -> Array:
+        """Bias torques C v + g + friction + springs (…, n)."""
+        return self.evaluate(ALGORITHMS["bias"], q, v)
+
+    def kinetic_energy(self, q: Any, v: Any) -> Array:
+        """Kinetic energy T, including rotors (…)."""
+        return self.evaluate(ALGORITHMS["kinetic_energy"], q, v)
+
+    def potential_energy(self, q: Any) -> Array:
+        """Potential energy U of gravity (zero at the world origin) and joint springs (…)."""
+        return self.evaluate(ALGORITHMS["potential_energy"], q)
+
+    def link_energies(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """Kinetic and potential energy (T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
+        T = self.evaluate(ALGORITHMS["link_kinetic_energies"], q, v)
+        return T, self.evaluate(ALGORITHMS["link_potential_energies"], q)
+
+    def regressor(self, q: Any, v: Any, a: Any) -> Array:
+        """Regressor Y (…, n, parameters) of the inverse dynamics: τ = Y π, without external wrenches."""
+        return self.evaluate(ALGORITHMS["regressor"], q, v, a)
+
+    def actuator_regressor(self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any) -> Array:
+        """Regressor Y_m (…, e, 4 e) of the e elastic joints: u = Y_m π_m, π_m = (I, F, D, K) per joint, in the order of v.
+
+        ``theta`` and its derivatives are the rotor angles on the joint side of the gears (…, e).
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
+        >>> Y = robot.actuator_regressor([0.0, 0.5], [0.0, 0.0], [0.51], [0.0], [2.0])
+        >>> Y @ robot.actuator_parameters
+        array([8.2])
+        """
+        count = len(actuator_regressor.elastic_joints(self.model))
+        if not count:
+            raise InputError(
+                f"robot {printable(self.name)} has no elastic joint; define one with "
+                "replace(actuators={…: dynamis.Elastic(…)})"
+            )
+        given = {"q": (q, self.nq), "v": (v, self.n), "theta": (theta, count), "theta_dot": (theta_dot, count),
+                 "theta_ddot": (theta_ddot, count)}  # fmt: skip
+        return self.evaluator.evaluate(ALGORITHMS["actuator_regressor"], given, {})
+
+    def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
+        """Torque contributions: inertia, coriolis, gravity, viscous, dry, rotor, external, spring; ``total`` is their sum."""
+        rows = self._with_wrenches("torque_ledger", (q, v, a), wrenches, axes)
+        return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2]))).named(self.coordinate_names)
+
+    def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> TorqueDerivatives:
+        """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
+
+        Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
+        friction is treated as constant.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> rest = [0.0] * 6
+        >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
+        (6, 6)
+        """
+        found = self.evaluate(ALGORITHMS["inverse_dynamics_derivatives"], q, v, a)
+        return TorqueDerivatives(*(found[..., k, :, :] for k in range(3)))
+
+    def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> AccelerationDerivatives:
+        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n)."""
+        found = self.evaluate(ALGORITHMS["forward_dynamics_derivatives"], q, v, tau)
+        return AccelerationDerivatives(*(found[..., k, :, :] for k in range(3)))
+
+    # kinematics and statics
+
+    def pose(self, q: Any, frame: str | None = None) -> Array:
+        """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
+        return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame))
+
+    def velocity(self, q: Any, v: Any, frame: str | None = None) -> Array:
+        """Linear and angular velocity (ṗ, ω) of a frame, in world axes (…, 6)."""
+        return self.evaluate(ALGORITHMS["velocity"], q, v, frame=self.model.frame(frame))
+
+    def acceleration(self, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
+        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes (…, 6)."""
+        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, frame=self.model.frame(frame))
+
+    def jacobian(self, q: Any, frame: str | None = None, *, axes: str = "world") -> Array:
+        """Geometric Jacobian (…, 6, n) at the frame origin, in world axes or frame axes (``axes="local"``)."""
+        return self.evaluate(ALGORITHMS["jacobian"], q, frame=self.model.frame(frame), axes=_checked_axes(axes))
+
+    def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
+        """Time derivative dJ/dt of the Jacobian in world axes (…, 6, n)."""
+        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, frame=self.model.frame(frame))
+
+    def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
+        """Analytic Jacobian J_A (…, 6, n), d(p, φ)/dt = J_A v, φ: "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector"."""
+        algorithm = ALGORITHMS["analytic_jacobian"]
+        return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation))
+
+    def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
+        """Torques in static equilibrium with gravity and the wrenches, without springs and friction (…, n)."""
+        return self._with_wrenches("static_torque", (q,), wrenches, axes)
+
+    def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:
+        """Static torques τ, and force f and moment N that each joint exerts on its body, at one configuration.
+
+        Rows of f and N are bodies, in world axes at the body origin; row 0 is the reaction of the ground.
+        """
+        frames, given = self._at_frames(wrenches, axes)
+        values = [self.inputs.one_state(value, size, name) for name, (value, size) in given.items()]
+        state = self.inputs.one_state(q, self.nq, "q")
+        on_bodies = body_wrenches(self.model, state, list(zip(frames, values, strict=True)), axes == "world")
+        return statics.static_forces(self.model, state, on_bodies)
+
+    def articulated_inertias(self, q: Any, v: Any = None, tau: Any = None) -> Articulated:
+        """Articulated inertias of all bodies at one state: M̂, b̂, m̂, M̄ and b̄ of the articulated-body algorithm.
+
+        >>> import dynamis as dy
+        >>> dy.load("nine_body_tree").articulated_inertias([0.0] * 9).M_hat[1].shape
+        (6, 6)
+        """
+        at, rest = self.inputs.one_state(q, self.nq, "q"), np.zeros(self.n)
+        rates, forces = (rest if x is None else self.inputs.one_state(x, self.n, s) for s, x in (("v", v), ("tau", tau)))
+        return articulated_inertias(self.model, at, rates, forces)
+
+    # external wrenches
+
+    def _with_wrenches(
+        self, name: str, state: tuple[Any, ...], wrenches: Wrenches | None, axes: str, base: MovingBase | None = None
+    ) -> Array:
+        algorithm = ALGORITHMS[name]
+        frames, extra = self._at_frames(wrenches, axes)
+        options: dict[str, Any] = {"frames": frames, "axes": axes} if frames else {}
+        if base is not None:
+            options["base"] = moving_base(base)
+        sizes = self.evaluator.sizes
+        given = {x: (value, sizes[x]) for x, value in zip(algorithm.arguments, state, strict=True)}
+        return self.evaluator.evaluate(algorithm, given | extra, options, compiled=base is None)
+
+    def _at_frames(self, wrenches: Wrenches | None, axes: str) -> tuple[tuple[Frame, ...], dict[str, tuple[Any, int]]]:
+        _checked_axes(axes)
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise InputError("wrenches= must be a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
+        frames = tuple(self.model.frame(name) for name in wrenches or {})
+        return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
+
+
+def _checked_axes(axes: str) -> str:
+    if axes not in ("world", "local"):
+        raise InputError(f"axes={axes!r} is unknown; choose 'world' or 'local'")
+    return axes

@@ -1,0 +1,222 @@
+"""The class `Robot`: all dynamics and kinematics functions of a robot, for one state or a batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from dynamis.display import robot_card
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.actuators import Actuator
+from dynamis.model.build import build
+from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
+from dynamis.model.load import load_description
+from dynamis.model.model import Model
+from dynamis.model.writers.toml import write_toml
+from dynamis.model.writers.urdf import urdf_document
+from dynamis.robot.compilation import Compilation
+from dynamis.robot.evaluation import Evaluator
+from dynamis.robot.functions import StateFunctions
+from dynamis.spatial import Inertia
+from dynamis.whole_files import write_file
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+    from dynamis.symbolic.notation import Notation
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    strict: bool = False,
+    parameters: Mapping[str, Any] | None = None,
+) -> Robot:
+    """Load a robot from the library by name, or from a file by path (.urdf, .toml).
+
+    ``base="floating"`` gives the root link six degrees of freedom. ``strict=True`` turns warnings about the file into errors.
+    ``parameters`` assigns values to the parameters declared in a .toml file.
+
+    >>> import dynamis as dy
+    >>> dy.load("ur5e").n
+    6
+    """
+    if base not in ("fixed", "floating"):
+        raise InputError(f"base={base!r} is unknown; choose 'fixed' or 'floating'")
+    description = load_description(source, strict=strict, parameters=parameters, base=base)
+    return Robot(description, _checked=True)
+
+
+class Robot(Compilation, StateFunctions):
+    """An immutable robot model with its dynamics and kinematics functions.
+
+    The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.
+    Spatial vectors have the linear part first; Jacobians and wrenches refer to the frame origin, in world axes unless
+    ``axes="local"``. Wrenches are exerted by the environment on the robot:
+    M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
+    """
+
+    def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
+        if not isinstance(description, Description):
+            raise InputError(
+                f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
+            )
+        # a description just read from a file has no other owner and is validated: no copy, no second validation
+        self._description = description if _checked else description.copy()
+        self.model: Model = build(self._description, checked=_checked)
+        self.evaluator = Evaluator(self.model, _tracing)
+
+    # properties
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the independent joints (without fixed and mimic joints), in depth-first order."""
+        return self.model.joint_names
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of links and fixed frames, in depth-first order; each can be used as a frame."""
+        return self.model.link_names
+
+    @property
+    def actuators(self) -> Mapping[str, Actuator]:
+        """Actuator models by coordinate name, for the coordinates that have one.
+
+        The rotor of an elastic joint is part of its actuator, not of M, the regressor and the equations of motion.
+        """
+        pairs = zip(self.coordinate_names, self.model.actuators, strict=True)
+        return MappingProxyType({name: x for name, x in pairs if x is not None})
+
+    @property
+    def description(self) -> Description:
+        """An editable copy of the description; ``Robot(description)`` builds a new robot from it."""
+        return self._description.copy()
+
+    def __repr__(self) -> str:
+        kind = "symbolic " if self.model.symbolic else ""
+        return f"<{kind}Robot {printable(self.name)}: {self.n} degrees of freedom, {len(self.model.moving)} moving bodies>"
+
+    def _repr_html_(self) -> str:
+        return robot_card(self.model, self._description)
+
+    def replace(
+        self,
+        *,
+        gravity: Any = None,
+        payload: Inertia | None = None,
+        payload_frame: str | None = None,
+        friction: Any = None,
+        rotors: str | None = None,
+        actuators: Mapping[str, Actuator | None] | None = None,
+    ) -> Robot:
+        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, rotors or actuators.
+
+        ``friction`` is None (unchanged), 0 or False (no friction), or a mapping from joint names to the `Drive` fields to
+        change. ``rotors`` is "riding" (rotors mounted on moving links, by default the parent link of the joint) or "reflected"
+        (only the reflected inertia at the joint). ``actuators`` maps coordinate names to actuator models, or to None to remove
+        one; other coordinates keep theirs.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
+        >>> bool(abs(robot.gravity(robot.neutral())).max() == 0)
+        True
+        """
+        d = self._description.copy()
+        if gravity is not None:
+            d.gravity = self.inputs.vector(gravity, 3, "gravity")
+        if payload is not None:
+            if not isinstance(payload, Inertia):
+                raise InputError(
+                    f"payload= must be an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
+                )
+            plain = Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor))
+            d.attach_payload(plain, self.model.frame(payload_frame).name)
+        elif payload_frame is not None:
+            raise InputError("payload_frame= requires payload=")
+        if friction is not None:
+            if isinstance(friction, Mapping):
+                for name, changes in friction.items():
+                    drive = d.joint(name).drive
+                    if not isinstance(changes, Mapping):
+                        raise InputError("friction= must be a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
+                    for key, value in changes.items():
+                        if key not in vars(Drive()):
+                            raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
+                        setattr(drive, key, value)
+            elif isinstance(friction, int | float) and not friction:
+                for joint in d.joints:
+                    joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
+            else:
+                raise InputError("friction= must be 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
+        if rotors is not None:
+            ways = {"riding": rotors_riding, "reflected": rotors_reflected}
+            if rotors not in ways:
+                raise InputError(f"rotors={rotors!r} is unknown; choose 'riding' or 'reflected'")
+            d = ways[rotors](d)
+        if actuators is not None:
+            self._replace_actuators(d, actuators)
+        return Robot(d, _tracing=self.evaluator.tracing)
+
+    def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
+        if not isinstance(actuators, Mapping):
+            raise InputError("actuators= must be a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
+        for name, actuator in actuators.items():
+            if name not in self.coordinate_names:
+                raise unknown_name("coordinate", name, self.coordinate_names)
+            if actuator is not None and not isinstance(actuator, Actuator):
+                kinds = "a Saturated, DCMotor or Elastic"
+                raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
+            joint = self.model.coordinates[self.coordinate_names.index(name)].joint
+            if name != joint:
+                raise InputError(
+                    f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate"
+                )
+            d.joint(joint).actuator = actuator
+
+    def _traced(self) -> Self:
+        return type(self)(self._description, _tracing=True)
+
+    def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
+        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
+
+        A robot that was read from a URDF is written as that document with only the changed values replaced.
+        """
+        target = Path(path)
+        if target.suffix not in (".urdf", ".toml"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf or .toml")
+        if target.suffix == ".urdf" and form != "link":
+            raise InputError(f"form={form!r} applies to .toml files only; URDF has one form")
+        if target.suffix == ".urdf":
+            data = urdf_document(self._description)
+        else:
+            data = write_toml(self._description, form).encode()
+        write_file(target, data)
+
+    def closed_form(
+        self,
+        notation: str | Notation | None = None,
+        *,
+        seconds: float = 60.0,
+        terms: float = 5e6,
+        progress: Callable[[int, int, int], None] | None = None,
+    ) -> ClosedForm:
+        """Symbolic equations of motion: M, C, g, Christoffel symbols, energies, regressor, derivation.
+
+        ``notation`` is "dynamis", "rocco", "deluca", "melchiorri", "tzafestas", or a `Notation`. If the expansion exceeds
+        ``seconds`` or ``terms``, the entries keep their factored form.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("planar_2r").closed_form()
+        >>> arm.M[0, 1]
+        m_2*(l_2^2 + a_1*l_2*c2) + I_2
+        >>> (arm.N + arm.N.T).is_zero
+        True
+        """
+        from dynamis.symbolic.closed_form import closed_form
+
+        return closed_form(self.model, notation, seconds=seconds, terms=terms, progress=progress, description=self._description)
