@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.mass_matrix import mass_matrix_from_rnea
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.display import as_summary
+from dynamis.display import as_text
 from dynamis.drawing import new_figure, save
 from dynamis.robot import Robot, load
 from dynamis.simulation.simulate import simulate
@@ -50,7 +50,10 @@ class Study:
     def __repr__(self) -> str:
         return f"<Study of {len(self.motions)} motions: viscous friction {', '.join(f'{d:g}' for d in self.damping)} N m s>"
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
 
 
 def arm(damping: float = 0.0) -> Robot:
