@@ -299,7 +299,7 @@ def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
 
 def test_panels_say_what_they_are():
     pytest.importorskip("matplotlib")
-    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 6 axes; the figure is .figure>"
+    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 4 axes; the figure is .figure>"
 
 
 def test_the_closed_form_of_statics_shows_its_formulas():
