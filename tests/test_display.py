@@ -322,6 +322,10 @@ def test_christoffel_symbols_show_as_equations_of_those_that_are_not_zero():
     shown = dy.load("planar_2r").closed_form().christoffel._repr_latex_()
     assert r"c_{112} = c_{121} = c_{122} &= -m_2 a_1 l_2 s_2" in shown
     assert "c_{222}" not in shown
+    form = dy.load("planar_2r").closed_form()
+    assert str(form.christoffel).splitlines()[0] == "c_112 = -m_2*a_1*l_2*s2"  # numbered as the formulas are
+    assert form.check_answer("christoffel", str(form.christoffel)).correct
+    assert str(dy.load("motor_with_load").closed_form().christoffel) == "0"
     assert "c_{ijk} = 0" in dy.load("motor_with_load").closed_form().christoffel._repr_latex_()
 
 
