@@ -42,6 +42,6 @@ for hit in seen.found:
                   color=FORCE, fontsize=12)  # fmt: skip
 tidy(axes)
 axes.set(xlabel="time in s", ylabel="external torque in N m", xlim=(0.8, 2.0))
-figure.legend(loc="outside lower center", ncols=8, frameon=False, fontsize=10, columnspacing=1.0, handlelength=1.3)
+figure.legend(loc="outside lower center", ncols=8, frameon=False, fontsize=9.5, columnspacing=0.9, handlelength=1.2)
 axes.set_title("Collision detection on a moving iiwa by a momentum observer", loc="left", fontsize=15, color=INK)
 save(figure, folder / "18_detect_a_push.png")
