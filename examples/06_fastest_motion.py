@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import dynamis as dy
-from dynamis.drawing import INK, new_figure, save, shades, tidy
+from dynamis.drawing import INK, line_colours, new_figure, save, tidy
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
@@ -35,7 +35,7 @@ panels = figure.subplots(1, 2, sharex=True, sharey=True)
 for axes, name, values in zip(panels, ("torque", "velocity"), (torque, speed), strict=True):
     for side in (1, -1):
         axes.axhspan(100 * side, 140 * side, color="0.85", zorder=0)
-    for k, colour in enumerate(shades(robot.n)):
+    for k, colour in enumerate(line_colours(robot.n)):
         axes.plot(t, 100 * values[:, k], color=colour, linewidth=2.2, label=f"joint {k + 1}")
     tidy(axes)
     axes.set(xlabel="time in s", ylim=(-115, 115), xlim=(0, quick.duration))

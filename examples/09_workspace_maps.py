@@ -21,7 +21,7 @@ print(dy.workspace(robot, samples=20_000).summary())
 
 figure = new_figure(7.5, 4.7)
 figure.suptitle("A UR5e in its vertical plane: manipulability and payload", fontsize=15, x=0.02, ha="left", color=INK)
-titles = {"manipulability": "manipulability √det JJᵀ in m³", "payload": "payload in the worst configuration, in kg"}
+titles = {"manipulability": "manipulability √det JJᵀ in m³", "payload": "payload, worst configuration, in kg"}
 for axes, (colour, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
     found = workspace_slice(robot, colour, samples=150_000)
     x, z, numbers = found.grid(cells=80, pick="worst" if colour == "payload" else "best")

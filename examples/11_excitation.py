@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import dynamis as dy
-from dynamis.drawing import INK, MOTION, new_figure, save, shades, tidy
+from dynamis.drawing import INK, MOTION, line_colours, new_figure, save, tidy
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
@@ -22,7 +22,7 @@ t, q, v, a = motion.sample(rate=100.0)
 figure = new_figure(7.5, 4.7)
 figure.suptitle("Excitation motion for parameter identification", fontsize=15, x=0.02, ha="left", color=INK)
 angles, progress = figure.subplots(1, 2, width_ratios=[2.2, 1])
-for k, colour in enumerate(shades(robot.n)):
+for k, colour in enumerate(line_colours(robot.n)):
     angles.plot(t, q[:, k], color=colour, linewidth=3, label=f"joint {k + 1}")
 angles.set(xlabel="time in s", ylabel="angle in rad, slide of joint 3 in m", xlim=(0, motion.duration))
 figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=11)

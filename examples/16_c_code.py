@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import dynamis as dy
-from dynamis.drawing import INK, new_figure, save, shades, tidy
+from dynamis.drawing import INK, line_colours, new_figure, save, tidy
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
@@ -43,7 +43,7 @@ if compiler := shutil.which("gcc") or shutil.which("clang"):
 
 figure = new_figure(7.5, 4.7)
 axes = figure.subplots()
-for k, colour in enumerate(shades(robot.n)):
+for k, colour in enumerate(line_colours(robot.n)):
     axes.plot(t, in_python[:, k], color=colour, linewidth=2, label=f"joint {k + 1}")
     axes.plot(t[::8], in_c[::8, k], "o", color=colour, markersize=5.5, markeredgecolor="white", markeredgewidth=0.6)
 tidy(axes)

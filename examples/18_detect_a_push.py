@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import dynamis as dy
-from dynamis.drawing import FORCE, INK, new_figure, save, shades, tidy
+from dynamis.drawing import FORCE, INK, line_colours, new_figure, save, tidy
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
@@ -33,7 +33,7 @@ print(seen)
 figure = new_figure(7.5, 4.7)
 axes = figure.subplots()
 axes.axvspan(1.4, 1.5, color="0.85", label="40 N on link 5")
-for k, colour in enumerate(shades(robot.n)):
+for k, colour in enumerate(line_colours(robot.n)):
     axes.plot(seen.t, seen.r[:, k], color=colour, linewidth=2.4, label=f"joint {k + 1}")
 for hit in seen.found:
     axes.axvline(hit.start, color=FORCE, linewidth=2, linestyle="--")
@@ -42,6 +42,6 @@ for hit in seen.found:
                   color=FORCE, fontsize=12)  # fmt: skip
 tidy(axes)
 axes.set(xlabel="time in s", ylabel="external torque in N m", xlim=(0.8, 2.0))
-figure.legend(loc="outside lower center", ncols=8, frameon=False, fontsize=10, columnspacing=1.0, handlelength=1.3)
+figure.legend(loc="outside lower center", ncols=8, frameon=False, fontsize=9.5, columnspacing=0.9, handlelength=1.2)
 axes.set_title("Collision detection on a moving iiwa by a momentum observer", loc="left", fontsize=15, color=INK)
 save(figure, folder / "18_detect_a_push.png")

@@ -23,7 +23,9 @@ def main() -> None:
             runpy.run_path(str(script), run_name="__main__")
             print(f"took {time.perf_counter() - began:.1f} s")
         for picture in sorted(Path(folder).glob("*.png")):
-            small = Image.open(picture).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+            # maximum coverage keeps the colours of thin lines, which a median cut merges
+            method = Image.Quantize.MAXCOVERAGE
+            small = Image.open(picture).convert("RGB").quantize(COLOURS, method=method, dither=Image.Dither.NONE)
             small.save(gallery / picture.name, optimize=True)
 
 

@@ -1,5 +1,6 @@
 """What objects show in a notebook: well-formed, escaped, complete, and never an error."""
 
+import dataclasses
 import sys
 import types
 import xml.etree.ElementTree as ElementTree
@@ -86,14 +87,48 @@ def test_an_identification_shows_every_parameter_with_its_error():
     "make",
     [
         lambda: dy.load("planar_2r").closed_form().check_answer("gravity", "g_2 = m_2 g l_2 s_{12}"),
-        lambda: dy.structural_bounds(dy.load("planar_2r_melchiorri"), lower=-1.0, upper=1.0),
+        lambda: dy.workspace(dy.load("planar_2r_melchiorri"), samples=50),
         lambda: dy.control.ComputedTorque.designed(np.zeros(2), bandwidth=5.0).check(dy.load("planar_2r_melchiorri")),
     ],
-    ids=["answer", "bounds", "stability"],
+    ids=["answer", "workspace", "stability"],
 )
 def test_what_prints_as_text_shows_as_that_text(make):
     made = make()
-    assert "".join(ElementTree.fromstring(made._repr_html_()).itertext()) == str(made)
+    shown = ElementTree.fromstring(made._repr_html_())
+    assert "".join(shown.itertext()) == str(made)
+    assert "\n" in str(made)
+    assert shown.tag == "pre"
+    assert "monospace" in shown.get("style")  # notebooks show <pre> in the proportional font of their text
+
+
+def test_columns_of_numbers_are_aligned_right_and_long_text_wraps():
+    long = " + ".join(f"0.1 link{k}.m" for k in range(40))
+    shown = ElementTree.fromstring(card("mixed", [], ("name", "number", "text"), [("a", 1.5, long), ("b", "3 %", "short")]))
+    name, number, text = (cell.get("style") for cell in next(shown.iter("tbody"))[0])
+    assert "left" in name
+    assert "right" in number
+    assert "nowrap" in number
+    assert "left" in text
+    assert "white-space: normal" in text
+    assert any("overflow-x: auto" in box.get("style", "") for box in shown.iter("div"))
+
+
+def test_structural_bounds_have_a_row_for_each_bound():
+    bounds = dy.structural_bounds(dy.load("planar_2r_melchiorri"), lower=-1.0, upper=1.0)
+    head, *rows = parsed(bounds)
+    assert head == ["", "meaning", "found", "proven from", "to", "status"]
+    assert [row[0] for row in rows] == [bound.name for bound in bounds]
+    assert f"{bounds.mu_2.upper:.6g}" in rows[1][4]
+
+
+def test_modes_show_pairs_real_eigenvalues_and_small_damping():
+    falling = parsed(dy.linearize(ARM, [np.pi / 2, 0]))
+    assert [row[2] for row in falling[1:]] == ["5.257", "2.547", "−2.547", "−5.257"]
+    hanging = dy.linearize(ARM, [-np.pi / 2, 0]).modes[0]
+    assert parsed(hanging)[1][2] == "±2.547i"
+    barely = dataclasses.replace(hanging, eigenvalue=-2e-5 + 2.547j, damping=7.853e-6, time_constant=5e4)
+    assert "stable, 0.4054 Hz, damping 7.853e-06" in repr(barely)
+    assert parsed(barely)[1][2] == "−2e−05 ± 2.547i"
 
 
 def test_a_figure_shows_itself_without_pyplot():
@@ -146,7 +181,7 @@ SHOWN = {
     "linearization": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]), (ARM.name, "4 states", "undamped"), "0.8366"),
     "mode": (lambda: dy.linearize(ARM, [-np.pi / 2, 0]).modes[0], ("0.4054 Hz", "damping 0>"), "frequency"),
     "bound": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0).mu_2, ("μ_2", "proven"), "largest"),
-    "bounds": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0), (ARM.name, "≤ M ≤"), "Structural properties"),
+    "bounds": (lambda: dy.structural_bounds(ARM, lower=-1.0, upper=1.0), (ARM.name, "≤ M ≤"), "structural properties"),
     "workspace": (lambda: dy.workspace(ARM, samples=2000), (ARM.name, "2000 positions", "reach 2 m"), "moves in a plane"),
     "slice": (lambda: workspace_slice(ARM, samples=500), (ARM.name, "over xy", "best 1"), "median"),
     "duality": (lambda: STATICS.duality(ARM, AT, rows="xy"), (ARM.name, "rank 2", "regular"), "singular values"),
@@ -253,6 +288,10 @@ def test_names_of_any_kind_stay_on_their_line_and_within_their_cell(make):
 def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
     assert flat(np.zeros((50, 3))) == "array(50, 3)"
     assert flat({"at": np.array([1.0, -0.0])}) == "{'at': [1, 0]}"
+    assert flat(np.zeros((11, 3, 0))) == "array(11, 3, 0)"
+    assert flat([np.zeros((6, 6))] * 2) == "array(6, 6), array(6, 6)"
+    assert flat(np.array([77.53, -1.3e-15])) == "[77.53, 0]"
+    assert flat(np.array([0.0, -1.3e-15])) == "[0, -1.3e-15]"
     assert flat(np.cos) == "cos"
     assert flat(2.0 + 1e-9j) == "2+1e-09j"
     assert repr(dy.Watch(parsed)) == "Watch(function=parsed, direction=0, stop=False)"
@@ -260,7 +299,7 @@ def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
 
 def test_panels_say_what_they_are():
     pytest.importorskip("matplotlib")
-    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 6 axes; the figure is .figure>"
+    assert repr(dy.simulate(ARM, 0.1, points=5).plot()) == "<Panels: 4 axes; the figure is .figure>"
 
 
 def test_the_closed_form_of_statics_shows_its_formulas():
@@ -283,6 +322,10 @@ def test_christoffel_symbols_show_as_equations_of_those_that_are_not_zero():
     shown = dy.load("planar_2r").closed_form().christoffel._repr_latex_()
     assert r"c_{112} = c_{121} = c_{122} &= -m_2 a_1 l_2 s_2" in shown
     assert "c_{222}" not in shown
+    form = dy.load("planar_2r").closed_form()
+    assert str(form.christoffel).splitlines()[0] == "c_112 = -m_2*a_1*l_2*s2"  # numbered as the formulas are
+    assert form.check_answer("christoffel", str(form.christoffel)).correct
+    assert str(dy.load("motor_with_load").closed_form().christoffel) == "0"
     assert "c_{ijk} = 0" in dy.load("motor_with_load").closed_form().christoffel._repr_latex_()
 
 

@@ -93,6 +93,14 @@ def test_asking_for_the_version_loads_not_even_numpy():
     assert run(code) == f"dynamis {dynamis.__version__}\nFalse\n"
 
 
+def test_the_doctests_of_a_module_named_as_its_function_run_on_their_own():
+    module = SOURCE / "statics" / "duality.py"
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(module)], capture_output=True, text=True, cwd=SOURCE.parents[1]
+    )
+    assert "1 passed" in run.stdout
+
+
 def test_no_source_evaluates_text_or_unpickles():
     forbidden = {"eval", "exec", "compile", "__import__"}
     for path in SOURCE.rglob("*.py"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,40 +16,48 @@ import numpy as np
 
 MOST_ROWS = 40
 LINE = 200  # characters that a repr has at most
-LEDGER_ROUNDING = 1e-12  # of the largest torque: smaller ones are rounding errors of double precision
+ROUNDING = 1e-13  # of the largest entry: smaller ones are shown as zero, being rounding errors of double precision
 FEW = 12  # entries of an array that are written out
-LEFT, RIGHT = (f"text-align: {side}; padding: 2px 10px; white-space: nowrap" for side in ("left", "right"))
+NOWRAP = 40  # characters of a cell that stay on one line
+LEFT, RIGHT = (f"text-align: {side}; vertical-align: top; padding: 2px 10px" for side in ("left", "right"))
+# notebooks show <pre> in the font of their text; columns need a fixed width
+PREFORMATTED = "font-family: monospace; white-space: pre-wrap; word-break: normal"
+NUMBER = re.compile(r"[−+±-]?(\d|∞|inf|nan).*|None|")
 
 
 def card(name: str, sentences: Iterable[str], columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> str:
-    """HTML of a name, sentences below it, and a table whose first column is text; long tables are cut, and say so."""
+    """HTML of a name, sentences below it, and a table; tables of more than ``MOST_ROWS`` rows are cut, with a note.
+
+    Columns of numbers are aligned right, columns of text left. Long text wraps; a table wider than the page scrolls.
+    """
     lines = [f"<div><strong>{html.escape(name)}</strong>"]
     lines += [f"<div>{html.escape(sentence)}</div>" for sentence in sentences]
     if rows:
-        head = "".join(f'<th style="{RIGHT if k else LEFT}">{html.escape(x)}</th>' for k, x in enumerate(columns))
-        lines.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
-        for row in rows[:MOST_ROWS]:
-            cells = (f'<td style="{RIGHT if k else LEFT}">{html.escape(_text(x))}</td>' for k, x in enumerate(row))
-            lines.append(f"<tr>{''.join(cells)}</tr>")
-        lines.append("</tbody></table>")
+        shown = [[_text(x) for x in row] for row in rows[:MOST_ROWS]]
+        numeric = [k > 0 and all(NUMBER.fullmatch(row[k]) for row in shown) for k in range(len(columns))]
+        head = "".join(_cell("th", x, right) for x, right in zip(columns, numeric, strict=True))
+        body = ("".join(_cell("td", x, right) for x, right in zip(row, numeric, strict=True)) for row in shown)
+        lines.append(f'<div style="overflow-x: auto"><table><thead><tr>{head}</tr></thead><tbody>')
+        lines += [f"<tr>{row}</tr>" for row in body]
+        lines.append("</tbody></table></div>")
         if len(rows) > MOST_ROWS:
             lines.append(f"<div>and {len(rows) - MOST_ROWS} more</div>")
     return "".join([*lines, "</div>"])
 
 
+def _cell(tag: str, text: str, right: bool) -> str:
+    wrap = "nowrap" if len(text) <= NOWRAP else "normal; overflow-wrap: anywhere"
+    return f'<{tag} style="{RIGHT if right else LEFT}; white-space: {wrap}">{html.escape(text)}</{tag}>'
+
+
 def as_text(self: Any) -> str:
-    """For objects whose ``str`` is laid out already: ``_repr_html_ = as_text`` in their class."""
-    return f"<pre>{html.escape(str(self))}</pre>"
-
-
-def as_summary(self: Any) -> str:
-    """The same for objects with a ``summary()``."""
-    return f"<pre>{html.escape(self.summary())}</pre>"
+    """For objects whose ``str`` is laid out by spaces and line breaks: ``_repr_html_ = as_text`` in their class."""
+    return f'<pre style="{PREFORMATTED}">{html.escape(str(self))}</pre>'
 
 
 def as_table(self: Any) -> str:
     """Field by field, for dataclasses and named tuples: ``_repr_html_ = as_table``."""
-    rows = [(name, flat(value, 4, 3 * FEW)) for name, value, _ in _fields(self)]
+    rows = [(name, value if isinstance(value, str) else flat(value, 4, 3 * FEW)) for name, value, _ in _fields(self)]
     return card(type(self).__name__, [], ("", "value"), rows)
 
 
@@ -100,16 +109,29 @@ def flat(x: Any, digits: int = 4, most: int = FEW) -> str:
 
 
 def _flat_sequence(x: Any, digits: int, most: int) -> str:
-    if isinstance(x, np.ndarray) and x.size > most:
+    if isinstance(x, np.ndarray) and (x.size > most or (x.ndim and not x.size)):
         return f"array{x.shape}"
     if isinstance(x, np.ndarray) and not x.ndim:
         return flat(x[()], digits, most)
-    if len(x) > most:
+    if isinstance(x, np.ndarray):
+        x = without_rounding(x)
+    elif len(x) > most:
         return f"{len(x)} entries"
+    elif sum(np.size(entry) for entry in x if isinstance(entry, np.ndarray)) > most:
+        return ", ".join(f"array{np.shape(entry)}" for entry in x)
     inside = ", ".join(flat(entry, digits, most) for entry in x)
     if isinstance(x, tuple):
         return f"({inside},)" if len(x) == 1 else f"({inside})"
     return f"[{inside}]"
+
+
+def without_rounding(x: Any, relative_to: float | None = None) -> Any:
+    """A numeric array whose entries below ``ROUNDING`` times the largest entry, or times another size, are zero."""
+    if x.dtype.kind not in "fc" or not x.size:
+        return x
+    size = np.abs(x)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size)) if relative_to is None else relative_to
+    return np.where(size < ROUNDING * largest, 0.0, x)
 
 
 def _fields(x: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -184,9 +206,39 @@ def identification_card(found: Any) -> str:
 
 def base_parameters_card(base: Any) -> str:
     """Each base parameter as a linear combination, with its value in the robot's file."""
-    told = [f"{base.rank} of {len(base.model.names)} parameters are identifiable (base parameters), gap {base.gap:.1e}"]
+    told = [f"{base.rank} of {len(base.model.names)} parameters are identifiable (base parameters)"]
+    told.append(f"ratio of the smallest non-zero singular value of the regressor to the largest zero one: {base.gap:.1e}")
     rows = list(zip(base.expressions, base.prior, strict=True))
     return card(f"base parameters of {base.model.robot.name}", told, ("linear combination", "value in the file"), rows)
+
+
+def excitation_card(found: Any) -> str:
+    """The range of the motion beside each limit."""
+    told = [f"{found.kind}, {_text(found.duration)} s, {found.parameters} parameters; {found.status}"]
+    told.append(
+        f"condition number of the scaled regressor: {found.condition:.4g}, of the initial motion {found.condition_before:.4g}"
+    )
+    rows = [
+        (
+            use.name,
+            use.kind,
+            use.lowest,
+            use.highest,
+            use.lower,
+            use.upper,
+            None if use.share is None else f"{100.0 * use.share:.3g} %",
+        )
+        for use in found.uses
+    ]
+    columns = ("joint or frame", "quantity", "lowest", "highest", "lower bound", "upper bound", "share of limit")
+    return card(f"excitation of {found.robot_name}", told, columns, rows)
+
+
+def bounds_card(bounds: Any) -> str:
+    """A row for each bound: the value found and the proven enclosure."""
+    rows = [(b.name, b.meaning, *(flat(x, 6) for x in (b.value, b.lower, b.upper)), b.status) for b in bounds]
+    columns = ("", "meaning", "found", "proven from", "to", "status")
+    return card(f"structural properties of {bounds.robot}", bounds.remarks, columns, rows)
 
 
 def evidence_card(evidence: Any) -> str:
@@ -219,7 +271,7 @@ def ledger_card(ledger: Any) -> str:
     told = [f"largest absolute values over {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
     if plain:  # what is rounding beside the largest term is zero
         largest = max((float(np.abs(x).max(initial=0.0)) for x in shown.values()), default=0.0)
-        shown = {name: np.where(np.abs(x) < LEDGER_ROUNDING * largest, 0.0, x) for name, x in shown.items()}
+        shown = {name: without_rounding(x, largest) for name, x in shown.items()}
     joints = ledger.joints or tuple(str(k + 1) for k in range(total.shape[-1]))
     rows = [(joint, *(float(x[..., k]) if plain else str(x[..., k]) for x in shown.values())) for k, joint in enumerate(joints)]
     return card("torques by term", told, ("joint", *shown), rows if plain or not many else [])
@@ -229,9 +281,20 @@ def linearization_card(linear: Any) -> str:
     """The modes, the fastest growing first."""
     at = "at an equilibrium" if linear.at_equilibrium else "not at an equilibrium"
     told = [f"{len(linear.A)} states, {len(linear.actuated)} inputs; {linear.controllable_dimension} states controllable; {at}"]
-    rows = [(m.coordinate, m.kind, flat(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in linear.modes]
-    columns = ("dominant coordinate", "mode", "eigenvalue", "frequency in Hz", "damping", "time constant in s")
-    return card(f"{linear.robot.name}, linearized", told, columns, rows)
+    return modes_card(f"{linear.robot.name}, linearized", told, linear.modes)
+
+
+def modes_card(name: str, told: Sequence[str], modes: Sequence[Any]) -> str:
+    """A row for each mode: a real eigenvalue, or a pair of conjugate ones."""
+    rows = [(m.coordinate, m.kind, _eigenvalue(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in modes]
+    columns = ("dominant coordinate", "mode", "eigenvalue in rad/s", "frequency in Hz", "damping", "time constant in s")
+    return card(name, told, columns, rows)
+
+
+def _eigenvalue(x: complex) -> str:
+    if not x.imag:
+        return _text(x.real)
+    return f"{_text(x.real)} ± {_text(abs(x.imag))}i" if x.real else f"±{_text(abs(x.imag))}i"
 
 
 def comparison_card(found: Any) -> str:
@@ -253,7 +316,7 @@ def motion_card(motion: Any) -> str:
     _, q, v, a = (np.atleast_2d(x) if np.ndim(x) > 1 else np.asarray(x)[:, None] for x in motion.sample())
     rows = [(str(k + 1), q[0, k], q[-1, k], np.abs(v[:, k]).max(), np.abs(a[:, k]).max()) for k in range(q.shape[1])]
     told = [f"{_text(motion.duration)} s", *([motion.status] if motion.status else [])]
-    return card(type(motion).__name__, told, ("joint", "start", "end", "max. |velocity|", "max. |acceleration|"), rows)
+    return card("reference motion", told, ("joint", "start", "end", "max. |velocity|", "max. |acceleration|"), rows)
 
 
 def tracking_card(track: Any, name: str, told: Sequence[str] = (), bound: Any = None) -> str:

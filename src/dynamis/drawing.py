@@ -19,7 +19,9 @@ from dynamis.whole_files import write_file
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
 GOOD, SEQUENCE = "#3f7d4e", "viridis"
 KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
-DOTS, ON_SCREEN = 160, 90  # an inch, in files and in notebooks
+DOTS, ON_SCREEN = 160, 90  # per inch, in files and in notebooks
+PADDING = 0.1  # inches around panels and between the title and the edge
+DISTINCT_COLOURS = 10  # of matplotlib's default cycle
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -31,6 +33,7 @@ def new_figure(width: float, height: float) -> Any:
     except ImportError:
         raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
     figure: Any = Figure(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=PADDING, h_pad=PADDING)
     FigureCanvasAgg(figure)
     return figure
 
@@ -86,10 +89,25 @@ def _drawn(figure: Any, kind: str, dots: int) -> bytes:
 
 
 def shades(count: int, name: str = SEQUENCE) -> Any:
-    """Distinguishable colours of a sequential colour map."""
+    """Colours of a sequential map, for lines in an order; neighbours are similar."""
     from matplotlib import colormaps
 
     return colormaps[name](np.linspace(0.1, 0.85, count))
+
+
+def line_colours(count: int) -> list[Any]:
+    """Colours for lines without an order, such as joints: the default cycle, or a rainbow map for more than ten."""
+    from matplotlib import colormaps
+
+    if count <= DISTINCT_COLOURS:
+        return [colormaps["tab10"](k) for k in range(count)]
+    return [colormaps["turbo"](x) for x in np.linspace(0.05, 0.95, count)]
+
+
+def legend_above(axes: Any, ncols: int, size: float = 8) -> None:
+    """A legend in the line of the title, to its right, where it hides no data."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=ncols, fontsize=size, frameon=False, borderpad=0.1,
+                handlelength=1.2, handletextpad=0.4, columnspacing=0.8, borderaxespad=0.2)  # fmt: skip
 
 
 def tidy(axes: Any) -> None:

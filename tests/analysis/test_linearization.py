@@ -76,6 +76,16 @@ def test_small_deviations_move_as_the_equations_say(seed):
     assert relative_error(near.A @ dx + near.B @ du, found) < 1e-5
 
 
+def test_rigid_modes_of_a_humanoid_are_zero_and_slow_modes_are_kept():
+    """Rounding errors of double zeros grow with ‖A‖; viscous friction of 1e-4 N m s/rad gives modes slower than those."""
+    body = dy.load("g1", base="floating")
+    at = dy.linearize(body, body.random(2))
+    assert sum(mode.kind == "neutral" for mode in at.modes) == 12
+    assert all(mode.kind == "neutral" or abs(mode.eigenvalue) > 0.1 for mode in at.modes)
+    scara = dy.load("scara")
+    assert sum(0.0 < -mode.eigenvalue.real < 1e-4 for mode in dy.linearize(scara, scara.random(0)).modes) == 2
+
+
 def test_one_motor_of_two_controls_all_or_half():
     arm = dy.load("planar_2r_melchiorri")
     assert dy.linearize(arm, [np.pi / 2, 0.0], actuated=["joint2"]).controllable_dimension == 4

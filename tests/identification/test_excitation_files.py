@@ -33,6 +33,7 @@ def test_what_is_written_is_read_again(found, tmp_path, suffix):
     assert again.as_dict() == found.as_dict()
     assert repr(again) == repr(found)
     assert again.uses == found.uses
+    assert again._repr_html_().count("<tr>") == 1 + len(found.uses)  # a row for each limit
 
 
 def test_a_table_for_controllers_has_every_sample(found, tmp_path):

@@ -25,7 +25,7 @@ def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
     assert [line.get_linestyle() for line in torque.lines[:2]] == ["-", ":"]
     assert np.array_equal(torque.lines[1].get_ydata(), motion.friction[:, 0])
     assert torque.get_title(loc="left") == "torque, dry friction (dotted)"
-    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "work"]
+    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "total", "work"]
     assert len(energy.lines) == 4 + len(motion.events)
     assert motion.events
     assert [t.get_text() for t in power.get_legend().get_texts()] == ["friction", "stored (sum)"]
@@ -41,9 +41,25 @@ def test_joints_have_one_legend_and_torques_of_stops_are_drawn():
     assert "-." in [line.get_linestyle() for line in figure.axes[2].lines]
 
 
-def test_nothing_but_rounding_does_not_fill_a_panel():
-    figure = simulate(pendulum(), 1.0, [1.0], points=51).plot().figure
-    assert figure.axes[2].get_ylim() == figure.axes[4].get_ylim() == (-1.0, 1.0)
+def test_panels_without_torques_and_powers_are_omitted():
+    panels = simulate(pendulum(), 1.0, [1.0], points=51).plot()
+    assert [ax.get_title(loc="left") for ax in panels] == [
+        "position", "velocity", "change of energy", "energy error: change − work",
+    ]  # fmt: skip
+    assert panels.figure.get_suptitle().endswith("no joint torques")
+    held = simulate(pendulum(coulomb=50.0), 0.1, [1.0], points=5).plot()  # friction without motion: torque, but no power
+    assert [ax.get_title(loc="left").split(",")[0] for ax in held][2:4] == ["torque", "change of energy"]
+    assert len(held) == 5
+    assert [bool(ax.get_xlabel()) for ax in held] == [False, False, False, True, True]
+
+
+def test_no_legend_lies_in_a_panel():
+    panels = simulate(pendulum(coulomb=0.5), 1.0, [1.0], points=51).plot()
+    panels.figure.draw_without_rendering()
+    for ax in panels:
+        if ax.get_legend() is not None:
+            assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1.0
+            assert not ax.get_legend().get_window_extent().overlaps(ax._left_title.get_window_extent())
 
 
 def test_units_follow_the_joints():

@@ -99,6 +99,17 @@ def test_the_pseudo_inertia_is_positive_exactly_for_real_bodies():
     assert not Inertia.about_com(1.0, np.zeros(3), np.diag([-1.0, 1.0, 1.0])).is_consistent()
 
 
+@pytest.mark.parametrize("length", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e4])
+def test_consistency_does_not_depend_on_the_units_of_mass_and_length(mass, length):
+    """A violation of the triangle inequality by 1 % is found, a flat plate and a point mass pass, near and far away."""
+    for away in (0.0, 1.0, 1e3):
+        com = away * length * np.array([0.6, -0.3, 0.7])
+        for moments, consistent in ((1.0, 1.0, 2.0), True), ((1.0, 1.0, 2.02), False), ((0.0, 0.0, 0.0), True):
+            body = Inertia.about_com(mass, com, mass * length**2 * np.diag(moments))
+            assert body.is_consistent() is consistent
+
+
 def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre():
     rng = np.random.default_rng(4)
     for _ in range(50):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.analysis.capacity import free_coordinates
 from dynamis.analysis.task import check_numeric
-from dynamis.display import as_table, counted, linearization_card
+from dynamis.display import counted, linearization_card, modes_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
@@ -22,7 +22,9 @@ Array = npt.NDArray[Any]
 
 AT_REST = 1e-9  # of the accelerations that the weight and the torques would make
 RANK_TOLERANCE = 1e-9  # of the largest singular value
-STANDS_STILL = 1e-6  # rad/s: two eigenvalues that are zero come out of their computation as large as this
+# A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
+# times its condition, at most 6 on the humanoid of the library.
+ZERO_EIGENVALUE = 16.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +32,8 @@ class Mode:
     """A real eigenvalue λ or a complex conjugate pair λ = −ζ ω ± i ω √(1 − ζ²).
 
     ``frequency`` is ω / 2π in Hz and ``damping`` is ζ, negative for an unstable mode. ``time_constant`` is the time in s in
-    which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude.
+    which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude. Real parts and
+    eigenvalues that are zero up to rounding errors are exactly zero.
     """
 
     eigenvalue: complex
@@ -46,17 +49,17 @@ class Mode:
     @property
     def kind(self) -> str:
         """Stability of the mode."""
-        if abs(self.eigenvalue) < STANDS_STILL:
+        if not self.eigenvalue:
             return "neutral"
-        if abs(self.eigenvalue.real) < STANDS_STILL:
+        if not self.eigenvalue.real:
             return "undamped"
         return "unstable" if self.eigenvalue.real > 0.0 else "stable"
 
     def __repr__(self) -> str:
-        damping = f"damping {round(self.damping, 4) + 0.0:g}"
-        return f"<Mode of {printable(self.coordinate)}: {self.kind}, {self.frequency:.4g} Hz, {damping}>"
+        return f"<Mode of {printable(self.coordinate)}: {self.kind}, {self.frequency:.4g} Hz, damping {self.damping:.4g}>"
 
-    _repr_html_ = as_table
+    def _repr_html_(self) -> str:
+        return modes_card(f"mode of {self.coordinate}", [], [self])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +95,11 @@ class Linearization:
         values, vectors = np.linalg.eig(self.A)
         return values, vectors
 
+    @cached_property
+    def _zero(self) -> float:
+        """Size in rad/s below which an eigenvalue, or its real part, is a rounding error."""
+        return ZERO_EIGENVALUE * float(np.sqrt(np.finfo(float).eps * np.linalg.norm(self.A, 2)))
+
     @property
     def eigenvalues(self) -> Array:
         """Eigenvalues of A (2 n), by decreasing real part."""
@@ -102,9 +110,9 @@ class Linearization:
     def modes(self) -> tuple[Mode, ...]:
         """The modes, by decreasing real part of the eigenvalue, then by frequency; a conjugate pair is one mode."""
         values, vectors = self._eigen
-        # a zero eigenvalue is found with rounding errors, and several as pairs: each is a mode of its own
-        values = np.where(np.abs(values) < STANDS_STILL, 0.0, values)
-        values = np.where(np.abs(values.real) < STANDS_STILL, 1j * values.imag, values)
+        # rounding errors turn a double zero into a pair of conjugate or real eigenvalues: each zero is a mode of its own
+        values = np.where(np.abs(values) < self._zero, 0.0, values)
+        values = np.where(np.abs(values.real) < self._zero, 1j * values.imag, values)
         found = []
         for k in np.lexsort((values.imag, -values.real)):
             if values[k].imag < 0.0:
@@ -119,7 +127,7 @@ class Linearization:
     @property
     def stable(self) -> bool:
         """Whether all eigenvalues have negative real part (asymptotic stability)."""
-        return bool((self.eigenvalues.real < -STANDS_STILL).all())
+        return bool((self.eigenvalues.real < -self._zero).all())
 
     @cached_property
     def controllable_dimension(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, as_text, short
+from dynamis.display import as_table, bounds_card, short
 from dynamis.errors import printable
 
 Array = npt.NDArray[Any]
@@ -113,24 +113,30 @@ class StructuralBounds:
 
     def report(self) -> str:
         """A table of all bounds, and the coordinates M depends on."""
-        rows = [("", "meaning", "found", "proven between", "", "")]
+        rows = [("", "meaning", "found", "proven from", "to", "")]
         rows += [(b.name, b.meaning, f"{b.value:.6g}", f"{b.lower:.6g}", f"{b.upper:.6g}", b.status) for b in self]
         widths = [max(len(row[k]) for row in rows) for k in range(5)]
         lines = [f"Structural properties of {self.robot}", ""]
         for row in rows:
             cells = [row[k].ljust(widths[k]) if k < 2 else row[k].rjust(widths[k]) for k in range(5)]
             lines.append("  ".join([*cells, row[5]]).rstrip())
-        lines += ["", "M depends on " + (", ".join(self.depends_on) or "no coordinate (constant)")]
+        return "\n".join([*lines, "", *self.remarks])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The coordinates M depends on, limits that the bounds need, and the box."""
+        lines = ["M depends on " + (", ".join(self.depends_on) or "no coordinate (constant)")]
         if self.prismatic_dependence:
             names = ", ".join(self.prismatic_dependence)
             lines.append(f"the bounds depend on the range of {names} and do not exist without limits")
         box = (f"{name} {a:.4g} … {b:.4g}" for name, a, b in zip(self.coordinates, self.lower, self.upper, strict=True))
-        return "\n".join([*lines, "over " + ", ".join(box)])
+        return (*lines, "over " + ", ".join(box))
 
     def __str__(self) -> str:
         return self.report()
 
-    _repr_html_ = as_text
+    def _repr_html_(self) -> str:
+        return bounds_card(self)
 
     def __repr__(self) -> str:
         sure = "certified" if self.certified else "not certified"

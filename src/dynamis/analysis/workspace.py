@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.analysis.box import box_of, check_robot
 from dynamis.analysis.capacity import Measure, measure_named
 from dynamis.analysis.task import in_order_of_q
-from dynamis.display import as_summary, short
+from dynamis.display import as_text, short
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
@@ -134,7 +134,10 @@ class Workspace:
         where = f"{len(self.points)} positions of {printable(self.frame)}"
         return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,7 +219,10 @@ class WorkspaceSlice:
         what = f"{self.measure.label} over {self.plane}, {len(self.points)} positions"
         return short(f"<WorkspaceSlice of {printable(self.robot.name)}: {what}, {best}>")
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
 
 
 def workspace(

@@ -6,22 +6,19 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, new_figure, save, shades, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, new_figure, save, tidy
 
 if TYPE_CHECKING:
     from dynamis.control.trials import Trial
-
-Array = npt.NDArray[Any]
 
 
 def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
     """Plot four panels: positions and reference, errors, torques, and utilisation of bounds and limits."""
     figure = new_figure(11.5, 7.6)
     axes = figure.subplots(2, 2)
-    colours = shades(len(trial.tracking.names))
-    joint_colours = shades(trial.motion.robot.n)
+    colours = line_colours(len(trial.tracking.names))
+    joint_colours = line_colours(trial.motion.robot.n)
     _positions(axes[0, 0], trial, colours)
     _errors(axes[0, 1], trial, colours)
     _torques(axes[1, 0], trial, joint_colours)
@@ -38,7 +35,7 @@ def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
     return save(figure, path)
 
 
-def _positions(ax: Any, trial: Trial, colours: Array) -> None:
+def _positions(ax: Any, trial: Trial, colours: list[Any]) -> None:
     track = trial.tracking
     done = track.reference - track.error
     for k, name in enumerate(track.names):
@@ -50,7 +47,7 @@ def _positions(ax: Any, trial: Trial, colours: Array) -> None:
         ax.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", labelcolor=INK)
 
 
-def _errors(ax: Any, trial: Trial, colours: Array) -> None:
+def _errors(ax: Any, trial: Trial, colours: list[Any]) -> None:
     track = trial.tracking
     factor, prefix = (1e3, "m") if np.abs(track.error).max() < 0.1 else (1.0, "")
     for k in range(len(track.names)):
@@ -60,7 +57,7 @@ def _errors(ax: Any, trial: Trial, colours: Array) -> None:
     ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(trial.units), reverse=True)))
 
 
-def _torques(ax: Any, trial: Trial, colours: Array) -> None:
+def _torques(ax: Any, trial: Trial, colours: list[Any]) -> None:
     motion = trial.motion
     for k, name in enumerate(motion.robot.coordinate_names):
         ax.plot(motion.t, motion.tau[:, k], color=colours[k], linewidth=1.5, label=name)
@@ -69,12 +66,12 @@ def _torques(ax: Any, trial: Trial, colours: Array) -> None:
     ax.set_ylabel("N m" if all(c.revolute for c in motion.robot.model.coordinates) else "N m or N")
 
 
-def _shares(ax: Any, trial: Trial, colours: Array, joint_colours: Array) -> None:
+def _shares(ax: Any, trial: Trial, colours: list[Any], joint_colours: list[Any]) -> None:
     """Utilisation of error bounds and torque limits; without either, the RMS errors."""
     track, motion = trial.tracking, trial.motion
     rows: list[tuple[str, float, Any, str]] = []
     if trial.bound is not None:
-        # of no bound at all, where the model is exact, nothing is used
+        # an exact model has the bound zero: no share is defined
         shares = np.where(trial.bound > 0.0, track.largest / np.where(trial.bound > 0.0, trial.bound, 1.0), 0.0)
         rows += [
             (f"{name}: error", float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, shares, strict=True))

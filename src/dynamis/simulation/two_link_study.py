@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.mass_matrix import mass_matrix_from_rnea
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.display import as_summary
+from dynamis.display import as_text
 from dynamis.drawing import new_figure, save
 from dynamis.robot import Robot, load
 from dynamis.simulation.simulate import simulate
@@ -50,7 +50,10 @@ class Study:
     def __repr__(self) -> str:
         return f"<Study of {len(self.motions)} motions: viscous friction {', '.join(f'{d:g}' for d in self.damping)} N m s>"
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
 
 
 def arm(damping: float = 0.0) -> Robot:
@@ -142,7 +145,7 @@ def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
             rate.plot(motion.t, motion.v[:, k], label=rf"$\dot\theta_{k + 1}$")
         energy.plot(motion.t, motion.kinetic_energy, label="kinetic")
         energy.plot(motion.t, motion.potential_energy, label="potential")
-        energy.plot(motion.t, motion.energy, label="both", color="black", linewidth=1)
+        energy.plot(motion.t, motion.energy, label="total", color="black", linewidth=1)
         p = motion.path()
         tip.plot(p[:, 0], p[:, 1], linewidth=0.9)
         tip.plot(*p[0, :2], "o", color="black", markersize=4)

@@ -16,6 +16,7 @@ from dynamis.spatial.rotation import IDENTITY, cross, skew
 
 Array = npt.NDArray[Any]
 
+ROUNDING = 64 * np.finfo(float).eps  # of second moments about the origin, in the shift to the centre of mass
 PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
 
@@ -136,16 +137,22 @@ class Inertia:
         return np.block([[covariance, self.first_moment[:, None]], [self.first_moment[None, :], np.array([[self.mass]])]])
 
     def is_consistent(self, tolerance: float = 1e-9) -> bool:
-        """Whether some distribution of positive mass has this inertia, up to a relative tolerance.
+        """Whether some distribution of positive mass has this inertia: mass and second moments about the centre of mass.
 
-        A body without mass has neither a first moment nor a rotational inertia.
+        The pseudo-inertia is positive semi-definite if m > 0 and the second moments about the centre of mass, Σ − h hᵀ/m, are.
+        Their smallest eigenvalue may be negative by ``tolerance`` times their trace, and by the rounding errors of the
+        subtraction; this does not depend on the units of mass and length. A body without mass has neither a first moment nor
+        a rotational inertia.
         """
         P = self.pseudo_inertia
         if P.dtype == object:
-            raise InputError("the consistency of a symbolic inertia is not known; give its symbols values first")
-        if self.mass == 0.0:
+            raise InputError("the consistency of a symbolic inertia cannot be decided; assign values to its symbols first")
+        if self.mass <= 0.0:
             return not P.any()
-        return bool(np.linalg.eigvalsh(P)[0] >= -tolerance * max(np.trace(P), 1e-300))
+        about_origin, h = P[:3, :3], self.first_moment
+        about_com = about_origin - np.outer(h, h / self.mass)
+        allowed = tolerance * max(np.trace(about_com), 0.0) + ROUNDING * np.abs(np.trace(about_origin))
+        return bool(np.linalg.eigvalsh(about_com)[0] >= -allowed)
 
     def nearest_consistent(self, margin: float = 1e-6) -> Inertia:
         """The nearest inertia a real body can have: same mass, same centre of mass, closest second moments.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynamis.analysis.manipulability import scaled_jacobian
 from dynamis.analysis.task import Task, check_numeric, task_of
-from dynamis.display import as_summary, counted, short
+from dynamis.display import as_text, counted, short
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
@@ -124,7 +124,10 @@ class Duality:
             f"<Duality of {at}: rank {self.rank} of {self.task.size} directions, {counted(self.robot.n, 'joint')}, {state}>"
         )
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
 
 
 def duality(

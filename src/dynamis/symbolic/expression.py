@@ -269,7 +269,10 @@ def _matrix(entries: list[str], width: int) -> str:
 
 
 class Formulas(np.ndarray[Any, Any]):
-    """An array of expressions, with NumPy indexing and arithmetic, and the output formats of `Expression`."""
+    """An array of expressions, with NumPy indexing and arithmetic, and the output formats of `Expression`.
+
+    Indices of the array start from 0, printed subscripts from 1: ``c[0, 0, 1]`` is c_112.
+    """
 
     @staticmethod
     def of(values: Any, shape: tuple[int, ...]) -> Formulas:
@@ -328,7 +331,8 @@ class Formulas(np.ndarray[Any, Any]):
 
     def __str__(self) -> str:
         if self.ndim > 2:
-            return "\n".join(f"{index}: {x}" for index, x in np.ndenumerate(self) if not x.is_zero)
+            entries = np.ndenumerate(np.asarray(self))
+            return "\n".join(f"c_{self._subscript(index)} = {x}" for index, x in entries if not x.is_zero) or "0"
         rows = self.reshape(-1, 1) if self.ndim == 1 else np.asarray(self)
         return "[" + ",\n ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
 
@@ -341,13 +345,17 @@ class Formulas(np.ndarray[Any, Any]):
             return None
         return f"$${self._entries_latex()}$$"
 
+    def _subscript(self, index: tuple[int, ...]) -> str:
+        """Indices from 1, as in textbooks."""
+        return ("," if max(self.shape) > 9 else "").join(str(k + 1) for k in index)
+
     def _entries_latex(self) -> str:
         """The nonzero entries of Christoffel symbols, one line per value: c_{112} = c_{121} = …."""
         groups: list[tuple[Any, list[str]]] = []
         for index, x in np.ndenumerate(np.asarray(self)):
             if x.is_zero:
                 continue
-            name = "c_{" + ("," if max(self.shape) > 9 else "").join(str(k + 1) for k in index) + "}"
+            name = f"c_{{{self._subscript(index)}}}"
             same = next((names for value, names in groups if value == x), None)
             if same is None:
                 groups.append((x, [name]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, as_text, counted, short
+from dynamis.display import as_table, counted, short
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.motion import without_dry_friction
@@ -118,7 +118,10 @@ class Comparison:
     def __str__(self) -> str:
         return self.table()
 
-    _repr_html_ = as_text
+    def _repr_html_(self) -> str:
+        from dynamis.task_space.comparison_table import html_table
+
+        return html_table(self)
 
     def __repr__(self) -> str:
         return short(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
-from dynamis.drawing import FAINT, INK, STRUCTURE, heading, new_figure, save, shades, tidy
+from dynamis.drawing import FAINT, INK, STRUCTURE, heading, line_colours, new_figure, save, tidy
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -128,7 +128,7 @@ def _draw_torques(comparison: Comparison, figure: Any, panels: Any) -> None:
     peaks = [run.peak_torque for run in comparison.runs]
     together = max(peaks) < MANY_TIMES * max(min(peaks), NOTHING)
     names = comparison.robot.coordinate_names
-    colours = shades(len(names))
+    colours = line_colours(len(names))
     for place, (axes, run) in enumerate(zip(panels, comparison.runs, strict=True)):
         for k, name in enumerate(names):
             axes.plot(run.trajectory.t, run.trajectory.tau[:, k], color=colours[k], linewidth=1.3, label=name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dynamis.display import card
+
 if TYPE_CHECKING:
     from dynamis.task_space.comparison import Comparison
 
@@ -17,21 +19,38 @@ BEST = "*"
 
 def table(comparison: Comparison) -> str:
     """One row per law; the lowest cost of each column is marked."""
+    return "\n".join([title(comparison), "", *_aligned([HEADINGS, *rows(comparison)]), "", *legend(comparison)])
+
+
+def html_table(comparison: Comparison) -> str:
+    """The same for notebooks."""
+    return card(title(comparison), legend(comparison), HEADINGS, rows(comparison))
+
+
+def title(comparison: Comparison) -> str:
+    """Robot, task variables and path."""
+    motion = comparison.motion
+    cycles = f"{motion.cycles} cycles of {motion.period:g} s" if motion.cycles > 1 else f"one cycle of {motion.period:g} s"
+    return f"{comparison.robot.name}: {', '.join(comparison.task.names)} along a {type(motion).__name__.lower()}, {cycles}"
+
+
+def rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The cells of each law."""
     runs = comparison.runs
     least = {key: min((run.costs[key] for run in runs if run.trajectory.complete), default=None) for key in runs[0].costs}
-    rows = []
+    result = []
     for run in runs:
         costs = [f"{x:.4g}{BEST if x == least[key] and len(runs) > 1 else ' '}" for key, x in run.costs.items()]
         drift = f"{run.drift[-1]:.3g}" if len(run.drift) else "–"
         peak = f"{run.peak_torque:.4g} ({run.peak_joint})"
-        rows.append((run.name, *costs, peak, drift, run.null_motion, f"{run.error.max():.1e}"))
-    motion = comparison.motion
-    cycles = f"{motion.cycles} cycles of {motion.period:g} s" if motion.cycles > 1 else f"one cycle of {motion.period:g} s"
-    title = f"{comparison.robot.name}: {', '.join(comparison.task.names)} along a {type(motion).__name__.lower()}, {cycles}"
-    lines = [title, "", *_aligned([HEADINGS, *rows])]
-    stars = f"{BEST} lowest of the column" if len(runs) > 1 else ""
-    drift = "drift: ‖q − q(0)‖ after the last cycle"
-    return "\n".join([*lines, "", *([stars] if stars else []), drift])
+        result.append((run.name, *costs, peak, drift, run.null_motion, f"{run.error.max():.1e}"))
+    return result
+
+
+def legend(comparison: Comparison) -> list[str]:
+    """The meaning of the mark and of the drift."""
+    best = [f"{BEST} lowest of the column"] if len(comparison.runs) > 1 else []
+    return [*best, "drift: ‖q − q(0)‖ after the last cycle"]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

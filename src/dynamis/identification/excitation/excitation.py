@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, excitation_card
 from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.samples import Samples
@@ -156,7 +156,8 @@ class Excitation:
         what = f"{self.kind}, {self.duration:g} s, condition number {self.condition:.4g}"
         return f"<Excitation of {printable(self.robot_name)}: {what}; {self.status}>"
 
-    _repr_html_ = as_table
+    def _repr_html_(self) -> str:
+        return excitation_card(self)
 
 
 def _plain(x: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_summary
+from dynamis.display import as_text
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.simulation.sweeps.study import Study
 from dynamis.whole_files import write_whole
@@ -110,4 +110,7 @@ class SweepResult:
 
         return plot(self, path, output, over)
 
-    _repr_html_ = as_summary
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
