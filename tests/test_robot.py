@@ -6,6 +6,8 @@ from floating import floating
 from random_trees import random_inertia, random_robot, random_states, relative_error
 
 import dynamis as dy
+from dynamis.algorithms import mass_matrix
+from dynamis.algorithms.registry import Algorithm
 
 
 @pytest.fixture(scope="module")
@@ -370,3 +372,25 @@ def test_home_is_mid_range_or_the_only_limit(limits, home, tmp_path):
         f"inertia = {{ xx = 1, yy = 1, zz = 1 }}\nlimits = {{ {limits} }}\n"
     )
     assert dy.load(tmp_path / "slider.toml").home() == pytest.approx([home])
+
+
+@pytest.mark.parametrize("name", ["pose", "jacobian", "velocity", "acceleration", "jacobian_dot", "analytic_jacobian"])
+def test_kernels_of_a_frame_give_the_values_of_the_method(name):
+    robot = dy.load("xarm7")
+    frame = robot.link_names[4]
+    kernel = robot.kernel(name, frame=frame)
+    state = [robot.random(1)] + [np.linspace(-1.0, 1.0, robot.n)] * (len(kernel.arguments) - 1)
+    assert kernel(*state) == pytest.approx(getattr(robot, name)(*state, frame=frame), abs=1e-14)
+    assert np.abs(kernel(*state) - getattr(robot, name)(*state)).max() > 1e-3  # of the tip
+
+
+def test_a_frame_is_refused_where_nothing_depends_on_it():
+    with pytest.raises(dy.InputError, match="gravity does not depend on a frame"):
+        dy.load("ur5e").kernel("gravity", frame="tool0")
+
+
+def test_a_function_of_the_model_is_evaluated_over_batches():
+    trace = Algorithm("trace_of_inertia", lambda model, q: np.trace(mass_matrix.crba(model, q)), ("q",))
+    robot = dy.load("ur5e")
+    q = robot.random(0, (4, 3))
+    assert robot.evaluate(trace, q) == pytest.approx(np.trace(robot.mass_matrix(q), axis1=-2, axis2=-1))

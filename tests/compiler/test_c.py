@@ -32,6 +32,7 @@ FLAGS = [
     [
         ("stanford", "fixed", "forward_dynamics", "double"),
         ("puma560", "fixed", "bias", "float"),
+        ("puma560", "fixed", "jacobian", "double"),
         pytest.param("ur5e", "fixed", "inverse_dynamics", "double", marks=pytest.mark.campaign),
         pytest.param("ur5e", "fixed", "inverse_dynamics", "float", marks=pytest.mark.campaign),
         pytest.param("go2", "floating", "mass_matrix", "double", marks=pytest.mark.campaign),

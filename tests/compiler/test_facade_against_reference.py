@@ -18,6 +18,7 @@ from dynamis.algorithms import (
     jacobian,
     kinematics,
     mass_matrix,
+    registry,
     regressor,
     statics,
 )
@@ -211,7 +212,7 @@ def test_the_regressor_of_motors_is_the_plain_algorithm(dtype):
 @pytest.mark.parametrize("name", ["sliders", "wrists", "flyer"])
 def test_forward_dynamics_by_the_recursion_is_the_plain_algorithm(monkeypatch, name):
     """On long chains another formulation competes: it must be right by itself, and whichever of the two is chosen."""
-    monkeypatch.setattr(robots, "RECURSION_PAYS_FROM", 0)
+    monkeypatch.setattr(registry, "RECURSION_FROM", 0)
     robot = robots.Robot(zoo_robot(name).description)
     m, (q, v, tau) = robot.model, zoo_states(robot, COUNT)
     assert not m.coupled

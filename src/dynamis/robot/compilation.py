@@ -151,10 +151,16 @@ class Compilation(Configurations):
         """
         kernel = self.kernel(function, frame=frame)
         rng = np.random.default_rng(0)
-        q, others = self.random(rng, states), rng.uniform(-1.0, 1.0, (states, 3, self.n))
-        vectors = [[q[s] if arg == "q" else others[s, k] for k, (arg, _) in enumerate(kernel.arguments)] for s in range(states)]
+        batches = [
+            (x, self.random(rng, states) if x == "q" else rng.uniform(-1.0, 1.0, (states, size)))
+            for x, size in kernel.arguments
+        ]
+        algorithm = algorithm_named(function)
+        given = {x: (batch[0], batch.shape[1]) for x, batch in batches}
+        self.evaluator.evaluate(algorithm, given, self._options(algorithm, frame))  # raises where it is defined nowhere
+        vectors = [[batch[s] for _, batch in batches] for s in range(states)]
         identifier = f"dynamis_{function}" if name is None else name
-        results = [ALGORITHMS[function].result]
+        results = [algorithm.result]
         texts = c_text.render(kernel.code, identifier, precision, f"{function} of {self.name}", vectors, results)
         return c_text.write_pair(folder, identifier, texts)
 
