@@ -124,3 +124,5 @@ def print_report(report: Report, *, every: bool = False) -> None:
     verdict = ("not usable", {"fg": "red", "bold": True}) if errors else ("usable", {"fg": "green", "bold": True})
     more = "; --all lists each" if not every and len(report.summarised()) < len(report) else ""
     echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}{more}")
+    if report.skipped:
+        echo(f"  {report.skipped_sentence}", hang=2)

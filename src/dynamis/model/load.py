@@ -77,6 +77,7 @@ def read(
             description = read_urdf(data, report.source, report, "utf-8" if kind == "text" else None)
     except FormatError as error:
         report.problems.extend(error.problems)
+        report.skipped.append("structure and values (the file could not be parsed)")
         return None, report
     examine(description, report)
     if base == "floating" and report.ok:

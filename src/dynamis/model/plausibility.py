@@ -24,12 +24,32 @@ POINT = 1e-7  # m: a body whose radii of gyration are smaller is a point mass, i
 
 
 def check_plausibility(description: Description, report: Report) -> None:
-    """Add a warning for everything that loads but is probably not meant."""
-    _check_inertias(description.links, report)
-    for joint in description.joints:
+    """Add a warning for everything that loads but is probably not meant, in links and joints without errors."""
+    if report.ok:
+        links, joints = description.links, description.joints
+    else:
+        links, joints = _without_errors(description, report)
+    _check_inertias(links, report)
+    for joint in joints:
         _check_joint(joint, report)
-    _check_rotors(description, report)
-    _check_massless_leaves(description, report)
+    if report.ok:
+        _check_rotors(description, report)
+        _check_massless_leaves(description, report)
+
+
+def _without_errors(description: Description, report: Report) -> tuple[list[Link], list[Joint]]:
+    """The links and joints whose numbers were all read: in place of a faulty number readers continue with another."""
+    if any(problem.where.startswith("parameter ") for problem in report.errors):
+        report.skipped.append("plausibility of inertias and limits")  # any number may depend on the parameter
+        return [], []
+    faulty = {p.where for p in report.errors}
+    rows = {where[where.find("'") : where.rfind("'") + 1] for where in faulty if where.startswith("[[")}  # [[dh]] 'arm' inertia
+    links = [x for x in description.links
+             if isinstance(x.name, str) and f"link {(name := printable(x.name))}" not in faulty and name not in rows]  # fmt: skip
+    joints = [x for x in description.joints
+              if isinstance(x.name, str) and isinstance(x.child, str) and x.name
+              and f"joint {printable(x.name)}" not in faulty and printable(x.child) not in rows]  # fmt: skip
+    return links, joints
 
 
 def _numbers(*values: Any) -> bool:
