@@ -54,7 +54,11 @@ STRUCTURE = {
     "self joint": ('<child link="tool"/>', '<child link="fore"/>', ["itself", "'mount'"]),
     "unknown parent": ('<parent link="base"/>', '<parent link="bsae"/>', ["joint 'shoulder'", "'bsae'", "does not exist"]),
     "unknown child": ('<child link="tool"/>', '<child link="tol"/>', ["joint 'mount'", "'tol'", "does not exist"]),
-    "duplicate link": ('<link name="tool"/>', '<link name="tool"/><link name="tool"/>', ["link 'tool'", "2 links have this name"]),
+    "duplicate link": (
+        '<link name="tool"/>',
+        '<link name="tool"/><link name="tool"/>',
+        ["link 'tool'", "2 links have this name"],
+    ),
     "duplicate joint": ('joint name="elbow"', 'joint name="shoulder"', ["joint 'shoulder'", "2 joints have this name"]),
     "empty link name": ('<link name="tool"/>', '<link name=""/>', ["link", "empty"]),
     "link without name": ('<link name="tool"/>', "<link/>", ["link", "empty"]),

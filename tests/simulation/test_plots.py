@@ -25,7 +25,7 @@ def test_the_lines_are_the_motion_and_friction_is_dotted_beside_the_torque():
     assert [line.get_linestyle() for line in torque.lines[:2]] == ["-", ":"]
     assert np.array_equal(torque.lines[1].get_ydata(), motion.friction[:, 0])
     assert torque.get_title(loc="left") == "torque, dry friction (dotted)"
-    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "both", "work"]
+    assert [t.get_text() for t in energy.get_legend().get_texts()] == ["kinetic", "potential", "total", "work"]
     assert len(energy.lines) == 4 + len(motion.events)
     assert motion.events
     assert [t.get_text() for t in power.get_legend().get_texts()] == ["friction", "stored (sum)"]

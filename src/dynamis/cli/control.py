@@ -30,7 +30,7 @@ LAWS = (
     "operational-space", "impedance",
 )  # fmt: skip
 OTHER_NAMES = {
-    "pid": "pd-gravity", "pd": "pd-gravity", "pd+": "pd-gravity", "ctc": "computed-torque", "inverse-dynamics": "computed-torque",
+    "pid": "pd-gravity", "pd": "pd-gravity", "ctc": "computed-torque", "inverse-dynamics": "computed-torque",
     "feedback-linearization": "computed-torque", "feedforward": "feedforward-pd", "adaptive": "slotine-li",
     "passivity": "slotine-li", "task-space": "operational-space", "osc": "operational-space", "gravity": "gravity-compensation",
 }  # fmt: skip

@@ -63,8 +63,8 @@ def derive(
 
     if output is not None and output.suffix.lower() == ".pdf":
         raise InputError(
-            f"{printable(output.name)}: PDF is not written directly: write {output.stem}.tex and run pdflatex {output.stem}.tex, "
-            f"or write {output.stem}.html and print it from a browser"
+            f"{printable(output.name)}: PDF is not written directly: write {output.stem}.tex and run "
+            f"pdflatex {output.stem}.tex, or write {output.stem}.html and print it from a browser"
         )
     check_output(output, tuple(FORMATS.values()))
     loaded = load(robot, parameters=assignments(settings) or None)

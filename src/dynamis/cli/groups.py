@@ -20,7 +20,8 @@ NO_DESCRIPTION = "No description: Python runs with -OO, which removes it, and th
 OTHER_NAMES = {
     "inverse-dynamics": "id", "rnea": "id", "newton-euler": "id", "torques": "id", "forward-dynamics": "fd", "aba": "fd",
     "closed-form": "derive", "lagrange": "derive", "equations": "derive", "validate": "check", "list": "robots",
-    "linearise": "linearize", "identification": "identify", "controller": "control", "simulation": "simulate", "diff": "compare",
+    "linearise": "linearize", "identification": "identify", "controller": "control", "simulation": "simulate",
+    "diff": "compare",
 }  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.types import FloatParamType
 
-
 LONGEST = 60  # characters of a value that are compared with the choices
 
 

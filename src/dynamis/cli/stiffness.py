@@ -35,7 +35,7 @@ HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflectio
 @click.command(help=HELP, short_help="Cartesian stiffness of a frame, deflection under a load.")
 @robot_options
 @click.option("--springs", metavar="NUMBERS",
-              help="Joint stiffness in N m/rad and N/m (required): one number per joint, or one for all, such as 20000.")  # fmt: skip
+              help="Joint stiffness in N m/rad and N/m (required): one number per joint, or one for all.")  # fmt: skip
 @click.option("--wrench", metavar="NUMBERS",
               help="Load at the frame in world axes: a force (3 numbers, N) or force and moment (6, N and N m).")  # fmt: skip
 @click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
@@ -55,8 +55,8 @@ def stiffness(
 
     if springs is None:
         raise InputError(
-            "--springs is missing: give the joint stiffness in N m/rad (revolute) or N/m (prismatic), one number per joint or one "
-            "for all, such as --springs 20000"
+            "--springs is missing: give the joint stiffness in N m/rad (revolute) or N/m (prismatic), one number per joint "
+            "or one for all, such as --springs 20000"
         )
     check_pictures(plot, chart)
     loaded, at = load_at(robot, q, degrees, settings)

@@ -86,7 +86,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [*map(str, self.problems), *([f"{self.source}: {self.skipped_sentence}"] if self.skipped else [])]
-        return "\n".join(lines) or f"{self.source}: no problems found"
+        return "\n".join(lines) or f"{self.source}: no errors or warnings"
 
     _repr_html_ = as_text
 
@@ -125,7 +125,7 @@ class Report:
 
     def __repr__(self) -> str:
         found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
-        return f"<Report on {printable(self.source)}: {found if self.problems else 'no problems found'}>"
+        return f"<Report on {printable(self.source)}: {found if self.problems else 'no errors or warnings'}>"
 
 
 def _others(problems: list[Problem]) -> str:

@@ -45,7 +45,7 @@ def _without_errors(description: Description, report: Report) -> tuple[list[Link
     faulty = {p.where for p in report.errors}
     rows = {where[where.find("'") : where.rfind("'") + 1] for where in faulty if where.startswith("[[")}  # [[dh]] 'arm' inertia
     links = [x for x in description.links
-             if isinstance(x.name, str) and f"link {(name := printable(x.name))}" not in faulty and name not in rows]  # fmt: skip
+             if isinstance(x.name, str) and f"link {printable(x.name)}" not in faulty and printable(x.name) not in rows]  # fmt: skip
     joints = [x for x in description.joints
               if isinstance(x.name, str) and isinstance(x.child, str) and x.name
               and f"joint {printable(x.name)}" not in faulty and printable(x.child) not in rows]  # fmt: skip

@@ -73,7 +73,7 @@ def _check_joints(description: Description, report: Report) -> None:
 
 
 def _check_tree(description: Description, report: Report, *, sound: bool) -> None:
-    """Two parents, several roots, closed loops; unless names and joints are ``sound``, only what does not follow from their errors."""
+    """Two parents, several roots, closed loops; if names or joints are not ``sound``, without consequences of their errors."""
     counts = Counter(link.name for link in description.links if isinstance(link.name, str))
     ambiguous = any(count > 1 for count in counts.values())
     incoming: dict[str, Joint] = {}

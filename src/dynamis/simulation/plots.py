@@ -93,7 +93,7 @@ def _draw_joints(trajectory: Trajectory, figure: Any, position: Any, velocity: A
 
 def _draw_energy(trajectory: Trajectory, ax: Any) -> None:
     for label, values in (("kinetic", trajectory.kinetic_energy), ("potential", trajectory.potential_energy),
-                          ("both", trajectory.energy), ("work", trajectory.work)):  # fmt: skip
+                          ("total", trajectory.energy), ("work", trajectory.work)):  # fmt: skip
         # from the start on: what a high base adds to the potential energy would flatten all lines
         ax.plot(trajectory.t, values - values[0], label=label, linewidth=1.4, linestyle="--" if label == "work" else "-")
     _title(ax, "change of energy", "J")

@@ -142,7 +142,7 @@ def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
             rate.plot(motion.t, motion.v[:, k], label=rf"$\dot\theta_{k + 1}$")
         energy.plot(motion.t, motion.kinetic_energy, label="kinetic")
         energy.plot(motion.t, motion.potential_energy, label="potential")
-        energy.plot(motion.t, motion.energy, label="both", color="black", linewidth=1)
+        energy.plot(motion.t, motion.energy, label="total", color="black", linewidth=1)
         p = motion.path()
         tip.plot(p[:, 0], p[:, 1], linewidth=0.9)
         tip.plot(*p[0, :2], "o", color="black", markersize=4)
