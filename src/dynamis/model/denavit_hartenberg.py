@@ -42,9 +42,10 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
     """The same robot with its frames placed by Denavit–Hartenberg, and its table.
 
     ``convention`` is "standard" or "modified" (Craig). A moving link keeps its name where its frame is the DH frame; where
-    it is not, ``NAME_dh`` carries its inertia, re-expressed in the DH frame. What a table cannot hold stays as fixed joints: the
-    place of the first axis (``dh_base``) and every link and frame of the file, under its own name and in its own place, so that the tip stays the
-    tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
+    it is not, ``NAME_dh`` carries its inertia, re-expressed in the DH frame. What a table cannot hold stays as fixed joints:
+    the place of the first axis (``dh_base``) and every other link and frame of the file, under its own name and in its own
+    place, so that the tip stays the tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for
+    joints that neither turn nor slide.
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")

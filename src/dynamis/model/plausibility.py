@@ -44,11 +44,10 @@ def _without_errors(description: Description, report: Report) -> tuple[list[Link
         return [], []
     faulty = {p.where for p in report.errors}
     rows = {where[where.find("'") : where.rfind("'") + 1] for where in faulty if where.startswith("[[")}  # [[dh]] 'arm' inertia
-    links = [x for x in description.links
-             if isinstance(x.name, str) and f"link {printable(x.name)}" not in faulty and printable(x.name) not in rows]  # fmt: skip
-    joints = [x for x in description.joints
-              if isinstance(x.name, str) and isinstance(x.child, str) and x.name
-              and f"joint {printable(x.name)}" not in faulty and printable(x.child) not in rows]  # fmt: skip
+    named = [link for link in description.links if isinstance(link.name, str)]
+    links = [x for x in named if f"link {printable(x.name)}" not in faulty and printable(x.name) not in rows]
+    jointed = [j for j in description.joints if isinstance(j.name, str) and isinstance(j.child, str) and j.name]
+    joints = [j for j in jointed if f"joint {printable(j.name)}" not in faulty and printable(j.child) not in rows]
     return links, joints
 
 
