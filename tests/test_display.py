@@ -231,7 +231,7 @@ SHOWN = {
     "friction": (lambda: dy.LuGre(1.0, 2.0, 0.1, 1e5, 100.0), ("coulomb=1",), "100"),
     "push": (lambda: dy.Push([1, 0, 0, 0, 0, 0]), ("(1, 0, 0, 0, 0, 0)",), "world"),
     "sampled": (lambda: dy.Sampled(law().on(ARM), rate=500.0), ("rate=500",), "500"),
-    "check": (lambda: dy.check("ur5e"), ("no problems found",), "no problems found"),
+    "check": (lambda: dy.check("ur5e"), ("no errors or warnings",), "no errors or warnings"),
     "mechanism": (lambda: LOOP, ("four-bar", "1 closure"), "closures"),
     "closure": (lambda: LOOP.closures[0], ("frame_b='rocker_end'",), "rocker_end"),
     "constraints": (lambda: dy.loops.constraints(*LOOP), ("2 on 3 coordinates",), "bias"),

@@ -62,7 +62,7 @@ def as_table(self: Any) -> str:
 
 
 def as_call(self: Any) -> str:
-    """``__repr__`` of small values: the call that makes them, rounded, on one line; a long one without what is usual."""
+    """``__repr__`` as a constructor call on one line, numbers rounded; a long one leaves out default values."""
     every, name = list(_fields(self)), type(self).__name__
     whole = ", ".join(f"{field}={flat(value, 6)}" for field, value, usual in every if not (value is None and usual is None))
     if len(whole) <= LINE // 2:
@@ -157,24 +157,34 @@ def _same(value: Any, usual: Any) -> bool:
 
 
 def robot_card(model: Any, description: Any) -> str:
-    """The moving joints with limits and friction, and the mass of each joint's child link."""
+    """The moving joints with limits and friction, and the mass of each joint's child link with the links fixed to it."""
     rows = []
+    masses = {body.name: body.inertia.mass for _, body in model.moving}
     for c in model.coordinates:
         joint = description.joint(c.joint)
-        carried = description.link(joint.child).mass_properties
         unit = "rad" if c.revolute else "m"
         span = f"{_text(c.lower)} … {_text(c.upper)} {unit}" if np.isfinite([c.lower, c.upper]).any() else "unlimited"
         first = c.name == c.joint or c.name == model.coordinates[0].name
         rows.append(
             (c.name, joint.type, span, c.velocity, c.effort, joint.drive.viscous, joint.drive.coulomb, joint.child,
-             carried.mass if carried is not None and first else None)
+             masses.get(joint.child) if first else None)
         )  # fmt: skip
     bodies = sum(not body.is_rotor for _, body in model.moving)
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(_text(x) for x in model.gravity)
     told = [description.about] if description.about else []
     told.append(f"{model.n} degrees of freedom, {bodies} moving bodies, {_text(mass)} kg, gravity ({gravity}) m/s²")
-    columns = ("joint", "type", "range", "velocity limit", "effort limit", "viscous", "dry", "link", "mass in kg")
+    columns = (
+        "joint",
+        "type",
+        "range",
+        "velocity limit",
+        "effort limit",
+        "viscous",
+        "dry",
+        "link",
+        "mass with fixed links in kg",
+    )
     return card(model.name, told, columns, rows)
 
 

@@ -31,7 +31,9 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'dynamis[plots]'") from None
+        raise MissingExtraError(
+            "plots need matplotlib: pip install 'dynamis[plots]', in a checkout pip install '.[plots]'"
+        ) from None
     figure: Any = Figure(figsize=(width, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=PADDING, h_pad=PADDING)
     FigureCanvasAgg(figure)

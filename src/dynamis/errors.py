@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dynamis.model.diagnostics import Problem
+    from dynamis.model.diagnostics import Problem, Report
 
 
 class DynamisError(Exception):
@@ -68,7 +68,9 @@ class MissingExtraError(DynamisError, ImportError):
 
 
 class ModelWarning(UserWarning):
-    """The model loads, but something in it is doubtful."""
+    """The model loads, but something in it is doubtful; ``report`` holds every finding where the model was checked."""
+
+    report: Report | None = None
 
 
 class PerformanceWarning(UserWarning):

@@ -25,6 +25,10 @@ def test_the_table_shows_the_figures_of_the_lecture(run):
     assert result.exit_code == 0
     for word in ("117.5", "192.5", "161.26", "proven", "M depends on joint2"):
         assert word in result.output
+    assert "6 bounds omitted because the value is 0: viscous friction, dry friction" in result.output
+    assert "d_max" not in result.output
+    table = result.output.split("M depends on")[0].splitlines()
+    assert max(len(line) for line in table if "‖" in line or "proven ≥" in line) <= 80
 
 
 def test_symbols_get_their_values_on_the_command_line(run):

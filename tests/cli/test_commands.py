@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.cli.summary import summarise
 
 ARM = """<robot name="arm">
   <link name="base"/>
@@ -82,6 +84,42 @@ def test_every_error_of_a_bad_file_is_listed_with_its_line_and_status_1(run, fil
         assert word in result.output
 
 
+MANY_ERRORS = """<robot name="arm">
+  <link name="base"/>
+  <link name="twin"/>
+  <link name="twin"/>
+  <link name="upper"><inertial><mass value="-2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="fore"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="9"/></inertial></link>
+  <joint name="shoulder" type="hinge"><parent link="base"/><child link="upper"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/><axis xyz="0 0 0"/></joint>
+  <joint name="wrist" type="continuous"><parent link="fore"/><child link="hand"/></joint>
+  <joint name="again" type="continuous"><parent link="base"/><child link="upper"/><mimic joint="shoulder" multiplier="0"/></joint>
+</robot>
+"""
+
+
+def test_errors_of_every_class_are_found_in_one_check(run, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(MANY_ERRORS)
+    found = json.loads(run("check", path, "--json").output)
+    codes = {problem["code"] for problem in found["problems"]}
+    assert codes >= {"duplicate-name", "negative-mass", "joint-type", "zero-axis", "missing-link", "two-parents", "mimic-ratio"}
+    assert {"several-roots", "cycle", "mimic-type"}.isdisjoint(codes)  # these would follow from the other errors
+    assert "inertia-triangle" in codes  # of a link without errors
+    assert found["skipped"]
+    assert "further checks were skipped" in run("check", path).output
+
+
+def test_a_robot_file_with_many_warnings_gives_the_first_and_the_number(file):
+    path = file(*DOUBTS)
+    result = CliRunner().invoke(cli, ["info", str(path)])
+    words = " ".join(result.stderr.split())
+    assert f"{path}: 3 warnings about the model" in words
+    assert f"run dynamis check {path} for all of them" in words
+    assert result.stderr.count("dynamis: warning:") == 3  # the sentence and two of the three warnings
+    assert words.replace("dynamis: warning:", "").count("warning:") == 0
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [("a.urdf", "<robot"), ("b.urdf", ""), ("c.urdf", "<!DOCTYPE x><robot/>"), ("d.toml", "x = "), ("e.toml", "\x00")],
@@ -91,6 +129,7 @@ def test_a_file_that_is_not_its_format_checks_with_status_1(run, tmp_path, name,
     result = run("check", tmp_path / name)
     assert result.exit_code == 1
     assert "1 error," in result.output
+    assert "further checks were skipped" in result.output
     findings = json.loads(run("check", "--json", tmp_path / name).output)
     assert findings["ok"] is False
     assert findings["problems"][0]["file"] == str(tmp_path / name)
@@ -174,7 +213,17 @@ def test_info_shows_the_robot_and_its_joints(run, file):
     for robot in ("ur5e", "planar_2r", "baxter", file(), file(*DOUBTS, name="doubtful.urdf")):
         result = run("info", robot)
         assert result.exit_code == 0
-        assert "Joints" in result.output
+        assert "Joints: axis in the joint frame; units" in result.output
+
+
+def test_info_and_the_notebook_state_the_same_masses():
+    """Of go2 each foot is fixed to a calf: both count it with the calf."""
+    robot = dy.load("go2")
+    rows = {link["name"]: link["mass"] for link in summarise(robot)["links"]}
+    assert rows["FL_calf"] == robot.model.bodies[3].inertia.mass > robot.description.link("FL_calf").mass_properties.mass
+    shown = re.search(r">FL_calf</td><td[^>]*>([^<]*)<", robot._repr_html_())
+    assert shown is not None
+    assert shown[1] == f"{rows['FL_calf']:.4g}"
 
 
 @pytest.mark.parametrize("name", ["ur5e", "panda", "g1", "planar_2r", "scara"])

@@ -68,6 +68,7 @@ def test_a_right_answer_ends_well(tmp_path):
 
 def test_a_wrong_answer_ends_with_its_cause():
     result = run("check-answer", "planar_2r", "--gravity", "-", text="g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)")
+    assert "read as plain formulas, notation" in result.output
     assert result.exit_code == 1
     assert "g_1 (line 1): wrong. A missing cosine: c1 in m_1*g*l_1*c1" in result.output
     assert "not given: g_2" in result.output

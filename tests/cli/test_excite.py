@@ -92,7 +92,7 @@ def test_an_interruption_writes_the_best_so_far(monkeypatch, tmp_path):
         (("--velocity", "-3"), "velocity must be positive"),
         (("--friction", "sticky"), "friction"),
         (("--harmonics", "1"), "harmonics must be"),
-        (("--out", "motion.xls"), "name the file"),
+        (("--out", "motion.xls"), "the file name must end in"),
     ],
 )
 def test_bad_input_says_what_to_do(arguments, sentence):

@@ -119,7 +119,7 @@ def test_unknown_robots_and_symbols_say_what_to_do(motion):
         == 0
     )
     path, *_ = motion
-    assert "name the file .csv or .npz" in run(ARM, "--states", path, "--out", "x.txt").output
+    assert "the file name must end in .csv or .npz" in run(ARM, "--states", path, "--out", "x.txt").output
 
 
 def test_the_unit_of_angles_in_a_file_is_stated_or_asked_for(tmp_path):

@@ -40,10 +40,16 @@ def refused(monkeypatch, command, *arguments):
 
 def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, log, tmp_path):
     before = log.read_bytes()
-    assert "'x.pdf': name the file .html or .htm" in refused(monkeypatch, identify, log, "--report", tmp_path / "x.pdf")
-    assert "'run.csv': name the file .html" in refused(monkeypatch, identify, log, "--report", log)
-    assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, identify, log, "--out", tmp_path / "x.xml")
-    assert "'x.xml': name the file .urdf or .toml" in refused(monkeypatch, payload, log, "--out", tmp_path / "x.xml")
+    assert "'x.pdf': the file name must end in .html or .htm" in refused(
+        monkeypatch, identify, log, "--report", tmp_path / "x.pdf"
+    )
+    assert "'run.csv': the file name must end in .html" in refused(monkeypatch, identify, log, "--report", log)
+    assert "'x.xml': the file name must end in .urdf or .toml" in refused(
+        monkeypatch, identify, log, "--out", tmp_path / "x.xml"
+    )
+    assert "'x.xml': the file name must end in .urdf or .toml" in refused(
+        monkeypatch, payload, log, "--out", tmp_path / "x.xml"
+    )
     assert "the folder does not exist" in refused(monkeypatch, identify, log, "--out", tmp_path / "no" / "x.urdf")
     assert "the folder does not exist" in refused(monkeypatch, excite, "--out", tmp_path / "no" / "x.csv")
     assert log.read_bytes() == before

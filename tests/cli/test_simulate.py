@@ -17,6 +17,15 @@ def test_a_motion_is_summed_up():
     assert result.exit_code == 0, result.output
     assert "completed at t = 1 s" in result.output
     assert "energy balance" in result.output
+    assert "q [rad]" in result.output
+    assert "v [rad/s]" in result.output
+    assert "velocity limits" not in result.output  # it has none
+
+
+def test_velocities_beyond_the_limits_are_a_warning():
+    words = " ".join(run("simulate", "ur5e", "--time", "0.5").output.split())
+    assert "velocity limits exceeded during the motion: shoulder_" in words
+    assert "rad/s (limit 3.14)" in words
 
 
 def test_a_motion_is_written_and_drawn(tmp_path):

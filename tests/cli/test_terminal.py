@@ -424,3 +424,35 @@ def test_control_characters_are_escaped_in_text_and_names():
     assert clean("a\x1b[0m\nb\tc") == "a\\x1b[0m\nb\tc"
     assert clean_name("a\nb") == "a\\nb"
     assert clean("naïve τ²") == "naïve τ²"
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("inverse-dynamics ur5e", "Did you mean 'id'?"),
+        ("workspace ur5e --color reach", "'--colour'"),
+        ("control ur5e --law pid --goal 0", "impedance. Did you mean pd-gravity?"),
+        ("control ur5e --law computed_torque --goal 0", "Did you mean computed-torque?"),
+        (
+            "id ur5e --v 30deg",
+            "without a unit after them; got '30deg'. --degrees, and units such as 30deg, apply to joint positions",
+        ),
+        (
+            "stiffness ur5e",
+            "N m/rad (revolute) or N/m (prismatic), one number per joint or one for all, such as --springs 20000",
+        ),
+        ("derive planar_2r -o arm.pdf", "write arm.tex and run pdflatex arm.tex, or write arm.html"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_is_probably_meant(words, advice):
+    result = CliRunner().invoke(cli, words.split())
+    assert result.exit_code == 2
+    assert advice in " ".join(result.output.split())
+
+
+def test_lists_of_numbers_may_have_brackets():
+    plain, *others = (
+        CliRunner().invoke(cli, ["id", "planar_2r_melchiorri", "--q", q, "--v", v, "--json"]).output
+        for q, v in (("0.1,0.2", "1,2"), ("[0.1, 0.2]", "(1 2)"))
+    )
+    assert others == [plain]

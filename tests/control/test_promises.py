@@ -175,7 +175,7 @@ def test_the_last_error_is_proven_or_says_that_it_is_not(bounded):
     assert np.allclose(bounded.ultimate_error(), reach * 0.2 / 0.5 / (5.0 * b.scale))
     found = control.PDBounded(GOAL, b, **options, constants="found")
     assert (found.ultimate_error() < bounded.ultimate_error()).all()
-    assert "constants searched, not proven" in str(found.check(ARM))
+    assert "constants from sampled configurations, not proven" in str(found.check(ARM))
     unproven = control.ScaledBounds(b.scale, type(b.least)(**{**vars(b.least), "lower": 0.0}), b.inertia, b.coriolis, b.gravity)
     open_ended = control.PDBounded(GOAL, unproven, **options)
     assert np.isinf(open_ended.ultimate_error()).all()

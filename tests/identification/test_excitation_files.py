@@ -139,7 +139,7 @@ def test_damaged_files_are_refused(found, tmp_path):
         Excitation.load(path, dy.load("scara"))
     with pytest.raises(InputError, match="cannot be read"):
         Excitation.load(tmp_path / "nowhere.json")
-    with pytest.raises(InputError, match="name the file"):
+    with pytest.raises(InputError, match="the file name must end in"):
         found.write(tmp_path / "motion.xls")
     with pytest.raises(InputError, match="cannot be written"):
         found.write(tmp_path / "nowhere" / "motion.csv")

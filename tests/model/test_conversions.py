@@ -127,6 +127,8 @@ def test_the_table_of_a_dh_robot_is_the_table_it_was_written_with(save, quiet_lo
     inner = slice(1, 3)  # the first and the last row depend on where the base and the tool are put
     for row, found in list(zip(rows, table, strict=True))[inner]:
         assert (found.a, found.alpha) == pytest.approx((row["a"], row["alpha"]))
+    # the frames of these links are those of the table: the links keep their names
+    assert [found.link for found in table][inner] == (["link2", "link3"])
 
 
 def couple(d):

@@ -130,8 +130,8 @@ class _Search:
     def _coriolis(self, used: list[int]) -> dict[float, Bound]:
         """C(q, x) y is c_kij x_i y_j: v_b holds for two different velocities too.
 
-        1-norm: max_ij Σ_k |c_kij|, the smallest such constant. ∞-norm: max_k Σ_ij |c_kij|. 2-norm: the smallest constant by
-        search; the proven bound is the spectral norm of c as a matrix, which is larger.
+        1-norm: max_ij Σ_k |c_kij|, the smallest such constant. ∞-norm: max_k Σ_ij |c_kij|. 2-norm: the smallest constant of
+        sampled configurations; the proven bound is the spectral norm of c as a matrix, which is larger.
         """
         entries, places = christoffel_entries(self.terms.inertia, self.terms.places, self.terms.q)
         f = self._functions(entries, used)
@@ -154,9 +154,7 @@ class _Search:
         found = prove(best, f, start, self.tolerance * abs(start[0]), end)
         top = found.bound
         closed = top - value <= self.tolerance * abs(value)
-        status = (
-            "proven" if closed else "found by search; the proven bound is the larger norm of the matrix of Christoffel symbols"
-        )
+        status = "proven" if closed else "largest sampled value; proven upper bound: norm of the matrix of Christoffel symbols"
         slack = 1e-12 * abs(value) * self.n**2
         lower = max(value - slack, 0.0)
         return Bound(
@@ -181,7 +179,7 @@ class _Search:
         gap = (upper - lower - slack) / abs(value) if value else upper - lower
         certified = bool(gap <= self.tolerance * (1.0 + 1e-6) or upper - lower <= 8.0 * slack)
         boxes = f"{found.boxes} box" + ("es" if found.boxes > 1 else "")
-        status = f"proven ({boxes})" if certified else f"found by search; time limit reached after {boxes}"
+        status = f"proven ({boxes})" if certified else f"enclosure wider than the tolerance: time limit reached after {boxes}"
         return Bound(
             name, meaning, float(lower), float(upper), float(value), self._whole(found.at, used), certified, status, largest
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.formatting import counted, number, scale_of
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import assignments, json_option, numbers, plot_option, set_option
 from dynamis.cli.plain_errors import plain_errors
@@ -20,6 +22,8 @@ __all__ = ["assignments", "bounds", "numbers"]  # the parsers too: commands may 
 
 if TYPE_CHECKING:
     from dynamis.analysis.report import StructuralBounds
+
+DIGITS = 5
 
 HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of configurations.
 
@@ -71,10 +75,28 @@ def bounds(
     print_written(written)
 
 
+def _note(status: str) -> str:
+    """The status without the number of boxes, which differs between the bounds."""
+    return re.sub(r" after \d+ boxe?s?| \(\d+ boxe?s?\)", "", status)
+
+
 def _print(bound: StructuralBounds) -> None:
-    rows = [(b.name, b.meaning, *(f"{x:.6g}" for x in (b.value, b.lower, b.upper)), b.status) for b in bound]
-    heads = ("bound", "meaning", "found", "proven ≥", "proven ≤", "status")
-    print_table(f"{bound.robot}: structural properties", heads, rows, texts=(1, 5))
+    shown = [b for b in bound if any(x != 0.0 for x in (b.value, b.lower, b.upper))]
+    notes: dict[str, list[str]] = {}
+    rows = []
+    for b in shown:
+        values = (b.value, b.lower, b.upper)
+        scale = scale_of([x for other in shown if other.meaning == b.meaning for x in (other.value, other.lower, other.upper)])
+        rows.append((b.name, b.meaning, *(number(x, DIGITS, scale) for x in values)))
+        notes.setdefault(_note(b.status), []).append(b.name)
+    print_table(f"{bound.robot}: structural properties", ("bound", "meaning", "found", "proven ≥", "proven ≤"), rows)
+    for note, names in notes.items():
+        echo(f"  {', '.join(names) if len(notes) > 1 else 'all'}: {note}", hang=4)
+    zero = list(dict.fromkeys(b.meaning for b in bound if b not in shown))
+    if zero:
+        omitted = sum(b not in shown for b in bound)
+        echo(f"  {counted(omitted, 'bound')} omitted because the value is 0: {', '.join(zero)}", hang=4)
+    echo()
     echo(f"M depends on {', '.join(bound.depends_on) or 'no coordinate: it is constant'}", hang=2)
     if bound.prismatic_dependence:
         joints = ", ".join(bound.prismatic_dependence)

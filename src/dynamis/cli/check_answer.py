@@ -84,6 +84,7 @@ def check_answer(
       dynamis check-answer planar_2r --kinetic-energy-of-link energy.tex --link 2
     """
     from dynamis.robot import load
+    from dynamis.symbolic.answers.source import detected_format
     from dynamis.symbolic.checking import check_answer as check
 
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
@@ -92,21 +93,30 @@ def check_answer(
             "name the quantity and the file with the answer, such as --mass-matrix answer.tex; "
             "dynamis check-answer -h lists all quantities"
         )
-    verdicts = {}
+    verdicts, formats = {}, {}
     with waiting("deriving"):
         form = load(robot).closed_form(letters)
         for name, file in given.items():
-            verdict = check(form, name, _text(file), body=link, notation=letters, file=file.name, tolerance=tolerance)
+            text = _text(file)
+            formats[name] = detected_format(text)
+            verdict = check(form, name, text, body=link, notation=letters, file=file.name, tolerance=tolerance)
             verdicts[name] = verdict.without_solution() if hint else verdict
     right = all(verdict.correct for verdict in verdicts.values())
     if as_json:
         facts = {
-            name: {**dataclasses.asdict(verdict), "correct": verdict.correct, "complete": verdict.complete}
+            name: {
+                **dataclasses.asdict(verdict),
+                "format": formats[name],
+                "correct": verdict.correct,
+                "complete": verdict.complete,
+            }
             for name, verdict in verdicts.items()
         }
         print_json({"robot": robot, "correct": right, "answers": facts})
         sys.exit(0 if right else 1)
-    for verdict in verdicts.values():
+    for name, verdict in verdicts.items():
+        notation = f", notation {verdict.letters}" if verdict.letters else ""
+        echo((f"read as {formats[name]}{notation}", {"dim": True}))
         for finding in verdict.findings:
             echo((finding.text(hint=hint), {"fg": "green" if finding.right else "red"}))
         for line in verdict.conclusion(hint=hint):

@@ -178,7 +178,13 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
         whole(out, Robot(repaired).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
-        result = {"source": report.source, "ok": report.ok, "problems": findings, "repaired": changes}
+        result = {
+            "source": report.source,
+            "ok": report.ok,
+            "problems": findings,
+            "skipped": report.skipped,
+            "repaired": changes,
+        }
         result["written"] = [str(out)] if out is not None and report.ok else []
         print_json(result)
     else:

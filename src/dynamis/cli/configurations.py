@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.console import echo
+from dynamis.cli.options import words_of
 from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
 def _entries(text: str, option: str) -> list[tuple[float, str]]:
     """(value, unit) of numbers separated by commas or spaces."""
     found = []
-    # an empty item, as in 1,,2, is an error: the following numbers would be assigned to other joints
-    for word in (word for piece in text.split(",") for word in piece.split() or [""]):
+    for word in words_of(text):
         match = ENTRY.fullmatch(word)
         assert match is not None
         try:

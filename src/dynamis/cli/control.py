@@ -10,14 +10,14 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
-from dynamis.cli.formatting import number, percent
+from dynamis.cli.formatting import number, percent, with_units
 from dynamis.cli.hints import for_command_line
-from dynamis.cli.kinds import POSITIVE, SEED
+from dynamis.cli.kinds import POSITIVE, SEED, Nearest
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FOLDER, json_option, numbers, plot_option, set_option, start_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
-from dynamis.cli.states import loaded, vector
+from dynamis.cli.states import loaded, units, vector
 from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
@@ -29,6 +29,11 @@ LAWS = (
     "gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li",
     "operational-space", "impedance",
 )  # fmt: skip
+OTHER_NAMES = {
+    "pid": "pd-gravity", "pd": "pd-gravity", "ctc": "computed-torque", "inverse-dynamics": "computed-torque",
+    "feedback-linearization": "computed-torque", "feedforward": "feedforward-pd", "adaptive": "slotine-li",
+    "passivity": "slotine-li", "task-space": "operational-space", "osc": "operational-space", "gravity": "gravity-compensation",
+}  # fmt: skip
 OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of the tip
 
 HELP = """Simulate a controller on a smooth motion to a goal, and check its stability conditions.
@@ -51,7 +56,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
 @click.command(help=HELP, short_help="Simulate a controller and check its stability conditions.")
 @click.argument("robot")
-@click.option("--law", type=click.Choice(LAWS), default="computed-torque", show_default=True, metavar="LAW",
+@click.option("--law", type=Nearest(LAWS, OTHER_NAMES), default="computed-torque", show_default=True, metavar="LAW",
               help=f"Control law: {', '.join(LAWS[:-1])} or {LAWS[-1]}.")  # fmt: skip
 @click.option("--goal", metavar="NUMBERS",
               help="Goal: joint positions in rad and m; tip position in m for operational-space and impedance.")  # fmt: skip
@@ -119,15 +124,17 @@ def _print(made: Trial) -> None:
     model = f"model parameters off by up to {100.0 * made.error:g} %" if made.error else "exact model"
     echo((clean_name(robot.name), {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.motion.status)}")
     bounds = [None] * len(track.names) if made.bound is None else made.bound
+    names, unit = with_units(track.names, made.units)
     print_table(
-        "Tracking", ("", "largest error", "final error", "RMS", "expected below", "unit"),
-        list(zip(track.names, track.largest, track.last, track.rms, bounds, made.units, strict=True)), digits=3,
+        f"Tracking errors{f' [{unit}]' if unit else ''}", ("coordinate", "largest", "final", "RMS", "expected below"),
+        list(zip(names, track.largest, track.last, track.rms, bounds, strict=True)), digits=3,
     )  # fmt: skip
+    names, unit = with_units(robot.coordinate_names, units(robot))
     torques = [
         (name, peak, None if limit == float("inf") else limit, None if limit == float("inf") else percent(peak / limit, 2))
-        for name, peak, limit in zip(robot.coordinate_names, track.peak, robot.limits["effort"], strict=True)
+        for name, peak, limit in zip(names, track.peak, robot.limits["effort"], strict=True)
     ]
-    print_table("Torques", ("joint", "peak", "limit", "used"), torques)
+    print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
     if made.motion.complete:

@@ -14,6 +14,7 @@ from dynamis.cli.options import assignments, json_option, set_option
 from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.progress import Bar
 from dynamis.cli.writing import check_output, whole
+from dynamis.errors import InputError, printable
 
 LONG = 20_000  # characters that a terminal shows only after a question
 FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
@@ -60,6 +61,11 @@ def derive(
     """
     from dynamis.robot import load
 
+    if output is not None and output.suffix.lower() == ".pdf":
+        raise InputError(
+            f"{printable(output.name)}: PDF is not written directly: write {output.stem}.tex and run "
+            f"pdflatex {output.stem}.tex, or write {output.stem}.html and print it from a browser"
+        )
     check_output(output, tuple(FORMATS.values()))
     loaded = load(robot, parameters=assignments(settings) or None)
     with Bar() as bar:

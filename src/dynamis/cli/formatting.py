@@ -49,6 +49,13 @@ def column(values: Sequence[Any], digits: int = DIGITS) -> list[str]:
     return [number(x, digits, scale) for x in values]
 
 
+def with_units(names: Sequence[str], units: Sequence[str]) -> tuple[list[str], str]:
+    """(names, unit of a heading): where the units differ each name gets its own in brackets, and the heading none."""
+    if len(set(units)) == 1:
+        return list(names), units[0]
+    return [f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)], ""
+
+
 def percent(share: float | None, digits: int = 3) -> str:
     """A share of 1 in per cent."""
     return NONE if share is None or np.isnan(share) else f"{number(100.0 * share, digits)} %"

@@ -16,6 +16,15 @@ LABEL = len("Error: ")
 NO_DESCRIPTION = "No description: Python runs with -OO, which removes it, and the source files are not installed."
 
 
+# common names of what the commands do
+OTHER_NAMES = {
+    "inverse-dynamics": "id", "rnea": "id", "newton-euler": "id", "torques": "id", "forward-dynamics": "fd", "aba": "fd",
+    "closed-form": "derive", "lagrange": "derive", "equations": "derive", "validate": "check", "list": "robots",
+    "linearise": "linearize", "identification": "identify", "controller": "control", "simulation": "simulate",
+    "diff": "compare",
+}  # fmt: skip
+
+
 class SubjectGroup(click.Group):
     """Commands listed under subjects, each with its whole summary."""
 
@@ -42,6 +51,12 @@ class SubjectGroup(click.Group):
             if rows:
                 with formatter.section(subject):
                     formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        meant = OTHER_NAMES.get(args[0].lower().replace("_", "-"))
+        if meant in self.commands and args[0] not in self.commands and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx)
+        return super().resolve_command(ctx, args)
 
     @staticmethod
     def _summary(command: click.Command) -> str:

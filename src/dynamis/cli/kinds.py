@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 from click.types import FloatParamType
+
+LONGEST = 60  # characters of a value that are compared with the choices
 
 
 class _Number(FloatParamType):
@@ -20,6 +24,21 @@ class _Number(FloatParamType):
         if not math.isfinite(x) or x < 0.0 or (x == 0.0 and not self.zero):
             self.fail(f"{x:g} is not a {'non-negative' if self.zero else 'positive'} number.", param, ctx)
         return x
+
+
+class Nearest(click.Choice[str]):
+    """A choice that answers another value with all choices and the nearest; ``other_names`` are common names of the choices."""
+
+    def __init__(self, choices: Sequence[str], other_names: Mapping[str, str]) -> None:
+        super().__init__(choices)
+        self.other_names = other_names
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002  # click's signature
+        choices = [str(choice) for choice in self.choices]
+        word = str(value).lower().replace("_", "-")[:LONGEST]
+        near = [self.other_names[word]] if word in self.other_names else difflib.get_close_matches(word, choices, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"{value!r} is not one of {', '.join(choices)}.{hint}"
 
 
 POSITIVE = _Number(zero=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 FILE = click.Path(dir_okay=False, path_type=Path)
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
+
+WITH_UNIT = re.compile(r"[-+]?[0-9.]+(?:e[-+]?\d+)?[a-zµ°/²]+\d?", re.IGNORECASE)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 set_option = click.option(
@@ -47,13 +50,34 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     if text is None:
         return None
     try:
-        # an empty item, as in 1,,2, is an error: the following numbers would be assigned to other joints
-        values = [float(word) for piece in text.split(",") for word in piece.split() or [""]]
+        return [float(word) for word in words_of(text)]
     except ValueError:
-        values = []
-    if not values:
-        raise InputError(f"{option} takes numbers separated by commas, such as {option} -1.5,-1.5, got {text!r}")
-    return values
+        raise InputError(_not_numbers(text, option)) from None
+
+
+def words_of(text: str) -> list[str]:
+    """The items of a list separated by commas or spaces, in brackets or without.
+
+    An empty item, as in 1,,2, is kept as "": without it the following numbers would be assigned to other joints.
+    """
+    inside = text.strip()
+    for opening, closing in ("[]", "()"):
+        if inside.startswith(opening) and inside.endswith(closing):
+            inside = inside[1:-1]
+    return [word for piece in inside.split(",") for word in piece.split() or [""]]
+
+
+def _not_numbers(text: str, option: str) -> str:
+    """Why a text is no list of numbers; a number with a unit is answered with the units of the option."""
+    message = f"{option} takes numbers separated by commas, such as {option} -1.5,-1.5, got {text!r}"
+    if not any(WITH_UNIT.fullmatch(word) for word in words_of(text)):
+        return message
+    context = click.get_current_context(silent=True)
+    options = {name: p for p in context.command.params for name in p.opts} if context is not None else {}
+    message = f"{option} takes numbers in SI units, without a unit after them; got {text!r}"
+    if "--degrees" in options:
+        message += ". --degrees, and units such as 30deg, apply to joint positions only"
+    return message
 
 
 def one_or_all(values: list[float] | None) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -16,6 +17,10 @@ from dynamis.cli.hints import for_command_line
 from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
 from dynamis.errors import DynamisError, ModelWarning
 
+if TYPE_CHECKING:
+    from dynamis.model.diagnostics import Report
+
+SHOWN = 2  # warnings about one robot file
 BAD, NOBODY_READS = 2, 141  # the second as shells report a process ended by SIGPIPE
 
 
@@ -27,7 +32,7 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _print_warning
+                warnings.showwarning = _Warnings().show
                 warnings.simplefilter("always", ModelWarning)
                 return command(*args, **kwargs)
         except BrokenPipeError:
@@ -77,5 +82,27 @@ def drop_output() -> None:
         return
 
 
-def _print_warning(message: Any, *_: Any, **__: Any) -> None:
-    print_warning(for_command_line(str(message)))
+class _Warnings:
+    """Prints warnings; those about one robot file together, the first ``SHOWN`` of them in full."""
+
+    def __init__(self) -> None:
+        self.reports: list[Any] = []
+
+    def show(self, message: Any, *_: Any, **__: Any) -> None:
+        report = getattr(message, "report", None)
+        if report is None:
+            print_warning(for_command_line(str(message)))
+        elif not any(report is known for known in self.reports):
+            self.reports.append(report)
+            _print_findings(report)
+
+
+def _print_findings(report: Report) -> None:
+    found, source = report.warnings, clean_name(report.source)
+    if len(found) > SHOWN:
+        command = f"dynamis check {shlex.quote(source)}"
+        print_warning(f"{source}: {len(found)} warnings about the model, such as the following; run {command} for all of them")
+    for problem in found[:SHOWN]:
+        place = source + (f":{problem.line}" if problem.line else "")
+        done = f"; {problem.done}" if problem.done else ""
+        print_warning(f"{place}: {clean_name(problem.where)}: {clean_name(problem.found)}{clean_name(done)}")

@@ -10,11 +10,11 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
-from dynamis.cli.formatting import number
+from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.plain_errors import plain_errors, print_warning
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import loaded, vector
 from dynamis.cli.writing import check_output, check_pictures, whole
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
 EVENTS = 20  # shown
+NAMED = 5  # joints that a warning lists
+FAST = 1e-9  # relative: what exceeds a velocity limit by less is rounding
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -105,11 +107,14 @@ def _print(motion: Trajectory) -> None:
         f": {for_command_line(motion.status)}{'' if 't =' in motion.status else f' at t = {motion.t[-1]:g} s'}",
     )
     if robot.nq == robot.n:
-        rows = list(zip(robot.coordinate_names, motion.q[-1], motion.v[-1], strict=True))
-        print_table("Final state", ("joint", "q", "v"), rows, digits=6)
+        names, unit = with_units(robot.coordinate_names, ["rad" if c.revolute else "m" for c in robot.model.coordinates])
+        rows = list(zip(names, motion.q[-1], motion.v[-1], strict=True))
+        heads = ("joint", f"q [{unit}]", f"v [{unit}/s]") if unit else ("joint", "q", "v, per s")
+        print_table("Final state", heads, rows, digits=6)
     else:
         for name, values in (("q", motion.q), ("v", motion.v)):
             echo(f"  final {name}: " + " ".join(number(float(x), 6) for x in values[-1]), hang=4)
+    _warn_fast(motion)
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
@@ -117,6 +122,22 @@ def _print(motion: Trajectory) -> None:
         echo(f"  {event}", hang=4)
     if len(motion.events) > EVENTS:
         echo(f"  … and {len(motion.events) - EVENTS} more events")
+
+
+def _warn_fast(motion: Trajectory) -> None:
+    """Report the joints that exceed their velocity limits during the motion: the limits are not part of the dynamics."""
+    import numpy as np
+
+    robot = motion.robot
+    peaks, limits = np.abs(motion.v).max(axis=0), robot.limits["velocity"]
+    fast = [
+        f"{clean_name(c.name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"
+        for c, peak, limit in zip(robot.model.coordinates, peaks, limits, strict=True)
+        if peak > limit * (1.0 + FAST) for unit in (("rad/s" if c.revolute else "m/s"),)
+    ]  # fmt: skip
+    if fast:
+        more = f", and {len(fast) - NAMED} more" if len(fast) > NAMED else ""
+        print_warning(f"velocity limits exceeded during the motion: {', '.join(fast[:NAMED])}{more}")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:

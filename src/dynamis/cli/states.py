@@ -177,7 +177,7 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
     import numpy as np
 
     if path.suffix not in (".csv", ".npz"):
-        raise InputError(f"{printable(path.name)}: name the file .csv or .npz")
+        raise InputError(f"{printable(path.name)}: the file name must end in .csv or .npz")
 
     def as_csv(file: Path) -> None:
         with file.open("w", newline="", encoding="utf-8") as stream:

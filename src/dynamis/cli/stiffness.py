@@ -34,8 +34,8 @@ HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflectio
 
 @click.command(help=HELP, short_help="Cartesian stiffness of a frame, deflection under a load.")
 @robot_options
-@click.option("--springs", metavar="NUMBERS", required=True,
-              help="Joint stiffness in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
+@click.option("--springs", metavar="NUMBERS",
+              help="Joint stiffness in N m/rad and N/m (required): one number per joint, or one for all.")  # fmt: skip
 @click.option("--wrench", metavar="NUMBERS",
               help="Load at the frame in world axes: a force (3 numbers, N) or force and moment (6, N and N m).")  # fmt: skip
 @click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
@@ -47,12 +47,17 @@ HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflectio
 @json_option
 @plain_errors
 def stiffness(
-    robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], springs: str,
+    robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], springs: str | None,
     wrench: str | None, by: str, base: str | None, plot: Path | None, chart: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.statics import deflection, stiffness_map
     from dynamis.statics import stiffness as find
 
+    if springs is None:
+        raise InputError(
+            "--springs is missing: give the joint stiffness in N m/rad (revolute) or N/m (prismatic), one number per joint "
+            "or one for all, such as --springs 20000"
+        )
     check_pictures(plot, chart)
     loaded, at = load_at(robot, q, degrees, settings)
     k, load = one_or_all(numbers(springs, "--springs")), wrench_of(wrench)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.cli.console import clean_name, echo
-from dynamis.cli.formatting import NONE, column, counted, number, vector
+from dynamis.cli.formatting import NONE, column, counted, number, vector, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.model.diagnostics import Report
@@ -48,7 +48,11 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
         (x["name"], x["mass"], vector(x["com"]), vector(x["principal_moments"]) if x["principal_moments"] else "symbolic")
         for x in summary["links"]
     ]
-    _print_some("Moving bodies", ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies)
+    title = "Moving bodies: each link with the links fixed to it; centre of mass in the frame of the link"
+    _print_some(title, ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies)
+    if not robot.model.symbolic and robot.model.base.mass:
+        echo(f"  The base, with the links fixed to it, has a mass of {number(robot.model.base.mass)} kg")
+        echo()
     if "at_home" in summary:
         _print_dynamics(summary, robot)
 
@@ -68,7 +72,17 @@ def _print_joints(joints: list[dict[str, Any]]) -> None:
         kind = j["type"] + (f" (follows {clean_name(j['follows'])})" if j["follows"] else "")
         efforts = (number(x, 3) for x in (limits["velocity"], limits["effort"], *(j[key] for key in shown)))
         rows.append((j["name"], kind, vector(j["axis"]), _range(limits["lower"], limits["upper"]), *efforts))
-    _print_some("Joints", ("joint", "type", "axis", "range", "velocity", "effort", *shown.values()), rows)
+    _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort", *shown.values()), rows)
+
+
+def _joints_title(joints: list[dict[str, Any]]) -> str:
+    """The units of the table of joints, and the frame of the axes."""
+    sliding = {j["type"] == "prismatic" for j in joints}
+    angular, linear = "rad, rad/s, N m", "m, m/s, N"
+    units = {frozenset({False}): angular, frozenset({True}): linear}.get(
+        frozenset(sliding), f"revolute {angular}; prismatic {linear}"
+    )
+    return f"Joints: axis in the joint frame; units {units}"
 
 
 def _range(lower: Any, upper: Any) -> str:
@@ -94,9 +108,13 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
         echo((title, {"bold": True}))
         echo(f"  gravity torque  {', '.join(map(str, at['gravity']))}", hang=4)
         return
-    torques = column([x if abs(x) > 1e-12 * max(1.0, robot.mass) else 0.0 for x in at["gravity"]])
-    rows = list(zip(robot.coordinate_names, torques, at["mass_matrix_diagonal"], strict=True))
-    heads: tuple[str, ...] = ("coordinate", "gravity torque", "M_ii")
+    # rounding errors of a gravity torque scale with the weight of the robot, at an arm length of 1 m
+    weight = max(1.0, robot.mass) * max(1.0, float(np.linalg.norm(robot.model.gravity)))
+    torques = column([x if abs(x) > 1e-12 * weight else 0.0 for x in at["gravity"]])
+    names, unit = with_units(robot.coordinate_names, ["N m" if c.revolute else "N" for c in robot.model.coordinates])
+    rows = list(zip(names, torques, at["mass_matrix_diagonal"], strict=True))
+    inertia = {"N m": "M_ii [kg m²]", "N": "M_ii [kg]"}.get(unit, "M_ii [kg m² or kg]")
+    heads: tuple[str, ...] = ("coordinate", f"gravity torque [{unit}]" if unit else "gravity torque", inertia)
     if moved:
         places = [c.q_index for c in robot.model.coordinates]
         heads = ("coordinate", "q", *heads[1:])
@@ -131,3 +149,5 @@ def print_report(report: Report, *, every: bool = False) -> None:
     verdict = ("not usable", {"fg": "red", "bold": True}) if errors else ("usable", {"fg": "green", "bold": True})
     more = "; --all lists each" if not every and len(report.summarised()) < len(report) else ""
     echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}{more}")
+    if report.skipped:
+        echo(f"  {report.skipped_sentence}", hang=2)

@@ -40,7 +40,7 @@ def check_output(path: Path | None, suffixes: tuple[str, ...] = (), inputs: Iter
     if path is None:
         return
     if suffixes and path.suffix not in suffixes:
-        raise InputError(f"{printable(path.name)}: name the file {' or '.join(suffixes)}")
+        raise InputError(f"{printable(path.name)}: the file name must end in {' or '.join(suffixes)}, which selects the format")
     check_place(path)
     if not is_stream(path):
         check_folder(path.parent, path)
@@ -65,5 +65,5 @@ def check_pictures(*paths: Path | None) -> None:
             continue
         new_figure(1.0, 1.0)
         if path.suffix.lower().removeprefix(".") not in KINDS:
-            raise InputError(f"{printable(path.name)}: name the plot .png, .svg, .pdf or .jpg")
+            raise InputError(f"{printable(path.name)}: the name of a plot must end in .png, .svg, .pdf or .jpg")
         check_output(path)

@@ -67,7 +67,7 @@ class ComputedTorque(Controller):
         least_p, least_d = float(np.min(self.kp)), float(np.min(self.kd))
         conditions = [
             positive("smallest k_p", least_p, "e → 0 exponentially for an exact model"),
-            positive("smallest k_d", least_d, "likewise"),
+            positive("smallest k_d", least_d, "e → 0 exponentially for an exact model"),
         ]
         if model is not None:
             conditions.append(inertia_known(robot, model))

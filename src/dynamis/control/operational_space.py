@@ -75,7 +75,7 @@ class OperationalSpace(Controller):
         """Check stability at a configuration q (default: home), including the null-space motion of redundant arms."""
         conditions = [
             positive("smallest k_p", float(np.min(self.kp)), "e → 0 exponentially for an exact model"),
-            positive("smallest k_d", float(np.min(self.kd)), "likewise"),
+            positive("smallest k_d", float(np.min(self.kd)), "e → 0 exponentially for an exact model"),
             well_conditioned(robot, self.task, q),
         ]
         if self.task.size < robot.n:

@@ -39,7 +39,7 @@ class PDBounded(Controller):
 
     ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the boundary layer [√J],
     ``unknown`` δ the relative error of gravity. ``limits`` (n) saturate the torques (default: those of the robot; infinite for
-    none). ``constants`` are the "proven" bounds, or the smaller ones "found" by search.
+    none). ``constants`` are the "proven" bounds, or the smaller ones "found" at sampled configurations.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -110,7 +110,7 @@ class PDBounded(Controller):
     def ultimate_error(self) -> Array:
         """The ultimate bound of |e_k| (n): ‖s'‖ ≤ √(μ'/λ') ε/m, divided by λ w_k.
 
-        μ' and λ' are the extreme eigenvalues of M': the proven ones, or with "found" constants those found by search. Infinite
+        μ' and λ' are the extreme eigenvalues of M': the proven ones, or with "found" constants those of samples. Infinite
         if λ' > 0 was not proven in the time limit.
         """
         proven, most, least = self.constants == "proven", self.bounds.inertia, self.bounds.least
@@ -161,7 +161,7 @@ class PDBounded(Controller):
         end = float(self.ultimate_error().max())
         if not np.isfinite(end):
             return "no ultimate bound: λ' > 0 was not proven in the time limit, increase seconds=…"
-        sure = "proven" if self.constants == "proven" else "constants searched, not proven"
+        sure = "proven" if self.constants == "proven" else "constants from sampled configurations, not proven"
         uncut = ", without torque saturation" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
         return f"ultimate bound of the error {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
 

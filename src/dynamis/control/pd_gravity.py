@@ -79,7 +79,7 @@ class PDGravity(Controller):
         ]
         if unknown:
             slope = gravity_slope(robot, np.sqrt(gain(self.stiffness, "stiffness", robot.n)))
-            what = "K_p over the gravity gradient" if unknown == 1.0 else f"K_p over {unknown:g} of the gravity gradient"
+            what = "K_p / largest ‖∂g/∂q‖" if unknown == 1.0 else f"K_p / ({unknown:g} · largest ‖∂g/∂q‖)"
             conditions.append(outweighs(what, slope, unknown, "the equilibrium is unique and globally attractive [Tomei 1991]"))
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
         moving = "the tracking error grows with the acceleration of the reference"
@@ -92,7 +92,11 @@ class PDGravity(Controller):
         if not left.any():
             return ("if all conditions hold, the goal is globally asymptotically stable",)
         stuck = "dry friction holds the arm for |K_p e| < F_s" if dry.any() else ""
-        off = f"{error:g} of gravity moves the equilibrium by δg/K_p (g by search)" if error else ""
+        off = (
+            f"a gravity error of {100.0 * error:g} % moves the equilibrium by δg/K_p (largest |g| of sampled configurations)"
+            if error
+            else ""
+        )
         each = ", ".join(
             f"{name} {x:.3g} {'rad' if c.revolute else 'm'}"
             for name, c, x in zip(robot.coordinate_names, robot.model.coordinates, left, strict=True)

@@ -9,7 +9,7 @@ from dynamis.analysis.report import Bound
 from dynamis.display import as_text, short
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
-SEARCHED = "searched"  # a theorem, with an extreme that was found by search and not proven
+SEARCHED = "searched"  # a theorem, with an extreme value over sampled configurations that is not proven
 RULE = "rule of thumb"  # neither necessary nor sufficient, but usual
 
 
@@ -78,7 +78,7 @@ class Stability:
         broken = "; a rule of thumb is violated" if self.advice else ""
         if all(c.basis == RULE for c in self.conditions):
             return "not proven: no theorem was checked" + broken
-        sure = "proven" if self.proven else "values searched, not proven"
+        sure = "proven" if self.proven else "with extreme values from sampled configurations, not proven"
         return f"the conditions for stability hold ({sure})" + broken
 
     def as_dict(self) -> dict[str, Any]:

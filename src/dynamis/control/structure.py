@@ -88,7 +88,9 @@ def scaled_bounds(robot: Robot, *, seconds: float = 4.0) -> ScaledBounds:
         "λ'", below.meaning, max(-below.upper, 0.0), -below.value, -below.value, None, below.certified, below.status, False
     )
     if inertia.upper > n:  # the trace of M' is at most n
-        inertia = Bound(**{**vars(inertia), "upper": float(n), "status": "found by search; proven by the trace"})
+        inertia = Bound(
+            **{**vars(inertia), "upper": float(n), "status": "value of sampled configurations; upper bound proven by the trace"}
+        )
     entries, places = christoffel_entries(terms.inertia, terms.places, terms.q)
     weights = np.ones(len(entries))
     for (k, i, j), place in np.ndenumerate(places):
@@ -126,7 +128,7 @@ class _Search:
         return _bound(name, meaning, found.value, found.bound, closed)
 
     def bilinear(self, entries: list[Any], places: Array) -> Bound:
-        """The smallest v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, by search; the proven bound is the norm of the coefficient matrix."""
+        """The smallest v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, sampled; the proven bound is the norm of the coefficient matrix."""
         f = self.functions(entries)
         end = time.monotonic() + self.seconds
         count = max(16, min(SAMPLES, MOST_SAMPLED // max(f.m, 1)) // 16)
@@ -139,5 +141,5 @@ class _Search:
 
 
 def _bound(name: str, meaning: str, value: float, upper: float, closed: bool) -> Bound:
-    status = "proven" if closed else "found by search; not proven in the time limit"
+    status = "proven" if closed else "value of sampled configurations; not proven in the time limit"
     return Bound(name, meaning, float(value), float(max(upper, value)), float(value), None, bool(closed), status)

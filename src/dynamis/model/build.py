@@ -31,12 +31,14 @@ _COORDINATE_AXES = frozenset({(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)}
 
 
 def examine(description: Description, report: Report | None = None) -> Report:
-    """Every finding about a description: structure, then, if that is sound, plausibility."""
+    """Every finding about a description: structure, then the plausibility of the links and joints without errors."""
     report = report if report is not None else Report(description.file or description.name)
     check_structure(description, report)
+    check_plausibility(description, report)
     if report.ok:
-        check_plausibility(description, report)
         check_mass_matrix(description, report)
+    else:
+        report.skipped.append("mass moved by each joint")
     return report
 
 

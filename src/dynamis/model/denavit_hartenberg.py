@@ -41,10 +41,11 @@ class DHRow:
 def to_dh(description: Description, convention: str = "standard") -> tuple[Description, list[DHRow]]:
     """The same robot with its frames placed by Denavit–Hartenberg, and its table.
 
-    ``convention`` is "standard" or "modified" (Craig). Moving links are called ``NAME_dh`` and carry their inertia,
-    re-expressed in the DH frame; what a table cannot hold stays as fixed joints: the place of the first axis
-    (``dh_base``) and every link and frame of the file, under its own name and in its own place, so that the tip stays the
-    tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for joints that neither turn nor slide.
+    ``convention`` is "standard" or "modified" (Craig). A moving link keeps its name where its frame is the DH frame; where
+    it is not, ``NAME_dh`` carries its inertia, re-expressed in the DH frame. What a table cannot hold stays as fixed joints:
+    the place of the first axis (``dh_base``) and every other link and frame of the file, under its own name and in its own
+    place, so that the tip stays the tip. Joint coordinates keep their meaning. Raises `ConversionError` for branches and for
+    joints that neither turn nor slide.
     """
     if convention not in ("standard", "modified"):
         raise InputError(f"convention {convention!r} is not known; choose 'standard' or 'modified'")
@@ -176,12 +177,14 @@ def _assemble(
     result.add_link(last, root.name, joint_name=fresh.name(f"{last}_mount"), origin=frames[0])
     rows: list[DHRow] = []
     for i, joint in enumerate(joints, 1):
-        row = DHRow(joint.name, fresh.name(f"{joint.child}_dh"), joint.type, *row_of(frames[i - 1].inverse() @ frames[i]))
+        own = snap_pose(frames[i].inverse() @ X_W[i] @ model.frames[joint.child].pose).is_identity()
+        name = joint.child if own else fresh.name(f"{joint.child}_dh")
+        row = DHRow(joint.name, name, joint.type, *row_of(frames[i - 1].inverse() @ frames[i]))
         origin, tail = place(joint.type, row.a, row.alpha, row.d, row.theta)
         body = model.bodies[i]
         assert body is not None
         inertia = body.inertia.seen_from(snap_pose(frames[i].inverse() @ X_W[i]))
-        result.links.append(Link(row.link, MassProperties.of(inertia)))
+        result.links.append(Link(row.link, MassProperties.of(inertia), copy.deepcopy(shapes[row.link]) if own else []))
         placed = copy.deepcopy(joint)
         placed.parent, placed.child, placed.axis = last, row.link, Z_AXIS.copy()
         placed.origin, placed.tail = origin, tail
@@ -191,8 +194,9 @@ def _assemble(
     shapes = {link.name: link.shapes for link in description.links}
     result.links[0].shapes = copy.deepcopy(root.shapes)
     mounts = {joint.child: joint for joint in description.joints if joint.type == "fixed"}
+    placed_links = {link.name for link in result.links}  # the root, and links whose frames are those of the table
     for frame in model.frames.values():
-        if frame.name == root.name:
+        if frame.name in placed_links:
             continue
         mount = mounts.get(frame.name)
         if mount is not None:  # on the frame that carries it, so that frames stand in each other's order as before

@@ -50,10 +50,14 @@ class Problem:
 
 @dataclass(repr=False)
 class Report:
-    """The findings about one file or description, in the order of the file."""
+    """The findings about one file or description, in the order of the file.
+
+    ``skipped`` names the checks that the errors made impossible.
+    """
 
     source: str = ""
     problems: list[Problem] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
 
     def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
         self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.source, line))
@@ -81,9 +85,15 @@ class Report:
         return len(self.problems)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.problems)) or f"{self.source}: no problems found"
+        lines = [*map(str, self.problems), *([f"{self.source}: {self.skipped_sentence}"] if self.skipped else [])]
+        return "\n".join(lines) or f"{self.source}: no errors or warnings"
 
     _repr_html_ = as_text
+
+    @property
+    def skipped_sentence(self) -> str:
+        """Which checks the errors made impossible; empty where every check was done."""
+        return f"further checks were skipped because of these errors: {', '.join(self.skipped)}" if self.skipped else ""
 
     def raise_errors(self, kind: type[ModelError] = ModelError, *, strict: bool = False) -> None:
         """Raise if there is an error, or under ``strict`` any finding."""
@@ -109,11 +119,13 @@ class Report:
         """Issue the warnings through Python's ``warnings``, those of one kind together where there are many."""
         for problem in self.summarised():
             if problem.severity == "warning":
-                warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+                warning = ModelWarning(str(problem))
+                warning.report = self
+                warnings.warn(warning, stacklevel=stacklevel + 1)
 
     def __repr__(self) -> str:
         found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
-        return f"<Report on {printable(self.source)}: {found if self.problems else 'no problems found'}>"
+        return f"<Report on {printable(self.source)}: {found if self.problems else 'no errors or warnings'}>"
 
 
 def _others(problems: list[Problem]) -> str:

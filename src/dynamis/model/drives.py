@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dynamis.errors import printable, unknown_name
 from dynamis.model.actuators import Actuator, Elastic, is_there
-from dynamis.model.description import Description, Drive, Joint
+from dynamis.model.description import Drive, Joint
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import DEGREES_OF_FREEDOM
 
 
-def check_drives(description: Description, report: Report) -> None:
+def check_drives(joints: list[Joint], links: list[str], report: Report) -> None:
     """Add an error for every motor on a link that cannot carry it, and every actuator its joint cannot have."""
-    links = [link.name for link in description.links]
-    carrier = {joint.child: joint for joint in description.joints}
-    for joint in description.joints:
+    carrier = {joint.child: joint for joint in joints}
+    for joint in joints:
         if joint.type == "fixed" or not isinstance(joint.drive, Drive):
             continue
         if joint.drive.motor_link is not None or joint.drive.motor_axis is not None:

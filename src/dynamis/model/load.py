@@ -77,6 +77,7 @@ def read(
             description = read_urdf(data, report.source, report, "utf-8" if kind == "text" else None)
     except FormatError as error:
         report.problems.extend(error.problems)
+        report.skipped.append("structure and values (the file could not be parsed)")
         return None, report
     examine(description, report)
     if base == "floating" and report.ok:
@@ -102,7 +103,7 @@ def _recognised(path: Path, data: bytes) -> str:
     if suffix in FOREIGN:
         cure = CURES.get(suffix, "save or convert it as URDF first")
         raise format_error(str(path), None, f"this is {FOREIGN[suffix]}", "URDF or TOML", cure)
-    raise FormatError(f"{printable(str(path))} has no ending Dynamis reads; name it .urdf or .toml")
+    raise FormatError(f"{printable(str(path))} has no file name extension that Dynamis reads: it must end in .urdf or .toml")
 
 
 def load_description(

@@ -24,12 +24,31 @@ POINT = 1e-7  # m: a body whose radii of gyration are smaller is a point mass, i
 
 
 def check_plausibility(description: Description, report: Report) -> None:
-    """Add a warning for everything that loads but is probably not meant."""
-    _check_inertias(description.links, report)
-    for joint in description.joints:
+    """Add a warning for everything that loads but is probably not meant, in links and joints without errors."""
+    if report.ok:
+        links, joints = description.links, description.joints
+    else:
+        links, joints = _without_errors(description, report)
+    _check_inertias(links, report)
+    for joint in joints:
         _check_joint(joint, report)
-    _check_rotors(description, report)
-    _check_massless_leaves(description, report)
+    if report.ok:
+        _check_rotors(description, report)
+        _check_massless_leaves(description, report)
+
+
+def _without_errors(description: Description, report: Report) -> tuple[list[Link], list[Joint]]:
+    """The links and joints whose numbers were all read: in place of a faulty number readers continue with another."""
+    if any(problem.where.startswith("parameter ") for problem in report.errors):
+        report.skipped.append("plausibility of inertias and limits")  # any number may depend on the parameter
+        return [], []
+    faulty = {p.where for p in report.errors}
+    rows = {where[where.find("'") : where.rfind("'") + 1] for where in faulty if where.startswith("[[")}  # [[dh]] 'arm' inertia
+    named = [link for link in description.links if isinstance(link.name, str)]
+    links = [x for x in named if f"link {printable(x.name)}" not in faulty and printable(x.name) not in rows]
+    jointed = [j for j in description.joints if isinstance(j.name, str) and isinstance(j.child, str) and j.name]
+    joints = [j for j in jointed if f"joint {printable(j.name)}" not in faulty and printable(j.child) not in rows]
+    return links, joints
 
 
 def _numbers(*values: Any) -> bool:

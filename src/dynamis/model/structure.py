@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from typing import Any
 
 from dynamis.errors import printable
-from dynamis.model.description import Description, Joint
+from dynamis.model.description import Description, Joint, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.drives import check_drives
 from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES
@@ -14,19 +15,28 @@ from dynamis.model.values import LARGEST, check_values
 
 
 def check_structure(description: Description, report: Report) -> None:
-    """Add an error for everything that keeps the description from being one tree of rigid bodies."""
+    """Add an error for everything that keeps the description from being one tree of rigid bodies.
+
+    Each check covers what the errors found before it leave well defined; ``report.skipped`` names the others.
+    """
     if not description.links:
         report.error("no-links", "robot", "there are no links", "at least one link", "add a link", description.line)
         return
     before = len(report.errors)
     _check_names(description, report)
     _check_joints(description, report)
-    if len(report.errors) == before:
-        _check_tree(description, report)
-        _check_mimics(description, report)
-        check_drives(description, report)
-    if all(joint.type in JOINT_TYPES for joint in description.joints):
-        check_values(description, report)
+    _check_tree(description, report, sound=len(report.errors) == before)
+    typed = _with_known_type(description.joints, report)
+    usable = [joint for joint in typed if all(isinstance(x, str) for x in (joint.name, joint.parent, joint.child))]
+    _check_mimics(usable, {joint.name for joint in description.joints if isinstance(joint.name, str)}, report)
+    check_drives(usable, [link.name for link in description.links], report)
+    check_values(description, typed, report)
+
+
+def _with_known_type(joints: list[Joint], report: Report) -> list[Joint]:
+    """The joints for whose type no error was reported: readers continue with "fixed" in place of an unknown type."""
+    untyped = {problem.where for problem in report.errors if problem.code == "joint-type"}
+    return [j for j in joints if j.type in JOINT_TYPES and f"joint {printable(str(j.name))}" not in untyped]
 
 
 def _check_names(description: Description, report: Report) -> None:
@@ -41,9 +51,9 @@ def _check_names(description: Description, report: Report) -> None:
         for name, same in seen.items():
             if len(same) > 1:
                 lines = [str(item.line) for item in same[:6] if item.line]
-                found = f"the name stands {len(same)} times" + (f" (lines {', '.join(lines)})" if lines else "")
-                where = f"{kind} {printable(name)}"
-                report.error("duplicate-name", where, found, "every name once", f"rename the other {kind}s", same[1].line)
+                found = f"{len(same)} {kind}s have this name" + (f" (lines {', '.join(lines)})" if lines else "")
+                where, allowed = f"{kind} {printable(name)}", f"a different name for each {kind}"
+                report.error("duplicate-name", where, found, allowed, f"rename the other {kind}s", same[1].line)
 
 
 def _check_joints(description: Description, report: Report) -> None:
@@ -62,9 +72,15 @@ def _check_joints(description: Description, report: Report) -> None:
             report.error("self-joint", where, "it joins a link to itself", "two links", "correct parent or child", joint.line)
 
 
-def _check_tree(description: Description, report: Report) -> None:
+def _check_tree(description: Description, report: Report, *, sound: bool) -> None:
+    """Two parents, several roots, closed loops; if names or joints are not ``sound``, without consequences of their errors."""
+    counts = Counter(link.name for link in description.links if isinstance(link.name, str))
+    ambiguous = any(count > 1 for count in counts.values())
     incoming: dict[str, Joint] = {}
-    for joint in description.joints:
+    joints = [j for j in description.joints if isinstance(j.child, str) and isinstance(j.parent, str) and j.child != j.parent]
+    for joint in joints:
+        if counts[joint.child] > 1:
+            continue
         if joint.child in incoming:
             first = incoming[joint.child]
             found = f"it is carried by joint {printable(first.name)} and by joint {printable(joint.name)}"
@@ -72,8 +88,14 @@ def _check_tree(description: Description, report: Report) -> None:
             report.error("two-parents", f"link {printable(joint.child)}", found, "one parent", repair, joint.line)
         else:
             incoming[joint.child] = joint
-    roots = [link for link in description.links if link.name not in incoming]
-    if len(roots) > 1:
+    if ambiguous:
+        report.skipped.append("root link and closed loops")
+        return
+    links = [link for link in description.links if isinstance(link.name, str)]
+    roots = [link for link in links if link.name not in incoming]
+    if not sound:
+        report.skipped.append("root link")
+    elif len(roots) > 1:
         names = ", ".join(printable(r.name) for r in roots[:6])
         found = f"{len(roots)} links have no parent: {names}"
         repair = "join the parts (a fixed joint will do), or keep one robot in a file"
@@ -82,30 +104,32 @@ def _check_tree(description: Description, report: Report) -> None:
     for joint in incoming.values():
         children.setdefault(joint.parent, []).append(joint.child)
     reached = set()
-    stack = [r.name for r in roots]
+    stack = [r.name for r in roots] + [child for child, joint in incoming.items() if not counts[joint.parent]]
     while stack:
         name = stack.pop()
         reached.add(name)
         stack.extend(children.get(name, ()))
-    lost = [link for link in description.links if link.name not in reached]
+    lost = [link for link in links if link.name not in reached]
     if lost:
         names = ", ".join(printable(x.name) for x in lost[:6])
         found = f"the links {names} carry each other in a circle" + ("" if roots else "; there is no root")
         report.error("cycle", "robot", found, "a tree", "turn one joint of the circle around or remove it", lost[0].line)
 
 
-def _check_mimics(description: Description, report: Report) -> None:
-    joints = {joint.name: joint for joint in description.joints}
-    followers = [j for j in description.joints if j.mimic is not None and j.type != "fixed"]  # a fixed joint follows nobody
+def _check_mimics(usable: list[Joint], names: set[str], report: Report) -> None:
+    """``names`` are those of all joints: a joint with an error of its own can still be followed."""
+    joints = {joint.name: joint for joint in usable}
+    # a fixed joint follows nobody
+    followers = [j for j in usable if isinstance(j.mimic, Mimic) and isinstance(j.mimic.joint, str) and j.type != "fixed"]
     for joint in followers:
         assert joint.mimic is not None
         where, line = f"joint {printable(joint.name)}", joint.lines.get("mimic", joint.line)
         target = joints.get(joint.mimic.joint)
-        if target is None:
+        if target is None and joint.mimic.joint not in names:
             found = f"it follows joint {printable(str(joint.mimic.joint))}, which does not exist"
             report.error("mimic-target", where, found, "a joint of this file", "correct the name it follows", line)
             continue
-        for item in (joint, target):
+        for item in (joint, *([] if target is None else [target])):
             if DEGREES_OF_FREEDOM[item.type] != 1:
                 found = f"joint {printable(item.name)} is {item.type}"
                 allowed = "joints with one degree of freedom"

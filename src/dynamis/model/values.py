@@ -35,18 +35,17 @@ def shown(value: Any, limit: int = 70) -> str:
     return printable(text, limit)[1:-1]
 
 
-def check_values(description: Description, report: Report) -> None:
-    """Put numbers into their proper form; add an error for every one that has none."""
-    before = len(report)
+def check_values(description: Description, joints: list[Joint], report: Report) -> None:
+    """Put the numbers of the links and ``joints`` into their proper form; add an error for every one that has none."""
     sweep = _Sweep(report)
     description.gravity = sweep.array(description.gravity, (3,), ("robot", "", None), "gravity")
     for link in description.links:
         _link(link, sweep)
-    for joint in description.joints:
+    for joint in joints:
         _joint(joint, sweep)
     sweep.finish()
-    if len(report) == before:
-        for joint in description.joints:
+    for joint in joints:
+        if f"joint {printable(joint.name)}" not in sweep.faulty:
             _axes(joint, report)
 
 
@@ -61,10 +60,12 @@ class _Sweep:
         self.array_owners: list[tuple[Any, str]] = []
         self.rotations: list[Array] = []
         self.rotation_owners: list[Any] = []
+        self.faulty: set[str] = set()  # links and joints with an error
 
     def wrong(self, owner: Any, what: str, value: Any, allowed: str) -> None:
         kind, name, line = owner
         where = f"{kind} {printable(name)}" if name else kind
+        self.faulty.add(where)
         self.report.error("not-finite", where, f"{what} is {shown(value)}", allowed, f"give {allowed}", line)
 
     def number(self, value: Any, owner: Any, what: str, infinite: bool = False) -> Any:
@@ -121,11 +122,12 @@ class _Sweep:
             for k in sorted(set(np.searchsorted(ends, np.flatnonzero(bad), side="right").tolist())):
                 owner, what = self.array_owners[k]
                 self.wrong(owner, what, self.arrays[k].tolist(), f"finite numbers up to {LARGEST:g}")
-        elif self.rotations:
-            R = np.stack(self.rotations)
+        finite = [k for k, R in enumerate(self.rotations) if not bad.any() or (np.abs(R) <= LARGEST).all()]
+        if finite:
+            R = np.stack([self.rotations[k] for k in finite])
             error = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
             for k in np.flatnonzero((error > 1e-6) | (np.linalg.det(R) < 0.0)):
-                owner, what = self.rotation_owners[k]
+                owner, what = self.rotation_owners[finite[k]]
                 self.wrong(owner, f"rotation of {what}", R[k].round(4).tolist(), "a rotation matrix")
 
 

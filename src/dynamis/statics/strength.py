@@ -280,7 +280,9 @@ def largest_force(
     reached = np.abs(tau) >= limits * (1.0 - 1e-7)
     names = tuple(itertools.compress(robot.coordinate_names, reached))
     unit = "N m" if not d[:3].any() else "N"
-    return LargestForce(s, d, w, np.asarray(tau), names, f"{kind}, {who}: at most {s:.4g} {unit}, with {_at_limit(names)}")
+    return LargestForce(
+        s, d, w, np.asarray(tau), names, f"{kind}, {who}: largest magnitude {s:.4g} {unit}, with {_at_limit(names)}"
+    )
 
 
 def _why(torque: Array, task: Task) -> str:

@@ -29,7 +29,7 @@ def check_name(path: str | os.PathLike[str]) -> None:
     """Reject a file name with an unsupported suffix."""
     if Path(path).suffix not in SUFFIXES:
         name = printable(Path(path).name)
-        raise InputError(f"{name}: name the file .csv or .npz (samples), .json or .toml (coefficients)")
+        raise InputError(f"{name}: the file name must end in .csv or .npz (samples), .json or .toml (coefficients)")
 
 
 def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, repeats: int) -> Path:

@@ -171,7 +171,7 @@ def _not_well_formed(data: bytes, file: str, line: int, reason: str) -> FormatEr
 
 def _cure(reason: str) -> str:
     if "no element found" in reason or "unclosed" in reason:
-        return "the file ends too early, it is probably cut off: get it whole again"
+        return "the file ends too early, it is probably truncated: obtain a complete copy"
     if "mismatched tag" in reason:
         return "an element is closed by another one's tag, or the file is cut off"
     if "invalid token" in reason or "encoding" in reason:

@@ -17,6 +17,13 @@ _OPENING = re.compile(r"\$\$?|\\[\[(]|\\begin\{(?:equation|align|alignat|gather|
 _CLOSING = {"\\[": "\\]", "\\(": "\\)"}
 
 
+def detected_format(text: str) -> str:
+    """The format in which formulas are written: LaTeX, Python (SymPy), or plain formulas; the parser reads mixtures too."""
+    if re.search(r"\\[A-Za-z]|\$|\\\\|[_^]\{", text):
+        return "LaTeX"
+    return "Python (SymPy)" if re.search(r"\*\*|\bMatrix\(|\b(?:sin|cos)\([^)]*\)\s*\*", text) else "plain formulas"
+
+
 @dataclass(frozen=True)
 class Source:
     """A text with the name of its file; ``text`` has the same positions as the input, with comments blanked."""
