@@ -15,8 +15,8 @@ import dynamis as dy
 from benchmarks.offers import reason
 from benchmarks.options import Options
 from benchmarks.rollouts import STEP, computed_torque
-from dynamis.compiler.cuda_march import RK4
-from dynamis.compiler.march import march
+from dynamis.compiler.cuda_time_stepper import RK4
+from dynamis.compiler.time_stepper import march
 from dynamis.simulation.closed_loop import ClosedLoop
 
 ARMS = ("ur5e", "panda", "xarm7", "kuka_iiwa14")

@@ -96,16 +96,16 @@ def probe(path: str, cutoff: float | None, every: int) -> dict[str, Any]:
     import resource
 
     from dynamis.compiler.kernel import wait_for_compiler
-    from dynamis.identification import LinearModel, LongLog, Samples, WeightedLeastSquares, base_parameters, evidence
+    from dynamis.identification import LinearModel, LongLog, Samples, WeightedLeastSquares, base_parameters, normal_equations
 
     robot = dy.load(ROBOT)
     base = base_parameters(LinearModel(robot))
     q, v, a = np.random.default_rng(0).normal(size=(3, 2000, robot.n))
-    evidence(base, Samples.of(q, v, a, v, period=1.0 / RATE, parallel=cutoff, every=every))  # compiled once for a robot
+    normal_equations(base, Samples.of(q, v, a, v, period=1.0 / RATE, parallel=cutoff, every=every))  # compiled once for a robot
     wait_for_compiler()
     start = time.perf_counter()
-    found = LongLog(logged=("v", "a"), parallel=cutoff, every=every).evidence(base, path)
-    fit = WeightedLeastSquares().fit_evidence(found)
+    found = LongLog(logged=("v", "a"), parallel=cutoff, every=every).normal_equations(base, path)
+    fit = WeightedLeastSquares().fit_normal_equations(found)
     seconds = time.perf_counter() - start
     worst = np.max(np.abs(fit.coef_ - base.prior) / fit.standard_errors_)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024.0 if sys.platform != "darwin" else 1024.0**2)

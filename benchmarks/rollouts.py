@@ -22,7 +22,7 @@ from benchmarks.rivals import mujoco
 from benchmarks.subjects import States, Subject
 from benchmarks.timing import best_times
 from dynamis.compiler.kernel import wait_for_compiler
-from dynamis.compiler.march import march
+from dynamis.compiler.time_stepper import march
 from dynamis.simulation.closed_loop import ClosedLoop
 
 Array = npt.NDArray[Any]

@@ -15,7 +15,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 arm = dy.load("planar_2r").closed_form()
 answer = r"g_1 = (m_1 l_1 + m_2 a_1) g c_1 + m_2 g l_2 c_{12} \\ g_2 = m_2 g l_2 s_{12}"
-verdict = arm.check_answer("gravity", answer)
+verdict = dy.check_answer(arm, "gravity", answer)
 
 print("M11 =", arm.M[0, 0])
 print("M' - 2C is skew:", (arm.N + arm.N.T).is_zero)

@@ -1,6 +1,6 @@
 """Time-optimal motion along a path within the torque and velocity limits.
 
-Shows: how to define a path through points, how `fastest` computes the time-optimal timing, and which limits are active. At
+Shows: how to define a path through points, how `time_optimal` computes the time-optimal timing, and which limits are active. At
 every time at least one joint is at a limit, as expected of a time-optimal motion.
 """
 
@@ -19,8 +19,8 @@ robot = dy.load("panda").replace(payload=dy.solids.sphere(0.06, mass=3.0))
 points = np.array(
     [[0.0, -0.5, 0.0, -2.2, 0.0, 1.6, 0.8], [0.7, 0.5, 0.3, -1.2, 0.3, 2.4, 0.2], [1.3, -0.4, 0.1, -2.0, -0.2, 1.8, 0.9]]
 )
-path = tr.through(points)
-quick = tr.fastest(robot, path)
+path = tr.spline_path(points)
+quick = tr.time_optimal(robot, path)
 print(f"{quick.duration:.3f} s minimum duration")
 print(quick.status)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import dynamis as dy
-from dynamis.analysis.workspace import workspace_slice
 from dynamis.drawing import INK, SEQUENCE, new_figure, save
+from dynamis.kinematics.workspace import workspace_slice
 
 BEHIND = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")

@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DYNAMIS_NO_CACHE", "1")
 
 # what ends a computation after some seconds
-LIMITED = ("analysis.bounds", "analysis.extremes", "control.structure", "identification.excitation.design",
+LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
            "identification.excitation.search", "report.meshes.drawing", "report.section", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
 COMPILED = 300  # functions that a process remembers

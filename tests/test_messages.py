@@ -12,8 +12,8 @@ PROGRAM = """
 import tempfile
 from pathlib import Path
 import dynamis as dy
-from dynamis.analysis.workspace import workspace_slice
-from dynamis.simulation.sweeps.study import study_from_text
+from dynamis.kinematics.workspace import workspace_slice
+from dynamis.sweeps.study import study_from_text
 
 arm = dy.load("planar_2r_melchiorri")
 names = ["alpha", "beta", "gamma", "delta", "epsilon"]

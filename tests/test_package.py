@@ -1,6 +1,7 @@
 """What holds for the package as a whole: layers, public names, a light and silent import."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -10,54 +11,69 @@ import pytest
 import dynamis
 
 SOURCE = Path(dynamis.__file__).parent
-# each layer may import from those before it, and from itself
-LAYERS = [
-    "errors",
-    "version",
-    "file_limits",
-    "mesh_limits",
-    "mesh_readers",
-    "whole_files",
-    "drawing",
-    "display",
-    "typesetting",
-    "scalar",
-    "spatial",
-    "model",
-    "algorithms",
-    "compiler",
-    "symbolic",
-    "robot",
-    "analysis",
-    "simulation",
-    "task_space",
-    "statics",
-    "kinematics",
-    "trajectories",
-    "control",
-    "identification",
-    "report",
-    "cli",
-]
+# the rooms a room may import from, besides itself; docs/architecture.md shows them as one picture
+BASICS = {"errors", "version", "files"}
+SHOWING = {"display", "drawing"}
+CORE = {"scalar", "spatial", "model", "algorithms", "compiler"}
+ROOMS = {
+    "errors": set(),
+    "version": set(),
+    "files": {"errors"},
+    "display": set(),
+    "drawing": {"errors", "files"},
+    "typesetting": set(),
+    "scalar": {"errors"},
+    "spatial": {*BASICS, "display", "scalar"},
+    "model": {*BASICS, "display", "scalar", "spatial"},
+    "algorithms": {*BASICS, "display", "scalar", "spatial", "model"},
+    "compiler": {*BASICS, "scalar"},
+    "symbolic": {*BASICS, "display", "typesetting", *CORE},
+    "classroom": {*BASICS, "display", *CORE, "symbolic"},
+    "robot": {*BASICS, "display", *CORE, "symbolic"},
+    "kinematics": {*BASICS, *SHOWING, *CORE, "robot"},
+    "analysis": {*BASICS, *SHOWING, *CORE, "robot", "kinematics"},
+    "statics": {*BASICS, *SHOWING, *CORE, "robot", "kinematics", "symbolic"},
+    "trajectories": {*BASICS, *SHOWING, *CORE, "robot", "kinematics"},
+    "simulation": {*BASICS, *SHOWING, *CORE, "robot"},
+    "sweeps": {*BASICS, *SHOWING, *CORE, "robot", "simulation"},
+    "task_space": {*BASICS, *SHOWING, *CORE, "robot", "kinematics", "simulation"},
+    "control": {*BASICS, *SHOWING, *CORE, "robot", "kinematics", "analysis", "trajectories", "simulation", "task_space"},
+    "identification": {*BASICS, *SHOWING, *CORE, "robot", "trajectories", "simulation", "sweeps"},
+    "report": {*BASICS, "typesetting", *CORE, "robot", "symbolic", "kinematics", "analysis", "statics", "trajectories", "simulation",
+               "control", "identification"},
+}  # fmt: skip
+ROOMS["cli"] = set(ROOMS)
+
+
+def module_of(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(("dynamis", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+MODULES = {module_of(path): path for path in SOURCE.rglob("*.py")}
 
 
 def imports(path):
+    """Every module a file imports, also within functions, for type checkers only, and as a name of a package."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("dynamis."):
-            yield node.module
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "dynamis":
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if name in MODULES else node.module
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("dynamis."))
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_a_layer_imports_only_from_those_above_it(path):
-    own = path.relative_to(SOURCE).with_suffix("").parts[0]
-    if own in ("__init__", "__main__"):
-        return
-    for module in imports(path):
-        if module == "dynamis.model.diagnostics" and own == "errors":
-            continue  # for type checkers only: an error carries its findings
-        assert LAYERS.index(module.split(".")[1]) <= LAYERS.index(own), f"{path.name} imports {module}"
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_room_imports_only_from_rooms_declared_for_it(room):
+    found = {(module, name) for module, path in MODULES.items() if module.split(".")[1:2] == [room] for name in imports(path)}
+    wrong = [f"{a} imports {b}" for a, b in sorted(found) if b.split(".")[1:2] != [room] and b.split(".")[1] not in ROOMS[room]]
+    assert not wrong
+
+
+def test_every_module_is_in_a_room_and_rooms_form_no_circle():
+    assert {module.split(".")[1] for module in MODULES if "." in module} == {*ROOMS, "__main__"}
+    graphlib.TopologicalSorter({room: allowed - {room} for room, allowed in ROOMS.items()}).prepare()
 
 
 def test_every_public_name_resolves_and_is_listed_once():

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
-    from dynamis.analysis.comparison import Comparison, compare
+    from dynamis.analysis.comparison import ModelComparison, compare
     from dynamis.analysis.linearization import Linearization, linearize
-    from dynamis.analysis.manipulability import manipulability
-    from dynamis.analysis.workspace import workspace
+    from dynamis.classroom.checking import check_answer
     from dynamis.errors import (
         ConversionError,
         DynamisError,
@@ -41,7 +40,9 @@ if TYPE_CHECKING:
     )
     from dynamis.identification.identify import identify
     from dynamis.kinematics.all_solutions import all_solutions
-    from dynamis.kinematics.solve import inverse_kinematics
+    from dynamis.kinematics.inverse_kinematics import inverse_kinematics
+    from dynamis.kinematics.manipulability import manipulability
+    from dynamis.kinematics.workspace import workspace
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
     from dynamis.model.description import Description
     from dynamis.model.load import check
@@ -69,7 +70,9 @@ if TYPE_CHECKING:
         where,
     )
     from dynamis.simulation import loops
+    from dynamis.simulation.contact import Ball, Plane, contact, joint_stops
     from dynamis.simulation.dynamic_law import DynamicLaw
+    from dynamis.simulation.events import Event
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
     from dynamis.simulation.noise import Noise
@@ -77,13 +80,11 @@ if TYPE_CHECKING:
     from dynamis.simulation.sampling import Sampled
     from dynamis.simulation.simulate import simulate
     from dynamis.simulation.sources import Push
-    from dynamis.simulation.surroundings import Ball, Plane, contact, joint_stops
-    from dynamis.simulation.sweeps.run import sweep
-    from dynamis.simulation.sweeps.study import read_study, study_from_text
     from dynamis.simulation.trajectory import Trajectory
-    from dynamis.simulation.watching import Watch
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
+    from dynamis.sweeps.run import sweep
+    from dynamis.sweeps.study import read_study, study_from_text
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.equivalence import equivalent
     from dynamis.symbolic.notation import Notation
@@ -94,17 +95,18 @@ _HOMES = {
     "dynamis.algorithms.dynamics": ("TorqueLedger",),
     "dynamis.algorithms.kinematics": ("MovingBase",),
     "dynamis.analysis.bounds": ("structural_bounds",),
-    "dynamis.analysis.comparison": ("Comparison", "compare"),
+    "dynamis.analysis.comparison": ("ModelComparison", "compare"),
     "dynamis.analysis.linearization": ("Linearization", "linearize"),
-    "dynamis.analysis.manipulability": ("manipulability",),
-    "dynamis.analysis.workspace": ("workspace",),
+    "dynamis.kinematics.manipulability": ("manipulability",),
+    "dynamis.kinematics.workspace": ("workspace",),
+    "dynamis.classroom.checking": ("check_answer",),
     "dynamis.errors": (
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
         "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError", "SingularityWarning",
     ),
     "dynamis.identification.identify": ("identify",),
     "dynamis.kinematics.all_solutions": ("all_solutions",),
-    "dynamis.kinematics.solve": ("inverse_kinematics",),
+    "dynamis.kinematics.inverse_kinematics": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
@@ -117,7 +119,7 @@ _HOMES = {
     "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
-    "dynamis.simulation.surroundings": ("Ball", "Plane", "contact", "joint_stops"),
+    "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.dynamic_law": ("DynamicLaw",),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
     "dynamis.simulation.hard_stops": ("HardStops",),
@@ -125,11 +127,11 @@ _HOMES = {
     "dynamis.simulation.rollouts": ("rollouts",),
     "dynamis.simulation.simulate": ("simulate",),
     "dynamis.simulation.sources": ("Push",),
-    "dynamis.simulation.sweeps.run": ("sweep",),
-    "dynamis.simulation.sweeps.study": ("read_study", "study_from_text"),
+    "dynamis.sweeps.run": ("sweep",),
+    "dynamis.sweeps.study": ("read_study", "study_from_text"),
     "dynamis.simulation.trajectory": ("Trajectory",),
     "dynamis.report.inline_view": ("view",),
-    "dynamis.simulation.watching": ("Watch",),
+    "dynamis.simulation.events": ("Event",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
     "dynamis.symbolic.closed_form": ("ClosedForm",),
     "dynamis.symbolic.equivalence": ("equivalent",),
@@ -166,7 +168,6 @@ __all__ = [
     "AccelerationDerivatives",
     "Ball",
     "ClosedForm",
-    "Comparison",
     "ConversionError",
     "Coulomb",
     "DCMotor",
@@ -174,6 +175,7 @@ __all__ = [
     "DynamicLaw",
     "DynamisError",
     "Elastic",
+    "Event",
     "FormatError",
     "HardStops",
     "Inertia",
@@ -182,6 +184,7 @@ __all__ = [
     "LuGre",
     "MissingExtraError",
     "Model",
+    "ModelComparison",
     "ModelError",
     "ModelWarning",
     "MovingBase",
@@ -202,13 +205,13 @@ __all__ = [
     "TorqueDerivatives",
     "TorqueLedger",
     "Trajectory",
-    "Watch",
     "__version__",
     "acos",
     "all_solutions",
     "asin",
     "atan2",
     "check",
+    "check_answer",
     "compare",
     "contact",
     "control",

@@ -251,10 +251,10 @@ def bounds_card(bounds: Any) -> str:
     return card(f"structural properties of {bounds.robot}", bounds.remarks, columns, rows)
 
 
-def evidence_card(evidence: Any) -> str:
+def normal_equations_card(equations: Any) -> str:
     """Rows by joint."""
-    told = [f"{evidence.samples} samples, {int(evidence.counts.sum())} rows for {len(evidence.names)} parameters"]
-    rows = [(name, int(n), len(c)) for name, n, c in zip(evidence.joints, evidence.counts, evidence.columns, strict=True)]
+    told = [f"{equations.samples} samples, {int(equations.counts.sum())} rows for {len(equations.names)} parameters"]
+    rows = [(name, int(n), len(c)) for name, n, c in zip(equations.joints, equations.counts, equations.columns, strict=True)]
     return card("normal equations", told, ("joint", "rows", "parameters"), rows)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError, printable
-from dynamis.whole_files import write_file
+from dynamis.files.atomic_write import write_file
 
 # one family of colours for all pictures: motion is blue, force is red, what cannot move is grey
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"

@@ -18,10 +18,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dynamis.model.diagnostics import Problem, Report
+from typing import Any
 
 
 class DynamisError(Exception):
@@ -34,7 +31,7 @@ class DynamisError(Exception):
 class ModelError(DynamisError):
     """A robot description that cannot be used; ``problems`` holds every finding."""
 
-    def __init__(self, message: str, problems: Iterable[Problem] = ()) -> None:
+    def __init__(self, message: str, problems: Iterable[Any] = ()) -> None:
         super().__init__(message)
         self.problems = tuple(problems)
 
@@ -70,7 +67,7 @@ class MissingExtraError(DynamisError, ImportError):
 class ModelWarning(UserWarning):
     """The model loads, but something in it is doubtful; ``report`` holds every finding where the model was checked."""
 
-    report: Report | None = None
+    report: Any = None
 
 
 class PerformanceWarning(UserWarning):

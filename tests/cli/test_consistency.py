@@ -294,7 +294,7 @@ def test_an_unknown_option_ends_with_2(name):
 
 
 def test_what_is_interrupted_while_it_is_written_leaves_nothing(tmp_path):
-    from dynamis.cli.writing import whole
+    from dynamis.cli.output_files import whole
 
     def half(path):
         path.write_text("half of")

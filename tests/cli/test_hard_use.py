@@ -14,9 +14,9 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.bounds import numbers
 from dynamis.cli.commands import cli
-from dynamis.cli.kinds import SEED
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.layout import fitting, print_table
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.param_types import SEED
 
 SOURCE = Path(dy.__file__).parents[1]
 TWO_LINK = "planar_2r_melchiorri"

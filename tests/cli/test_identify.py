@@ -14,7 +14,7 @@ from dynamis.cli.excite import excite
 from dynamis.cli.identify import NAMES, identify
 from dynamis.cli.payload import payload
 from dynamis.control import perturbed
-from dynamis.identification.choices import ESTIMATORS
+from dynamis.identification.estimator_names import ESTIMATORS
 
 ARM = "planar_2r_melchiorri"
 

@@ -114,7 +114,7 @@ def test_a_full_disk_leaves_the_files_that_were_there(tmp_path, monkeypatch):
     def full(_descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dynamis.whole_files.os.fsync", full)
+    monkeypatch.setattr("dynamis.files.atomic_write.os.fsync", full)
     with pytest.raises(dy.InputError, match="No space left"):
         arm.write_c("gravity", tmp_path, precision="float")
     assert [path.read_bytes() for path in paths] == before

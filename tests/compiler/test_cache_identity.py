@@ -192,7 +192,7 @@ def test_evidence_of_robots_that_differ_in_their_limits_alone_is_right_for_each(
         base = dy.identification.base_parameters(robot)
         samples = dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a))
         rows = dy.identification.equations(base, samples)
-        for k, factor in enumerate(dy.identification.evidence(base, samples).factors()):
+        for k, factor in enumerate(dy.identification.normal_equations(base, samples).factors()):
             A = np.column_stack([rows.X, rows.y])[rows.joint == k]
             assert np.allclose(factor.T @ factor, A.T @ A, atol=1e-9 * np.abs(A.T @ A).max())
         assert wait_for_compiler(300.0)

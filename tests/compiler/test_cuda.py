@@ -11,9 +11,9 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.compiler import cuda, cuda_text
-from dynamis.compiler.cuda_march import RK4, render_march
+from dynamis.compiler.cuda_time_stepper import RK4, render_march
 from dynamis.compiler.kernel import Kernel
-from dynamis.compiler.march import march
+from dynamis.compiler.time_stepper import march
 from dynamis.simulation.closed_loop import ClosedLoop
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")

@@ -6,12 +6,12 @@ import pytest
 import dynamis as dy
 from dynamis.compiler.c_text import evaluate
 from dynamis.compiler.code import Code, Instruction
+from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.llvm_body import Body, key, steps
 from dynamis.compiler.registers import Registers
 from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.target import Target
-from dynamis.compiler.written_out import write_out
 
 CODES = [
     pytest.param(lambda name=name, function=function: dy.load(name).kernel(function).code, id=f"{name} {function}")
@@ -40,7 +40,7 @@ def test_another_order_has_the_same_instructions_and_results(make, order):
 
 @pytest.mark.parametrize("make", CODES)
 def test_angles_are_gathered_before_all_else(make):
-    code = schedule(write_out(make(), "double"))
+    code = schedule(expand_sincos(make(), "double"))
     places = [k for k, i in enumerate(code.instructions) if i.op == "near"]
     assert places == list(range(places[0], places[0] + len(places)))
     assert not {i.op for i in code.instructions} & {"sin", "cos"}
@@ -51,7 +51,7 @@ def test_angles_are_gathered_before_all_else(make):
 
 def test_an_angle_that_depends_on_a_sine_is_checked_on_its_own():
     code = Kernel([lambda x: np.array([dy.sin(3.0 * dy.cos(x[0]) + x[1])])], [("x", 2)], "f").code
-    groups = [step.angles for step in steps(schedule(write_out(code, "double")), 2) if step.angles]
+    groups = [step.angles for step in steps(schedule(expand_sincos(code, "double")), 2) if step.angles]
     assert [len(group) for group in groups] == [1, 1]
 
 
@@ -59,7 +59,7 @@ def test_an_angle_that_depends_on_a_sine_is_checked_on_its_own():
 @pytest.mark.parametrize("registers", [12, 16, 32])
 def test_what_is_read_was_written_and_never_more_is_held_than_there_is_room(make, registers):
     """The plan, replayed: every operand is in a register when it is used, every slot read holds the value asked for."""
-    code = schedule(write_out(make(), "double"))
+    code = schedule(expand_sincos(make(), "double"))
     taken = steps(code, 2)
     memory, current = {}, {}
 
@@ -99,7 +99,7 @@ def test_a_value_that_can_be_read_again_goes_first():
 
 
 def test_few_registers_give_the_same_kernel_with_more_memory():
-    code = schedule(write_out(dy.load("panda").kernel("forward_dynamics").code, "double"))
+    code = schedule(expand_sincos(dy.load("panda").kernel("forward_dynamics").code, "double"))
     few, many = (Body(code, Target("double", 2, count)).registers.slots for count in (14, 32))
     assert few > many > 0
 

@@ -89,7 +89,7 @@ def make(kind, name):
         case "pd_gravity":
             return control.PDGravity.designed(model, q_d, bandwidth=BANDWIDTH), q_d, None, None
         case "pd_bounded":
-            law = control.PDBounded.designed(model, q_d, bandwidth=10.0, limits=np.inf, seconds=0.4, constants="found")
+            law = control.RobustPD.designed(model, q_d, bandwidth=10.0, limits=np.inf, seconds=0.4, constants="found")
             return law, q_d, None, None
         case "feedforward_pd":
             return control.FeedforwardPD.designed(model, q_d, bandwidth=BANDWIDTH), q_d, None, None
@@ -101,7 +101,7 @@ def make(kind, name):
             inner = control.ComputedTorque.designed(q_d, bandwidth=BANDWIDTH)
             return control.MomentumObserver(inner, model.n), q_d, None, None
         case "gravity_compensation":
-            damping = 2.0 * 20.0 * control.inertia_seen(model)
+            damping = 2.0 * 20.0 * control.max_diagonal_inertia(model)
             return control.GravityCompensation(damping=damping), np.array(STARTS[name]), None, None
         case "operational_space":
             return control.OperationalSpace.designed(x_d, task, bandwidth=BANDWIDTH), x_d, task, None

@@ -77,7 +77,7 @@ def test_gains_are_checked():
 
 def test_pd_gains_have_the_bandwidth_where_a_joint_sees_the_most():
     kp, kd = control.pd_gains(ARM, 6.0, 0.8)
-    seen = control.inertia_seen(ARM)
+    seen = control.max_diagonal_inertia(ARM)
     assert np.allclose(kp / seen, 36.0)
     assert np.allclose(kd / (2.0 * np.sqrt(kp * seen)), 0.8)
     assert np.allclose(seen, np.diagonal(ARM.mass_matrix([0.0, 0.0])))  # stretched out

@@ -8,7 +8,7 @@ import dynamis as dy
 from dynamis import control
 from dynamis.control.pd_gravity import springs
 from dynamis.control.task_loop import posture_torque
-from dynamis.task_space.instant import Instant
+from dynamis.task_space.task_state import TaskState
 
 ARM = dy.load("planar_2r_melchiorri")
 IIWA = dy.load("kuka_iiwa14")
@@ -155,15 +155,15 @@ def test_pd_says_how_far_unknown_gravity_moves_its_rest(gravity):
 
 @pytest.fixture(scope="module")
 def bounded():
-    return control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+    return control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
 
 
 def test_limits_that_cannot_hold_the_arm_decide(bounded):
     options = {k: getattr(bounded, k) for k in ("bandwidth", "settling", "width")}
-    weak = control.PDBounded(GOAL, bounded.bounds, **options, limits=[900.0, 300.0]).check(ARM)
+    weak = control.RobustPD(GOAL, bounded.bounds, **options, limits=[900.0, 300.0]).check(ARM)
     assert not weak.stable
     assert "over its largest gravity torque" in str(weak)
-    slow = control.PDBounded(GOAL, bounded.bounds, **options, limits=[1400.0, 500.0]).check(ARM, speed=20.0)
+    slow = control.RobustPD(GOAL, bounded.bounds, **options, limits=[1400.0, 500.0]).check(ARM, speed=20.0)
     assert slow.stable
     assert slow.advice
 
@@ -173,11 +173,11 @@ def test_the_last_error_is_proven_or_says_that_it_is_not(bounded):
     b = bounded.bounds
     reach = np.sqrt(b.inertia.safe / b.least.safe)
     assert np.allclose(bounded.ultimate_error(), reach * 0.2 / 0.5 / (5.0 * b.scale))
-    found = control.PDBounded(GOAL, b, **options, constants="found")
+    found = control.RobustPD(GOAL, b, **options, constants="found")
     assert (found.ultimate_error() < bounded.ultimate_error()).all()
     assert "constants from sampled configurations, not proven" in str(found.check(ARM))
     unproven = control.ScaledBounds(b.scale, type(b.least)(**{**vars(b.least), "lower": 0.0}), b.inertia, b.coriolis, b.gravity)
-    open_ended = control.PDBounded(GOAL, unproven, **options)
+    open_ended = control.RobustPD(GOAL, unproven, **options)
     assert np.isinf(open_ended.ultimate_error()).all()
     assert "no ultimate bound" in str(open_ended.check(ARM))
 
@@ -230,7 +230,7 @@ def test_springs_are_carried_on_robots_with_quaternions_too():
 
 def test_a_posture_needs_plain_joints():
     robot = springy()
-    here = Instant(np.eye(robot.n), np.eye(3, robot.n), np.zeros(robot.n), np.zeros(3), np.zeros(3))
+    here = TaskState(np.eye(robot.n), np.eye(3, robot.n), np.zeros(robot.n), np.zeros(3), np.zeros(3))
     with pytest.raises(dy.InputError, match="spherical or free joint"):
         posture_torque(here, robot.neutral(), np.zeros(robot.n), np.zeros(robot.n), 2.0)
     assert np.array_equal(posture_torque(here, robot.neutral(), np.zeros(robot.n), None, 2.0), np.zeros(robot.n))

@@ -94,17 +94,17 @@ def test_feedforward_needs_springs_that_outweigh_the_slope_of_the_torque():
 
 
 def test_the_bounded_law_states_its_margin_its_torques_and_its_last_error():
-    law = control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=[3000.0, 1000.0], seconds=1.0)
+    law = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=[3000.0, 1000.0], seconds=1.0)
     report = law.check(ARM)
     assert report.proven
     assert "ultimate bound of the error" in str(report)
-    cut = control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, limits=[900.0, 300.0], seconds=1.0)
+    cut = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=[900.0, 300.0], seconds=1.0)
     assert [c.what for c in cut.check(ARM).advice] == ["torque limit of joint1 [N m]"]
     assert not cut.check(ARM).stable  # nor do they hold its weight
     far = cut(ARM, 0.0, np.array([-2.0, 2.0]), np.array([3.0, -3.0]))
     assert (np.abs(far) <= [900.0, 300.0]).all()
     with pytest.raises(dy.InputError, match="constants='guessed'"):
-        control.PDBounded.designed(ARM, GOAL, bandwidth=5.0, constants="guessed", seconds=0.2)
+        control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, constants="guessed", seconds=0.2)
 
 
 def test_the_scaled_bounds_hold_at_random_states():
@@ -125,7 +125,7 @@ def test_the_scaled_bounds_hold_at_random_states():
 
 def test_v_of_the_bounded_law_falls_outside_its_layer():
     model = control.perturbed(ARM, 0.05, seed=5)
-    law = control.PDBounded.designed(model, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+    law = control.RobustPD.designed(model, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
     motion = dy.simulate(ARM, 0.1, [-1.0, 1.0], controller=law.on(model), method="rk4", step=1e-4, points=401)
     s = 5.0 * (np.array(GOAL) - motion.q) - motion.v
     V = 0.5 * np.einsum("ni,nij,nj->n", s, ARM.mass_matrix(motion.q), s)

@@ -8,7 +8,7 @@ from small_machines import ball_joint
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.identification.logs import Finding, Log, examine, refuse
+from dynamis.identification.logs import Log, LogFinding, examine, refuse
 
 ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
 UR = ROBOTS["ur5e"]
@@ -249,8 +249,8 @@ def test_a_log_with_other_joints_is_refused():
 
 
 def test_errors_are_listed_and_warnings_pass():
-    warning = Finding("warning", "a", None, None, "something", "leave it")
+    warning = LogFinding("warning", "a", None, None, "something", "leave it")
     refuse([warning])
-    errors = [Finding("error", "b", "q", 3, f"thing {k}", "mend it") for k in (1, 2)]
+    errors = [LogFinding("error", "b", "q", 3, f"thing {k}", "mend it") for k in (1, 2)]
     with pytest.raises(InputError, match=r"cannot be used:\n- thing 1; mend it\n- thing 2; mend it"):
         refuse([warning, *errors])

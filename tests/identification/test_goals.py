@@ -13,10 +13,10 @@ from dynamis.identification import (
     WeightedLeastSquares,
     base_parameters,
     equations,
-    evidence,
+    normal_equations,
     statistics,
 )
-from dynamis.identification.choices import near_the_prior
+from dynamis.identification.estimator_names import near_the_prior
 
 VALUES = {
     "cartesian_2p": {"g": 9.81, "m_1": 3.0, "m_2": 2.0},
@@ -72,7 +72,7 @@ def test_logs_without_noise_give_the_base_parameters_to_nine_digits(name):
     run = Samples.of(q, v, a, truth.inverse_dynamics(q, v, a))
     fit = LeastSquares()
     if number // 2 % 2:
-        fit.fit_evidence(evidence(base, run))
+        fit.fit_normal_equations(normal_equations(base, run))
     else:
         e = equations(base, run)
         fit.fit(e.X, e.y, joint=e.joint, names=e.names)

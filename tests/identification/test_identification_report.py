@@ -10,13 +10,13 @@ from judged_fits import simulated
 
 import dynamis as dy
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.judgement.contents import contents_of
-from dynamis.identification.judgement.essential import essential_parameters
-from dynamis.identification.judgement.report import render, write_report
-from dynamis.identification.judgement.report_contents import ReportContents, ReportFigure, Section, Table
-from dynamis.identification.judgement.sections import number
-from dynamis.identification.judgement.validation import cross_validate
-from dynamis.identification.judgement.verdict import Finding, Verdict
+from dynamis.identification.validation.contents import contents_of
+from dynamis.identification.validation.essential import essential_parameters
+from dynamis.identification.validation.held_out import cross_validate
+from dynamis.identification.validation.report import render, write_report
+from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section, Table
+from dynamis.identification.validation.sections import number
+from dynamis.identification.validation.verdict import Verdict, VerdictItem
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
 HOSTILE = "<script>alert(1)</script>$\\frac{$&\"'\x07"
@@ -129,7 +129,7 @@ def test_hostile_names_stay_text(tmp_path):
 
 def test_contents_can_be_made_by_hand_and_flags_are_marks(tmp_path):
     contents = ReportContents(
-        "Title", "below", Verdict((Finding("a", 1, "One doubt."),)), [("Label", "7")], ["noted"],
+        "Title", "below", Verdict((VerdictItem("a", 1, "One doubt."),)), [("Label", "7")], ["noted"],
         [Section("Part", ["Said."], [Table("T", ("Name", "x", "Flags"), [("a", "−1.5", "odd; weak"), ("b", "2e-05", "")], "below")],
                  [ReportFigure("F", "seen", "<svg></svg>")], code="x < y")],
         [("Word", "meaning")],

@@ -290,7 +290,7 @@ def test_the_log_of_another_robot_is_refused(prior, tmp_path):
         dy.identify(prior, path)
     assert (
         dy.identify(prior, path, examined=False, compare=(), estimator="ordinary").verdict.grade
-        in dy.identification.judgement.verdict.GRADES
+        in dy.identification.validation.verdict.GRADES
     )
 
 

@@ -16,14 +16,14 @@ from dynamis.identification import (
     WeightedLeastSquares,
     base_parameters,
     equations,
-    evidence,
-    evidence_of_logs,
     merge,
+    normal_equations,
+    normal_equations_of_logs,
     prepare,
     read_log,
 )
-from dynamis.identification.evidence import long_logs
 from dynamis.identification.logs import npz_table
+from dynamis.identification.reduction import long_logs
 
 PERIOD = 2e-3
 ARM = "planar_2r_melchiorri"
@@ -64,9 +64,9 @@ def same(a, b):
 def test_logged_motion_gives_every_bit_of_the_whole_log_whatever_the_stretches(base, tmp_path):
     path = write_npz(tmp_path / "run.npz", motion(base.model.robot, 20_000))
     log = read_log(path, base.model.robot)
-    whole = evidence(base, dy.identification.Samples.of(log.q, log.v, log.a, log.tau, period=PERIOD))
+    whole = normal_equations(base, dy.identification.Samples.of(log.q, log.v, log.a, log.tau, period=PERIOD))
     for size in (977, 4096, 20_000, 1_000_000):
-        found = LongLog(logged=("v", "a"), size=size).evidence(base, path)
+        found = LongLog(logged=("v", "a"), size=size).normal_equations(base, path)
         assert same(found, whole), size
         assert found.samples == 20_000
 
@@ -75,22 +75,22 @@ def test_logged_motion_gives_every_bit_of_the_whole_log_whatever_the_stretches(b
 def test_large_arrays_come_straight_from_the_archive_with_the_same_numbers(base, tmp_path, monkeypatch, order):
     t, *others = motion(base.model.robot, 3_000)
     path = write_npz(tmp_path / "run.npz", [t, *(np.asarray(x, order=order) for x in others)])
-    slow = LongLog(logged=("v", "a"), size=700).evidence(base, path)
+    slow = LongLog(logged=("v", "a"), size=700).normal_equations(base, path)
     monkeypatch.setattr(npz_table, "SUMMED", 0)
-    assert same(LongLog(logged=("v", "a"), size=700).evidence(base, path), slow)
+    assert same(LongLog(logged=("v", "a"), size=700).normal_equations(base, path), slow)
     data = path.read_bytes()
     second = data.index(b"PK\x03\x04", 1)
     path.write_bytes(data[:second] + b"XX" + data[second + 2 :])
     with pytest.raises(dy.InputError, match="corrupt"):
-        LongLog(logged=("v", "a"), size=700).evidence(base, path)
+        LongLog(logged=("v", "a"), size=700).normal_equations(base, path)
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
 def test_every_bit_is_the_same_on_any_number_of_threads(base, tmp_path, monkeypatch, threads):
     path = write_npz(tmp_path / "run.npz", motion(base.model.robot, 50_000))
-    whole = LongLog(logged=("v", "a"), size=9_000).evidence(base, path)
+    whole = LongLog(logged=("v", "a"), size=9_000).normal_equations(base, path)
     monkeypatch.setenv("DYNAMIS_NUM_THREADS", threads)
-    assert same(LongLog(logged=("v", "a"), size=9_000).evidence(base, path), whole)
+    assert same(LongLog(logged=("v", "a"), size=9_000).normal_equations(base, path), whole)
 
 
 @pytest.mark.parametrize(("parallel", "every"), [(None, 1), (15.0, 10)])
@@ -99,15 +99,15 @@ def test_derived_motion_gives_every_bit_whatever_the_stretches(base, tmp_path, m
     t, q, _, _, tau = motion(base.model.robot, 20_000)
     path = write_csv(tmp_path / "run.csv", t, q, tau)
     reading = {"cutoff": 10.0, "parallel": parallel, "every": every, "slow": 0.05}
-    found = [LongLog(**reading, size=size).evidence(base, path) for size in (1000, 7777, 65_536)]
+    found = [LongLog(**reading, size=size).normal_equations(base, path) for size in (1000, 7777, 65_536)]
     assert same(found[0], found[1])
     assert same(found[0], found[2])
     # and the whole log, prepared at once, says the same
     robot = base.model.robot
     ready = prepare(read_log(path, robot), robot, **reading, outliers=False, period=PERIOD)
-    whole = evidence(base, ready[0])
+    whole = normal_equations(base, ready[0])
     assert np.array_equal(found[0].counts, whole.counts)
-    fits = [WeightedLeastSquares().fit_evidence(x) for x in (found[0], whole)]
+    fits = [WeightedLeastSquares().fit_normal_equations(x) for x in (found[0], whole)]
     # the ends of a log are guessed from what is seen of it; that is far below what noise does
     assert np.abs((fits[0].coef_ - fits[1].coef_) / fits[1].standard_errors_).max() < 0.05
     assert np.allclose(fits[0].noise_, fits[1].noise_, rtol=1e-4)
@@ -146,7 +146,7 @@ def test_slow_rows_are_those_of_the_whole_log(base, tmp_path, monkeypatch):
 
 def test_progress_tells_the_samples_done(base, tmp_path):
     path, told = write_npz(tmp_path / "run.npz", motion(base.model.robot, 5000)), []
-    LongLog(logged=("v", "a"), size=1000).evidence(base, path, told.append)
+    LongLog(logged=("v", "a"), size=1000).normal_equations(base, path, told.append)
     assert told == sorted(told)
     assert told[-1] == 5000
 
@@ -161,31 +161,31 @@ def test_a_gap_is_refused_with_its_row(base, tmp_path, reading, size):
     with pytest.raises(
         dy.InputError, match=r"'run\.npz' row 500: 0\.202 s after the previous sample, .*period is 0\.002 s; split"
     ):
-        LongLog(**reading, size=size).evidence(base, path)
+        LongLog(**reading, size=size).normal_equations(base, path)
 
 
 def test_what_cannot_be_read_in_stretches_says_why(base, tmp_path):
     t, q, v, a, tau = motion(base.model.robot, 2000)
     path = write_npz(tmp_path / "run.npz", (t, q, v, a, tau))
     with pytest.raises(dy.InputError, match="needs cutoff="):
-        LongLog().evidence(base, path)
+        LongLog().normal_equations(base, path)
     with pytest.raises(dy.InputError, match="needs cutoff="):
-        LongLog(logged=("v",)).evidence(base, path)
+        LongLog(logged=("v",)).normal_equations(base, path)
     bare = write_npz(tmp_path / "bare.npz", (t, q, tau), ("t", "q", "tau"))
     with pytest.raises(dy.InputError, match=r"bare\.npz' has no velocities or no accelerations: pass cutoff="):
-        LongLog(logged=("v", "a")).evidence(base, bare)
+        LongLog(logged=("v", "a")).normal_equations(base, bare)
     with pytest.raises(dy.InputError, match="size"):
-        LongLog(logged=("v", "a"), size=0).evidence(base, path)
+        LongLog(logged=("v", "a"), size=0).normal_equations(base, path)
     q[1234, 1] = np.nan
     holed = write_npz(tmp_path / "holed.npz", (t, q, v, a, tau))
     for reading in ({"logged": ("v", "a")}, {"cutoff": 10.0}):
         with pytest.raises(dy.InputError, match=r"column 'q\[1\]' is nan at 'holed\.npz' row 1234"):
-            LongLog(**reading, size=500).evidence(base, holed)
+            LongLog(**reading, size=500).normal_equations(base, holed)
     with pytest.raises(dy.InputError, match="no logs"):
-        evidence_of_logs(base, [])
+        normal_equations_of_logs(base, [])
     one = write_npz(tmp_path / "one.npz", [x[:1] for x in motion(base.model.robot, 2)])
     with pytest.raises(dy.InputError, match=r"one\.npz"):
-        LongLog(logged=("v", "a")).evidence(base, one)
+        LongLog(logged=("v", "a")).normal_equations(base, one)
 
 
 @pytest.fixture(scope="module")
@@ -199,22 +199,22 @@ READING = LongLog(logged=("v", "a"), parallel=20.0, every=5)
 
 def test_several_logs_are_put_together_in_their_order(base, folder):
     told = []
-    together = evidence_of_logs(base, folder, READING, progress=lambda done, of: told.append((done, of)))
+    together = normal_equations_of_logs(base, folder, READING, progress=lambda done, of: told.append((done, of)))
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert same(together, merge([READING.evidence(base, path) for path in folder]))
-    fit = LeastSquares().fit_evidence(together)
+    assert same(together, merge([READING.normal_equations(base, path) for path in folder]))
+    fit = LeastSquares().fit_normal_equations(together)
     assert np.abs(fit.coef_ - base.prior).max() < 0.01 * np.abs(base.prior).max()
 
 
 def test_workers_of_dask_give_every_bit_of_it(base, folder):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    alone = evidence_of_logs(base, folder, READING)
+    alone = normal_equations_of_logs(base, folder, READING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of others
         with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
-            spread = evidence_of_logs(base, folder, READING, scheduler=cluster.scheduler_address)
+            spread = normal_equations_of_logs(base, folder, READING, scheduler=cluster.scheduler_address)
             with pytest.raises(dy.InputError, match=r"none\.npz"):
-                evidence_of_logs(base, [*folder, "none.npz"], READING, scheduler=cluster.scheduler_address)
+                normal_equations_of_logs(base, [*folder, "none.npz"], READING, scheduler=cluster.scheduler_address)
     assert same(alone, spread)
     assert alone.names == spread.names
 
@@ -225,7 +225,7 @@ import dynamis as dy
 from dynamis.identification import LinearModel, LongLog, base_parameters
 base = base_parameters(LinearModel(dy.load("planar_2r_melchiorri")))
 reading = LongLog(logged=("v", "a"), parallel=20.0, every=10) if sys.argv[2] == "logged" else LongLog(cutoff=10.0)
-print(reading.evidence(base, sys.argv[1]).samples, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(reading.normal_equations(base, sys.argv[1]).samples, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 

@@ -17,7 +17,7 @@ from dynamis.identification import (
     prepare,
     read_log,
 )
-from dynamis.identification.judgement.validation import alternating_blocks
+from dynamis.identification.validation.held_out import alternating_blocks
 
 SLOW = [0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222]
 COUPLED = [("joint_5", "joint_6")]

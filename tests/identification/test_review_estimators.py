@@ -18,9 +18,9 @@ from dynamis.identification import (
     WeightedLeastSquares,
     base_parameters,
     equations,
-    evidence,
     full_parameters,
     identify,
+    normal_equations,
     statistics,
 )
 from dynamis.identification.estimators.body_space import BodySpace
@@ -119,16 +119,16 @@ def test_evidence_of_nothing_is_quiet(capfd):
     base = base_parameters(ARM)
     q, v, a = motion(40)
     unused = Samples.of(q, v, a, q, use=np.zeros(q.shape, bool))
-    found = evidence(base, [unused, unused])
+    found = normal_equations(base, [unused, unused])
     with pytest.raises(InputError, match="is empty: leave it out"):
-        evidence(base, Samples.of(q[:0], v[:0], a[:0], q[:0]))
+        normal_equations(base, Samples.of(q[:0], v[:0], a[:0], q[:0]))
     assert found.counts.sum() == 0
     for estimator in (LeastSquares(), PhysicallyConsistent(base)):
         with pytest.raises(InputError, match=r"(0|no) rows"):
-            estimator.fit_evidence(found)
+            estimator.fit_normal_equations(found)
     assert "DGEQRF" not in "".join(capfd.readouterr())
     with pytest.raises(InputError, match="6 positions"):
-        evidence(base, Samples.of(*np.zeros((4, 10, 6))))
+        normal_equations(base, Samples.of(*np.zeros((4, 10, 6))))
 
 
 def test_evidence_with_fewer_directions_than_parameters_names_them():
@@ -136,7 +136,7 @@ def test_evidence_with_fewer_directions_than_parameters_names_them():
     q = np.full((4096, 2), 0.3)
     at_one_point = Samples.of(q, q, q, q)
     with pytest.raises(InputError, match="are indistinguishable"):
-        LeastSquares().fit_evidence(evidence(base, at_one_point))
+        LeastSquares().fit_normal_equations(normal_equations(base, at_one_point))
 
 
 def test_a_torque_smooth_already_stands_in_the_middle_of_its_filter():
@@ -150,7 +150,7 @@ def test_a_torque_smooth_already_stands_in_the_middle_of_its_filter():
     rows = equations(base, run)
     fit = LeastSquares().fit(rows.X, rows.y, joint=rows.joint)
     assert abs(fit.coef_[base.names.index("joint1.viscous")] - 20.0) < 0.02
-    assert np.allclose(LeastSquares().fit_evidence(evidence(base, run)).coef_, fit.coef_, atol=1e-6)
+    assert np.allclose(LeastSquares().fit_normal_equations(normal_equations(base, run)).coef_, fit.coef_, atol=1e-6)
 
 
 def test_columns_of_ones_own_may_have_any_size_but_must_be_finite():

@@ -14,9 +14,9 @@ from dynamis.identification import (
     LongLog,
     Mapping,
     base_parameters,
-    evidence_of_logs,
     examine,
     identify,
+    normal_equations_of_logs,
     prepare,
     read_log,
 )
@@ -209,5 +209,5 @@ def test_one_long_log_need_not_be_a_list(tmp_path):
     path = tmp_path / "run.csv"
     np.savetxt(path, np.column_stack([T, Q, TAU]), delimiter=",", header=HEAD, comments="")
     base = base_parameters(LinearModel(ARM, friction=(), rotor=False))
-    one, some = (evidence_of_logs(base, paths, LongLog(cutoff=10.0)) for paths in (str(path), [path]))
+    one, some = (normal_equations_of_logs(base, paths, LongLog(cutoff=10.0)) for paths in (str(path), [path]))
     assert one.samples == some.samples > 1000

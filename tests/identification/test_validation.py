@@ -7,7 +7,7 @@ from judged_fits import simulated
 import dynamis as dy
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.judgement.validation import (
+from dynamis.identification.validation.held_out import (
     alternating_blocks,
     blocked_folds,
     clear_of,

@@ -7,11 +7,11 @@ import pytest
 from judged_fits import base_of, simulated
 
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.judgement.consistency import inconsistent_links, link_consistency
-from dynamis.identification.judgement.readable_names import readable
-from dynamis.identification.judgement.symptoms import missing_terms
-from dynamis.identification.judgement.validation import cross_validate, held_out
-from dynamis.identification.judgement.verdict import GRADES, Finding, Verdict, verdict
+from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
+from dynamis.identification.validation.held_out import cross_validate, held_out
+from dynamis.identification.validation.readable_names import readable
+from dynamis.identification.validation.symptoms import missing_terms
+from dynamis.identification.validation.verdict import GRADES, Verdict, VerdictItem, verdict
 
 
 def judged(validate=True, **how):
@@ -36,7 +36,7 @@ def test_clean_data_are_good_and_nothing_is_complained_of():
 
 def test_the_grade_is_that_of_the_worst_finding_which_stands_first():
     for severity, grade in enumerate(GRADES):
-        v = Verdict((Finding("a", 0, "fine"), Finding("b", severity, "worst")))
+        v = Verdict((VerdictItem("a", 0, "fine"), VerdictItem("b", severity, "worst")))
         assert v.grade == grade
         assert v.sentences[0] == ("worst" if severity else "fine")
     assert Verdict(()).grade == "good"

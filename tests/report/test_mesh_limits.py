@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from dynamis import InputError
-from dynamis.mesh_limits import MOST_PLACED, check_mesh_file
+from dynamis.files.mesh_limits import MOST_PLACED, check_mesh_file
 from dynamis.report.meshes.reading import MeshFile, read
 from dynamis.spatial.mesh import mesh_inertia
 

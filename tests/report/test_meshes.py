@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.mesh_limits import FORMATS
-from dynamis.mesh_readers import PACKAGES
+from dynamis.files.mesh_limits import FORMATS
+from dynamis.files.mesh_readers import PACKAGES
 from dynamis.report.meshes import simplifying
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.meshes.encoding import encode

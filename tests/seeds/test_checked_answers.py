@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.classroom.checking import Quantity, check_answer
 from dynamis.scalar import symbol
 from dynamis.spatial import solids
-from dynamis.symbolic.checking import Quantity, check_answer
 
 PLANAR = "planar_2r"
 

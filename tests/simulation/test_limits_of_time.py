@@ -9,9 +9,9 @@ from small_machines import block, pendulum, turning
 import dynamis as dy
 from dynamis.simulation import stepped, stepping
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.sweeps.cases import run_case
-from dynamis.simulation.sweeps.run import sweep
-from dynamis.simulation.sweeps.study import study_from_text
+from dynamis.sweeps.cases import run_case
+from dynamis.sweeps.run import sweep
+from dynamis.sweeps.study import study_from_text
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_ctrl_c_and_a_watch_that_ends_the_motion_can_be_gone_on_from():
     resumed = dy.simulate(turning(), 1.0, controller=pressed, resume=first)
     keep = np.isin(resumed.t, whole.t)
     assert np.abs(resumed.q[keep] - whole.q).max() < 1e-6
-    watches = {"half": dy.Watch(lambda t, q, v: q[0] - 0.7, stop=True)}
+    watches = {"half": dy.Event(lambda t, q, v: q[0] - 0.7, stop=True)}
     first = dy.simulate(turning(), 1.0, [1.0], controller=law, points=21, events=watches)
     assert first.t[-1] < 1.0
     resumed = dy.simulate(turning(), 1.0, controller=law, resume=first, events=watches)

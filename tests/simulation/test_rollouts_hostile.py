@@ -10,9 +10,9 @@ from small_machines import pendulum
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.scalar import symbol
+from dynamis.simulation.contact import Plane, contact
 from dynamis.simulation.rollouts import rollouts
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.surroundings import Plane, contact
 
 ARM = dy.load("planar_2r_melchiorri")
 PENDULUM = pendulum()

@@ -7,7 +7,7 @@ from small_machines import pendulum
 
 import dynamis as dy
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.trajectory import Event
+from dynamis.simulation.trajectory import EventRecord
 
 ARM = dy.load("planar_2r_melchiorri")
 
@@ -47,7 +47,7 @@ def test_length_text_and_status_say_what_there_is():
     assert len(motion) == 16
     assert motion.complete
     assert repr(motion) == "<Trajectory of 'planar 2R (Melchiorri)', 1 … 2.5 s, 16 points, completed>"
-    assert str(Event(0.25, "stops", "hinge")) == "0.25 s: hinge stops"
+    assert str(EventRecord(0.25, "stops", "hinge")) == "0.25 s: hinge stops"
 
 
 def test_energy_is_kinetic_and_potential_and_errs_by_nothing_at_the_start():

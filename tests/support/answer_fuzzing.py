@@ -9,7 +9,7 @@ import traceback
 import numpy as np
 
 import dynamis as dy
-from dynamis.symbolic.checking import names
+from dynamis.classroom.checking import names
 
 ROBOTS = ("planar_2r", "pendulum_from_vertical", "motor_with_load", "planar_prp", "cartesian_2p")
 PIECES = [
@@ -83,7 +83,7 @@ def judge(seed):
     """ "correct", "wrong" or "refused"; anything else is an exception."""
     robot, quantity, text = answer(seed)
     try:
-        verdict = exercises()[robot][0].check_answer(quantity, text, body=1)
+        verdict = dy.check_answer(exercises()[robot][0], quantity, text, body=1)
     except dy.DynamisError:
         return "refused"
     assert verdict.report()

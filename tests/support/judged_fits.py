@@ -12,9 +12,9 @@ import dynamis as dy
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.least_squares import WeightedLeastSquares
-from dynamis.identification.judgement.statistics import judge_fit
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.samples import Samples
+from dynamis.identification.validation.statistics import judge_fit
 
 FRICTION_AND_ROTOR = {"viscous": 2.0, "coulomb": 1.5, "rotor": 0.3}
 

@@ -9,8 +9,8 @@ from closed_forms import arm, in_numbers
 import dynamis as dy
 from dynamis.scalar import evaluate, symbol, topological
 from dynamis.symbolic.arrangement import Style, Sum, mapped, natural, terms_of
-from dynamis.symbolic.dressing import dressed
 from dynamis.symbolic.nested import nested
+from dynamis.symbolic.trig_rewriting import dressed
 
 STYLES = [Style(), Style(links="inertia first", gravity="link"), Style(links="masses first", preference=1.0)]
 FORM = arm([(0, 0, 1), (0, 1, 0), (0, 0, 1)]).closed_form()

@@ -13,7 +13,7 @@ import dynamis as dy
 from dynamis.scalar import evaluate, symbol
 from dynamis.symbolic.closed_form import closed_form
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
-from dynamis.symbolic.notation import NOTATIONS, Lettering
+from dynamis.symbolic.notation import NOTATIONS, SymbolPrinter
 from dynamis.symbolic.ring import Ring
 
 x, y, a, b = (symbol(name) for name in "xyab")
@@ -21,7 +21,7 @@ AT = {x: 0.7, y: -1.1, a: 1.3, b: 0.4}
 
 
 def algebra_of(*nodes):
-    return Algebra(Ring.of(nodes), Lettering(NOTATIONS["dynamis"], {}, (True, True)))
+    return Algebra(Ring.of(nodes), SymbolPrinter(NOTATIONS["dynamis"], {}, (True, True)))
 
 
 ALGEBRA = algebra_of(dy.sin(x), dy.cos(y), a, b, dy.sin(a * x))

@@ -5,13 +5,13 @@ import pytest
 from balanced_latex import is_balanced
 
 import dynamis as dy
+from dynamis.classroom.answers import Vocabulary, parse_answer
 from dynamis.scalar import evaluate, symbol
-from dynamis.symbolic.answers import Vocabulary, parse_answer
 from dynamis.symbolic.factored import latex, replaced
-from dynamis.symbolic.notation import NOTATIONS, Lettering
+from dynamis.symbolic.notation import NOTATIONS, SymbolPrinter
 
 x, y, a, b = (symbol(name) for name in ("k_x", "k_y", "k_a", "k_b"))
-LETTERS = Lettering(NOTATIONS["dynamis"], {}, (True, True))
+LETTERS = SymbolPrinter(NOTATIONS["dynamis"], {}, (True, True))
 AT = {x: 0.7, y: -1.1, a: 1.3, b: 0.4}
 
 

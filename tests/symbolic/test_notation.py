@@ -9,13 +9,13 @@ from closed_forms import arm, at, rod, small_library
 from processes import output_of
 
 import dynamis as dy
+from dynamis.classroom.answers import Vocabulary, parse_answer
 from dynamis.model.description import Mimic
 from dynamis.scalar import symbol
-from dynamis.symbolic.answers import Vocabulary, parse_answer
 from dynamis.symbolic.closed_form import closed_form
 from dynamis.symbolic.equivalence import equivalent
 from dynamis.symbolic.expression import Algebra
-from dynamis.symbolic.notation import NOTATIONS, Lettering, Notation, notation_of, parameter_latex
+from dynamis.symbolic.notation import NOTATIONS, Notation, SymbolPrinter, notation_of, parameter_latex
 from dynamis.symbolic.ring import Ring
 
 PARALLEL = [(0, 0, 1)] * 3
@@ -226,7 +226,7 @@ def test_names_with_an_index_are_written_with_one():
 
 def test_large_numbers_and_powers_are_written_whole():
     x, y = symbol("x"), symbol("y")
-    algebra = Algebra(Ring.of([x, y]), Lettering(NOTATIONS["dynamis"], {}, (True, True)))
+    algebra = Algebra(Ring.of([x, y]), SymbolPrinter(NOTATIONS["dynamis"], {}, (True, True)))
     assert algebra.of_node(3e15 * x).latex() == r"3 \cdot 10^{15} x"
     assert algebra.of_node(1e-7 * x).latex() == r"1 \cdot 10^{-7} x"
     assert algebra.of_node((x + y) ** 12).latex() == "(x + y)^{12}"

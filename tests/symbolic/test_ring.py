@@ -12,7 +12,7 @@ from dynamis.scalar import evaluate, symbol
 from dynamis.symbolic.angles import Angle
 from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.expression import Algebra, Expression
-from dynamis.symbolic.notation import NOTATIONS, Lettering
+from dynamis.symbolic.notation import NOTATIONS, SymbolPrinter
 from dynamis.symbolic.ring import Ring
 
 x, y, z, a, b = (symbol(name) for name in "xyzab")
@@ -143,7 +143,7 @@ def test_derivative_is_the_limit_of_differences(node, run, variable):
 
 
 def in_numbers(ring, p, at):
-    algebra = Algebra(ring, Lettering(NOTATIONS["dynamis"], {}, (True, True)))
+    algebra = Algebra(ring, SymbolPrinter(NOTATIONS["dynamis"], {}, (True, True)))
     return float(evaluate(Expression(algebra, p).node(), at))
 
 

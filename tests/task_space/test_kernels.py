@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.task_space.instant import singular
+from dynamis.task_space.task_state import singular
 
 ts = dy.task_space
 COUNT = 17

@@ -177,7 +177,7 @@ def test_preferred_torques_are_what_they_say():
 
 
 def test_manipulability_is_climbed_along_its_gradient():
-    from dynamis.analysis.manipulability import manipulability_gradient
+    from dynamis.kinematics.manipulability import manipulability_gradient
 
     robot, task = dy.load("panda").replace(friction=0), ts.Position()
     q = robot.random(2)

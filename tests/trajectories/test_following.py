@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.kinematics.targets import rotation_vectors
-from dynamis.trajectories import arc, fastest, follow, line, screw, trapezoidal
+from dynamis.trajectories import arc, follow, line, screw, time_optimal, trapezoidal
 
 ROBOT = dy.load("ur5e")
 HOME = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
@@ -58,7 +58,7 @@ def test_a_redundant_arm_follows_and_a_point_is_enough():
 
 def test_a_followed_path_can_be_made_as_fast_as_possible():
     motion = follow(ROBOT, WAYS["line"], q0=HOME)
-    quick = fastest(ROBOT, motion, points=60)
+    quick = time_optimal(ROBOT, motion, points=60)
     assert quick.duration < motion.duration
     p = ROBOT.pose(quick.at(np.linspace(0.0, quick.duration, 100))[0])[:, :3, 3]
     way = WAYS["line"].rate / WAYS["line"].length

@@ -5,7 +5,7 @@ import pytest
 from floating import floating
 
 import dynamis as dy
-from dynamis.trajectories import joint_move, spline, through
+from dynamis.trajectories import joint_move, spline, spline_path
 
 RNG = np.random.default_rng(5)
 
@@ -97,7 +97,7 @@ def test_chosen_times_meet_the_limits_exactly():
 
 def test_a_path_has_the_chords_for_its_parameter():
     points = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])
-    path = through(points)
+    path = spline_path(points)
     assert np.allclose(path.times, [0, 5, 6])
     assert np.allclose(path.at(path.times)[0], points)
 
@@ -113,8 +113,8 @@ def test_splines_that_make_no_sense_are_refused():
         (lambda: spline(None, [[0.0], [1.0]], velocity=1.0, start_velocity=1.0), "from rest to rest"),
         (lambda: spline([0.0, 1.0], [[0.0], [1.0]], velocity=1.0), "omit the limits"),
         (lambda: spline([0.0, 1.0], [[0.0], [1.0]], order=4), "choose 3 or 5"),
-        (lambda: through([[0.0, 0.0], [0.0, 0.0]]), "coincide"),
-        (lambda: through([0.0, 1.0]), "two-dimensional array"),
+        (lambda: spline_path([[0.0, 0.0], [0.0, 0.0]]), "coincide"),
+        (lambda: spline_path([0.0, 1.0]), "two-dimensional array"),
     ):
         with pytest.raises(dy.InputError, match=text):
             call()

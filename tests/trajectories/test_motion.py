@@ -8,13 +8,13 @@ from dynamis.scalar import Program
 from dynamis.trajectories import (
     Polynomials,
     double_s,
-    fastest,
     follow,
     joint_move,
     line,
     polynomial,
     spline,
-    through,
+    spline_path,
+    time_optimal,
     trapezoidal,
 )
 
@@ -38,7 +38,7 @@ MOTIONS = {
     "spline": lambda: spline([0.0, 0.5, 1.2, 2.0], [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]),
     "quintic spline": lambda: spline([0.0, 0.5, 1.2, 2.0], [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]], order=5),
     "followed line": ur5e_line,
-    "fastest": lambda: fastest(
+    "time_optimal": lambda: time_optimal(
         dy.load("scara"), [[0, 0, 0.1, 0], [1, 0.5, 0.2, 0], [1, 1, 0.1, 1]], acceleration=4.0, points=20
     ),
 }
@@ -109,7 +109,7 @@ def test_peaks_are_exact():
 
 
 def test_only_times_are_taken_for_times():
-    motion = through([[0.0, 0.0], [1.0, 1.0]])
+    motion = spline_path([[0.0, 0.0], [1.0, 1.0]])
     for wrong in ("soon", np.nan, [0.0, np.nan], np.array([dy.symbol("t"), dy.symbol("u")], dtype=object)):
         with pytest.raises(dy.InputError, match=r"^t (must be|contains)"):
             motion.at(wrong)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.trajectories import fastest, joint_move, spline, through
+from dynamis.trajectories import joint_move, spline, spline_path, time_optimal
 
 UR5E, PUMA, SCARA = (dy.load(name) for name in ("ur5e", "puma560", "scara"))
 VIA = np.array([[0.3, -1.2, 1.5, -0.4, 0.8, 0.1], [1.2, -1.6, 1.9, -1.0, 0.2, 0.9], [2.2, -0.7, 0.9, -0.4, -0.5, 1.6]])
@@ -31,7 +31,7 @@ CASES = {
 @pytest.fixture(scope="module", params=CASES, ids=lambda name: name.replace(" ", "_"))
 def case(request):
     robot, points, limits = CASES[request.param]
-    motion = fastest(robot, points, points=100, **limits)
+    motion = time_optimal(robot, points, points=100, **limits)
     own = {"torque": robot.limits["effort"], "velocity": robot.limits["velocity"], **limits}
     return robot, points, motion, own
 
@@ -50,7 +50,7 @@ def test_some_limit_is_met_at_all_times(case):
 
 def test_it_stays_on_the_path_and_rests_at_its_ends(case):
     _, points, motion, _ = case
-    path = through(points)
+    path = spline_path(points)
     s = motion.clock.at(np.linspace(0.0, motion.duration, 101))[0]
     assert np.allclose(motion.at(np.linspace(0.0, motion.duration, 101))[0], path.at(np.clip(s, 0, path.duration))[0])
     assert np.allclose(motion.at(motion.duration)[0], points[-1])
@@ -70,7 +70,7 @@ def test_it_is_faster_than_any_spline_slowed_down_to_the_limits(case):
 def test_one_joint_with_limited_acceleration_goes_bang_bang(way, peak):
     a = 4.0
     start = np.array([0.2, 0.0, 0.1, 0.0])
-    motion = fastest(SCARA, [start, start + np.array([way, 0, 0, 0])], acceleration=a, velocity=peak)
+    motion = time_optimal(SCARA, [start, start + np.array([way, 0, 0, 0])], acceleration=a, velocity=peak)
     reached = np.sqrt(abs(way) * a)
     exact = 2.0 * np.sqrt(abs(way) / a) if reached <= peak else abs(way) / peak + peak / a
     assert motion.duration == pytest.approx(exact, rel=3e-4)
@@ -95,33 +95,37 @@ def test_one_joint_with_viscous_friction_is_the_solution_of_its_equation():
 
     t1 = brentq(lambda t: lengths(t, False) - way, 0.0, 100.0)
     exact = t1 + lengths(t1, True)
-    motion = fastest(robot, [[0.0], [way]], torque=tau)
+    motion = time_optimal(robot, [[0.0], [way]], torque=tau)
     assert exact <= motion.duration <= 1.002 * exact
 
 
 def test_only_the_way_of_a_motion_counts():
     move = joint_move(VIA[0], VIA[1], duration=20.0)
-    assert fastest(UR5E, move, points=80).duration == pytest.approx(fastest(UR5E, VIA[:2], points=80).duration, rel=1e-3)
+    assert time_optimal(UR5E, move, points=80).duration == pytest.approx(
+        time_optimal(UR5E, VIA[:2], points=80).duration, rel=1e-3
+    )
     resting = spline(np.array([0.0, 5.0]), VIA[:2])  # stands still at its ends
-    assert fastest(UR5E, resting, points=80).duration == pytest.approx(fastest(UR5E, VIA[:2], points=80).duration, rel=1e-3)
+    assert time_optimal(UR5E, resting, points=80).duration == pytest.approx(
+        time_optimal(UR5E, VIA[:2], points=80).duration, rel=1e-3
+    )
 
 
 def test_more_points_change_little():
-    coarse, fine = (fastest(UR5E, VIA, points=n).duration for n in (50, 400))
+    coarse, fine = (time_optimal(UR5E, VIA, points=n).duration for n in (50, 400))
     assert coarse == pytest.approx(fine, rel=1e-3)
 
 
 def test_what_cannot_be_done_is_refused_with_the_place():
     with pytest.raises(dy.InputError, match=r"the static torque of shoulder_lift_joint is .*, its limit is 5"):
-        fastest(UR5E, VIA, torque=[150, 5, 150, 28, 28, 28])
+        time_optimal(UR5E, VIA, torque=[150, 5, 150, 28, 28, 28])
     with pytest.raises(dy.InputError, match="has no torque limits"):
-        fastest(SCARA, [[0, 0, 0.1, 0], [1, 0, 0.1, 0]], velocity=1.0)
+        time_optimal(SCARA, [[0, 0, 0.1, 0], [1, 0, 0.1, 0]], velocity=1.0)
     with pytest.raises(dy.InputError, match="has 6 joints, but the motion has 2"):
-        fastest(UR5E, [[0.0, 0.0], [1.0, 1.0]])
+        time_optimal(UR5E, [[0.0, 0.0], [1.0, 1.0]])
     with pytest.raises(dy.InputError, match="points= must be"):
-        fastest(UR5E, VIA, points=3)
+        time_optimal(UR5E, VIA, points=3)
     with pytest.raises(dy.InputError, match="has symbolic parameters"):
-        fastest(dy.load("planar_2r"), [[0.0, 0.0], [1.0, 1.0]], torque=1.0)
+        time_optimal(dy.load("planar_2r"), [[0.0, 0.0], [1.0, 1.0]], torque=1.0)
 
 
 def test_toppra_takes_as_long():
@@ -130,7 +134,7 @@ def test_toppra_takes_as_long():
     from toppra.algorithm import TOPPRA
 
     toppra.setup_logging("ERROR")
-    path = through(VIA)
+    path = spline_path(VIA)
     grid = np.linspace(0.0, path.duration, 2001)
     geometric = toppra.SplineInterpolator(path.times, VIA, bc_type="natural")
     velocity, torque = UR5E.limits["velocity"], UR5E.limits["effort"]
@@ -145,4 +149,4 @@ def test_toppra_takes_as_long():
         for one in limited[1:]:
             one.set_discretization_type(constraint.DiscretizationType.Interpolation)
         theirs = TOPPRA(limited, geometric, gridpoints=grid, parametrizer="ParametrizeConstAccel").compute_trajectory()
-        assert fastest(UR5E, VIA, **options).duration == pytest.approx(theirs.duration, rel=1e-3)
+        assert time_optimal(UR5E, VIA, **options).duration == pytest.approx(theirs.duration, rel=1e-3)

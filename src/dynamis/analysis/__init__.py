@@ -5,19 +5,12 @@ harmonics       bounds of second derivatives, from Fourier coefficients
 linearised      linear approximations of functions of q over boxes, with bounds of the remainder
 constants       the constants of the structural properties, at a point and over a box
 extremes        extreme values over a box: sampling, and proof by branch and bound
-box             the box of configurations
 dependence      M and g as expressions, and the coordinates they depend on
 coriolis_norm   Coriolis terms as a bilinear map
 bounds          ``structural_bounds``: all constants of a robot
 report          the result of ``structural_bounds``
 eigenvalues     ``eigenvalue_plot``: eigenvalues of M, or of Λ at a frame, over one or two joints
-task            task directions of a frame, and the characteristic length that scales rotations
-measures        volumes of one Jacobian, numeric and symbolic
-manipulability  ``manipulability``, its gradient, condition numbers, eigenvalues of Λ
-capacity        measures of batches of states by name: payload, stiffness and others
 linearization   ``linearize``: linear model of the dynamics at a state, modes, controllability
 model_pairs     correspondence of the bodies of two models
 comparison      ``compare``: differences of two models and their effect on the torques
-workspace       ``workspace``: positions of a frame, and slices coloured by a measure
-workspace_pictures  plots of workspaces, with the robot drawn as its ``skeleton``
 """

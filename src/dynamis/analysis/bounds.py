@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis import constants
-from dynamis.analysis.box import box_of, check_robot, one_turn, refuse_unlimited
 from dynamis.analysis.coriolis_norm import christoffel_entries, largest_form, unfoldings
 from dynamis.analysis.dependence import Expressions
 from dynamis.analysis.extremes import SAMPLES, prove, sample
 from dynamis.analysis.linearised import Functions
 from dynamis.analysis.report import NORM_NAMES, Bound, StructuralBounds
 from dynamis.errors import InputError
+from dynamis.kinematics.box import box_of, check_robot, one_turn, refuse_unlimited
 from dynamis.robot import Robot
 from dynamis.scalar import is_number
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from dynamis.algorithms.regressor import JOINT_PARAMETERS
 from dynamis.analysis.model_pairs import Pair, Pairs, pairs, turn
-from dynamis.analysis.task import check_numeric
 from dynamis.display import as_table, comparison_card, counted, short
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.directions import check_numeric
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia
 
@@ -60,7 +60,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class ModelComparison:
     """Differences between two robots, the largest effect on the torques first.
 
     ``torques`` and ``torque_differences`` are RMS values over random states, per joint of the first robot; ``terms`` splits
@@ -120,7 +120,7 @@ class Comparison:
     def __repr__(self) -> str:
         found = f"{counted(len(self.differences), 'difference')}, largest torque difference {100.0 * self.worst:.3g} %"
         found = f"no correspondence: {self.obstacles[0]}" if self.obstacles else found
-        return short(f"<Comparison of {printable(self.first.name)} with {printable(self.second.name)}: {found}>")
+        return short(f"<ModelComparison of {printable(self.first.name)} with {printable(self.second.name)}: {found}>")
 
     def _repr_html_(self) -> str:
         return comparison_card(self)
@@ -128,7 +128,7 @@ class Comparison:
 
 def compare(
     first: Robot, second: Robot, *, states: int = 200, seed: int = 0, progress: Callable[[float, str], None] | None = None
-) -> Comparison:
+) -> ModelComparison:
     """Compare two models: structure, masses, centres of mass, inertias, friction, limits, and torques at random states.
 
     Link frames may differ (a URDF and a Denavit–Hartenberg table of the same arm are the same robot).
@@ -148,7 +148,7 @@ def compare(
     pair = pairs(first, second)
     nothing = np.zeros(0)
     if pair.obstacles or not first.n:
-        return Comparison(first, second, (), pair.obstacles, pair.notes, nothing, nothing, nothing, {}, 0)
+        return ModelComparison(first, second, (), pair.obstacles, pair.notes, nothing, nothing, nothing, {}, 0)
     rng = np.random.default_rng(seed)
     speed = np.minimum(first.limits["velocity"], SPEED)
     q, v = first.random(rng, states), rng.uniform(-1.0, 1.0, (states, first.n)) * speed
@@ -164,7 +164,7 @@ def compare(
     tell(0.6, "effects")
     found = _Effects(pair, first.regressor(q, v, a), change, _rms(tau)).found()
     order = sorted(found, key=lambda d: -1.0 if d.effect is None else d.effect, reverse=True)
-    return Comparison(
+    return ModelComparison(
         first, second, tuple(order), (), pair.notes, _rms(tau), _rms(change), np.abs(change).max(axis=0), terms, states
     )
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.box import box_of, check_robot
 from dynamis.analysis.dependence import Expressions
-from dynamis.analysis.manipulability import operational_eigenvalues
-from dynamis.analysis.task import in_order_of_q, task_of
 from dynamis.drawing import heading, mark_turns, new_figure, save, shades, tidy
 from dynamis.errors import InputError, printable, unknown_name
+from dynamis.kinematics.box import box_of, check_robot
+from dynamis.kinematics.directions import directions_of, in_order_of_q
+from dynamis.kinematics.manipulability import operational_eigenvalues
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -61,7 +61,7 @@ class Quantity:
         if of not in ("M", "Λ", "Lambda"):
             raise InputError(f"of={of!r} is unknown; choose 'M' or 'Λ'")
         self.robot, self.letter, self.frame, self.rows = robot, "M" if of == "M" else "Λ", frame, rows
-        self.task = None if of == "M" else task_of(robot, frame, rows)
+        self.task = None if of == "M" else directions_of(robot, frame, rows)
         self.count = robot.n if self.task is None else self.task.size
 
     def __call__(self, states: Array) -> Array:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.capacity import free_coordinates
-from dynamis.analysis.task import check_numeric
 from dynamis.display import counted, linearization_card, modes_card
 from dynamis.errors import InputError, printable, unknown_name
+from dynamis.kinematics.directions import check_numeric
+from dynamis.kinematics.state_measures import free_coordinates
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.spatial import motion_cross

@@ -17,7 +17,7 @@ def main() -> None:
         sys.stderr.write("dynamis: interrupted\n")
         sys.exit(INTERRUPTED)
     except OSError as error:  # of the standard output, in --version and --help; commands report their own
-        from dynamis.cli.plain_errors import drop_output
+        from dynamis.cli.error_handling import drop_output
 
         drop_output()
         if isinstance(error, BrokenPipeError):

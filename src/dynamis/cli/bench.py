@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from dynamis.cli.console import echo, print_json
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import duration
-from dynamis.cli.kinds import POSITIVE
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 
@@ -52,9 +52,9 @@ def bench(
     robot: str, functions: str | None, batch: int, threads: int | None, others: tuple[str, ...], seconds: float,
     floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.cli.measuring import functions as known
-    from dynamis.cli.measuring import machine, measure, states_of
     from dynamis.cli.rivals import bare, rivals
+    from dynamis.cli.timing import functions as known
+    from dynamis.cli.timing import machine, measure, states_of
     from dynamis.compiler.kernel import thread_count
     from dynamis.errors import unknown_name
 

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import click
 
 from dynamis.cli.console import echo, print_json
-from dynamis.cli.kinds import NOT_NEGATIVE
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import waiting
 from dynamis.errors import InputError, printable
 
@@ -39,7 +39,7 @@ def _options(command: Any) -> Any:
 
 def _option_name(token: str) -> str:
     """--mass_matrix, --inertia-matrix and --M as --mass-matrix."""
-    from dynamis.symbolic.checking import canonical
+    from dynamis.classroom.checking import canonical
 
     name = canonical(token)
     return name if name in QUANTITIES else token
@@ -83,9 +83,9 @@ def check_answer(
       echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | dynamis check-answer planar_2r --gravity -
       dynamis check-answer planar_2r --kinetic-energy-of-link energy.tex --link 2
     """
+    from dynamis.classroom.answers.source import detected_format
+    from dynamis.classroom.checking import check_answer as check
     from dynamis.robot import load
-    from dynamis.symbolic.answers.source import detected_format
-    from dynamis.symbolic.checking import check_answer as check
 
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
     if not given:

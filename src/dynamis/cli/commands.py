@@ -17,6 +17,7 @@ from dynamis.cli.completion import complete, completion
 from dynamis.cli.console import echo, echo_text, print_json, print_written
 from dynamis.cli.control import control
 from dynamis.cli.derive import derive
+from dynamis.cli.error_handling import plain_errors, print_error
 from dynamis.cli.excite import excite
 from dynamis.cli.formatting import counted
 from dynamis.cli.forward import forward
@@ -25,8 +26,8 @@ from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
 from dynamis.cli.linearize import linearize
 from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, frame_option, json_option, set_option
+from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.payload import payload
-from dynamis.cli.plain_errors import plain_errors, print_error
 from dynamis.cli.progress import waiting
 from dynamis.cli.redundancy import redundancy
 from dynamis.cli.report import report
@@ -36,7 +37,6 @@ from dynamis.cli.statics import statics
 from dynamis.cli.stiffness import stiffness
 from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
-from dynamis.cli.writing import check_output, whole
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ ROBOTS_HELP = """List the robots of the library.
 @json_option
 @plain_errors
 def robots(as_json: bool) -> None:
-    from dynamis.cli.tables import print_library
+    from dynamis.cli.robot_tables import print_library
     from dynamis.model.library import library_table
 
     if as_json:
@@ -129,8 +129,8 @@ INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics in
 @json_option
 @plain_errors
 def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
+    from dynamis.cli.robot_tables import print_summary
     from dynamis.cli.summary import summarise
-    from dynamis.cli.tables import print_summary
     from dynamis.robot import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
@@ -164,7 +164,7 @@ CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 @json_option
 @plain_errors
 def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool) -> None:
-    from dynamis.cli.tables import print_report
+    from dynamis.cli.robot_tables import print_report
     from dynamis.model.load import read
 
     check_output(out, (".urdf", ".toml"), (file,))

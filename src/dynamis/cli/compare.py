@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from dynamis.cli.console import clean_name, echo, print_json
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import percent
-from dynamis.cli.kinds import NOT_NEGATIVE, SEED
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.param_types import NOT_NEGATIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units
 

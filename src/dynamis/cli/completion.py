@@ -9,8 +9,8 @@ from click.shell_completion import CompletionItem, get_completion_class
 from click.types import StringParamType
 
 from dynamis.cli.console import echo_text, print_json
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.options import json_option
-from dynamis.cli.plain_errors import plain_errors
 
 SHELLS = {
     "bash": "dynamis completion bash >> ~/.bashrc",
@@ -42,13 +42,13 @@ class Words(StringParamType):
 
 
 def _functions() -> Sequence[str]:
-    from dynamis.cli.measuring import functions
+    from dynamis.cli.timing import functions
 
     return list(functions())
 
 
 def _measures() -> Sequence[str]:
-    from dynamis.analysis.capacity import LIMITED, MEASURES
+    from dynamis.kinematics.state_measures import LIMITED, MEASURES
 
     return [*MEASURES, *LIMITED]
 

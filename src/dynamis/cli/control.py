@@ -10,15 +10,15 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, percent, with_units
 from dynamis.cli.hints import for_command_line
-from dynamis.cli.kinds import POSITIVE, SEED, Nearest
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FOLDER, json_option, numbers, plot_option, set_option, start_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.param_types import POSITIVE, SEED, Nearest
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units, vector
-from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from dynamis.cli.console import clean, clean_name, echo, print_json
-from dynamis.cli.kinds import NOT_NEGATIVE
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.options import assignments, json_option, set_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_output, whole
+from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import check_output, whole
 from dynamis.errors import InputError, printable
 
 LONG = 20_000  # characters that a terminal shows only after a question

@@ -10,14 +10,14 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
-from dynamis.cli.kinds import POSITIVE, SEED
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_output, check_pictures, whole
+from dynamis.cli.param_types import POSITIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
-from dynamis.cli.writing import check_output, check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from dynamis.cli.console import print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, named_columns, rows_of, state_options, vector, wrenches_of, write_table
-from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
 HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
 from dynamis.cli.options import FILE, json_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import check_output
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted, number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
-from dynamis.cli.plain_errors import plain_errors
 from dynamis.cli.states import loaded, units, vector
 
 MATRICES_UP_TO = 8  # degrees of freedom: wider ones do not fit a terminal

@@ -10,18 +10,18 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted, number
-from dynamis.cli.kinds import NOT_NEGATIVE
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import json_option, numbers, plot_option, set_option, start_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, vector
-from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
-    from dynamis.task_space.comparison import Comparison
+    from dynamis.task_space.comparison import LawComparison
     from dynamis.task_space.tasks import Task
 
 COSTS = ("∫½ τᵀM⁻²τ dt", "∫½ τᵀM⁻¹τ dt", "∫½ τᵀτ dt")
@@ -116,7 +116,7 @@ def redundancy(
     sys.exit(0 if all(run.trajectory.complete for run in found.runs) else 1)
 
 
-def _print(found: Comparison) -> None:
+def _print(found: LawComparison) -> None:
     """The cost of each law, its tracking error and its null-space motion."""
     motion, runs = found.motion, found.runs
     shape = f"{type(motion).__name__.lower()}, {counted(motion.cycles, 'cycle')} of {motion.period:g} s"

@@ -10,14 +10,14 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
-from dynamis.cli.plain_errors import plain_errors, print_warning
+from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import loaded, vector
-from dynamis.cli.writing import check_output, check_pictures, whole
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -141,8 +141,8 @@ def _warn_fast(motion: Trajectory) -> None:
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:
+    from dynamis.simulation.contact import joint_stops
     from dynamis.simulation.hard_stops import HardStops
-    from dynamis.simulation.surroundings import joint_stops
 
     match kind:
         case "hard":

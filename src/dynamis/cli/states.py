@@ -22,7 +22,7 @@ from dynamis.cli.options import (
     set_option,
     v_option,
 )
-from dynamis.cli.writing import whole
+from dynamis.cli.output_files import whole
 from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
 
 def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
     """The robot; parameters that are still symbols are refused, with the options that give them values."""
-    from dynamis.analysis.box import free_symbols
+    from dynamis.kinematics.box import free_symbols
     from dynamis.robot import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import column
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
-from dynamis.cli.plain_errors import plain_errors
-from dynamis.cli.questions import ROW_NAMES, load_at, robot_options, wrench_of
+from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options, wrench_of
 from dynamis.cli.states import units
-from dynamis.cli.writing import check_pictures, whole
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _strength(robot: Robot, q: Any, frame: str | None, by: str, limits: Any) -> 
     """The largest force along each axis and against it, where limits are stated."""
     import numpy as np
 
-    from dynamis.analysis.capacity import free_coordinates, torque_bounds
+    from dynamis.kinematics.state_measures import free_coordinates, torque_bounds
     from dynamis.statics import largest_force
 
     if not np.isfinite(torque_bounds(robot, limits)).any() or free_coordinates(robot).any():

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from dynamis.cli.console import clean_name, echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FOLDER, json_option, plot_option
-from dynamis.cli.plain_errors import plain_errors, print_warning
+from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.progress import Bar
-from dynamis.cli.writing import check_pictures, whole
 
 if TYPE_CHECKING:
-    from dynamis.simulation.sweeps.table import SweepResult
+    from dynamis.sweeps.table import SweepResult
 
 ENDINGS = 8  # shown
 
@@ -50,9 +50,9 @@ def sweep(
     over: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.errors import InputError
-    from dynamis.simulation.sweeps.run import sweep as run
-    from dynamis.simulation.sweeps.study import read_study
-    from dynamis.simulation.sweeps.summary import statistics
+    from dynamis.sweeps.run import sweep as run
+    from dynamis.sweeps.study import read_study
+    from dynamis.sweeps.summary import statistics
 
     if workers is not None and scheduler is not None:
         raise InputError("--workers runs on this machine, --scheduler on others: give one of them")
@@ -85,7 +85,7 @@ def sweep(
 def _print(result: SweepResult) -> None:
     import numpy as np
 
-    from dynamis.simulation.sweeps.summary import STATISTICS, statistics
+    from dynamis.sweeps.summary import STATISTICS, statistics
 
     echo((clean_name(result.study.name), {"bold": True}), f": {result.status}")
     if result.resumed:

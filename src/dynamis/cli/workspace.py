@@ -9,14 +9,14 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
-from dynamis.cli.kinds import SEED
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import frame_option, json_option, numbers, one_or_all, plot_option, set_option
-from dynamis.cli.plain_errors import plain_errors
+from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.param_types import SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
-from dynamis.cli.writing import check_pictures, whole
 
 SIZES = {1: ("Length", "m"), 2: ("Area", "m²"), 3: ("Volume", "m³")}  # by dimension of the workspace
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -61,8 +61,8 @@ def workspace(
     limits: str | None, springs: str | None, lower: str | None, upper: str | None, degrees: bool | None, samples: int,
     seed: int, settings: tuple[str, ...], plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.analysis.workspace import workspace as find
-    from dynamis.analysis.workspace import workspace_slice
+    from dynamis.kinematics.workspace import workspace as find
+    from dynamis.kinematics.workspace import workspace_slice
 
     check_pictures(plot)
     arm = loaded(robot, settings)

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import Code
 from dynamis.errors import InputError, printable
+from dynamis.files.atomic_write import write_file
 from dynamis.version import __version__
-from dynamis.whole_files import write_file
 
 Array = npt.NDArray[Any]
 

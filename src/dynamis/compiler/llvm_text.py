@@ -6,12 +6,12 @@ As every state goes through the same body, results do not depend on how a batch 
 from __future__ import annotations
 
 from dynamis.compiler.code import Code
+from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_loop import render_loop
 from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target, literal
-from dynamis.compiler.written_out import write_out
 
 _HARDLY_EVER = '!0 = !{!"branch_weights", i32 1, i32 100000}'
 _INTRINSICS = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "minimum": 2, "maximum": 2, "copysign": 2}
@@ -21,7 +21,7 @@ _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh"
 def render(code: Code, target: Target, quick: bool = False) -> str:
     """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
     results do not depend."""
-    plain = write_out(code, target.precision)
+    plain = expand_sincos(code, target.precision)
     body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
     parts = [_table(body, target), *_declarations(target), _slow_angle(target), *body.functions, _call_all(body, target)]
     return "\n".join([*parts, render_loop(code, target), _HARDLY_EVER])

@@ -1,7 +1,7 @@
 """Controllers: plain functions of the robot, for simulation, for compiled closed loops, and for C.
 
 Common: `law` (call signature and model), `reference`, `gains`, `stability`. Joint space:
-`gravity_compensation`, `pd_gravity`, `pd_bounded`, `feedforward_pd`, `computed_torque`, `slotine_li`. Task space:
+`gravity_compensation`, `pd_gravity`, `robust_pd`, `feedforward_pd`, `computed_torque`, `slotine_li`. Task space:
 `operational_space`, `impedance`, `hybrid`. Monitoring: `momentum_observer`, `collisions`. Tools: `tracking`,
 `parameter_error`, `trials`, `c_export`.
 """
@@ -12,7 +12,7 @@ from dynamis.control.collisions import Collision, Collisions, detect, residuals
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.control.damping_design import consistent_damping
 from dynamis.control.feedforward_pd import FeedforwardPD
-from dynamis.control.gains import gains, inertia_seen, pd_gains
+from dynamis.control.gains import gains, max_diagonal_inertia, pd_gains
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.hybrid import HybridForcePosition
 from dynamis.control.impedance import Impedance
@@ -20,11 +20,11 @@ from dynamis.control.law import Controller, DynamicController
 from dynamis.control.momentum_observer import MomentumObserver
 from dynamis.control.operational_space import OperationalSpace
 from dynamis.control.parameter_error import perturbed
-from dynamis.control.pd_bounded import PDBounded
 from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Condition, Stability
-from dynamis.control.structure import ScaledBounds, gravity_slope, scaled_bounds
+from dynamis.control.structural_constants import ScaledBounds, gravity_slope, scaled_bounds
 from dynamis.control.tracking import Tracking, predicted_error, tracking, tracking_bound
 from dynamis.control.trials import Trial, trial
 
@@ -42,8 +42,8 @@ __all__ = [
     "Impedance",
     "MomentumObserver",
     "OperationalSpace",
-    "PDBounded",
     "PDGravity",
+    "RobustPD",
     "ScaledBounds",
     "SlotineLi",
     "Stability",
@@ -55,7 +55,7 @@ __all__ = [
     "detect",
     "gains",
     "gravity_slope",
-    "inertia_seen",
+    "max_diagonal_inertia",
     "pd_gains",
     "perturbed",
     "predicted_error",

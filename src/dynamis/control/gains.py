@@ -39,11 +39,11 @@ def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, A
     array([3625. ,  562.5])
     """
     kp, kd = gains(bandwidth, damping)
-    seen = inertia_seen(robot)
+    seen = max_diagonal_inertia(robot)
     return kp * seen, kd * seen
 
 
-def inertia_seen(robot: Robot) -> Array:
+def max_diagonal_inertia(robot: Robot) -> Array:
     """The largest M_kk (n) found over sampled configurations within the limits."""
     q = np.vstack([robot.home()[None], robot.random(0, SAMPLES)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))

@@ -16,7 +16,7 @@ from dynamis.control.gains import gain, pd_gains
 from dynamis.control.law import Controller, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import Stability, outweighs, positive, sampled_often_enough
-from dynamis.control.structure import gravity_slope
+from dynamis.control.structural_constants import gravity_slope
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot

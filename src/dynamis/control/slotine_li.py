@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dynamis.control.adapted_parameters import Adapted, adapted_parameters
 from dynamis.control.dry_friction import dry_friction
-from dynamis.control.gains import gain, inertia_seen
+from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.law import DynamicController, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
@@ -72,7 +72,7 @@ class SlotineLi(DynamicController):
     ) -> SlotineLi:  # fmt: skip
         """Create the law with Λ = ω, K_D = ω times the largest inertia of each joint, and Γ such that each parameter alone
         would adapt at the rate ``learning`` [1/s] along the reference (default: its own duration)."""
-        damping = gain(bandwidth, "bandwidth") * inertia_seen(robot)
+        damping = gain(bandwidth, "bandwidth") * max_diagonal_inertia(robot)
         adapted = adapted_parameters(robot, adapt)
         at = reference_of(reference)
         end = float(duration or getattr(reference, "duration", 0.0) or 1.0)

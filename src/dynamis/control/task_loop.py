@@ -12,7 +12,7 @@ from dynamis.control.dry_friction import smooth_model
 from dynamis.control.reference import Reference, check_length
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.task_space.instant import Instant, solved
+from dynamis.task_space.task_state import TaskState, solved
 from dynamis.task_space.tasks import Orientation, PoseTask, Position, Task
 
 Array = npt.NDArray[Any]
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 class TaskError:
     """e = x_d − x and its rate, and the reference acceleration, at one state of a robot."""
 
-    instant: Instant
+    instant: TaskState
     e: Array
     e_dot: Array
     x_dot: Array
@@ -32,22 +32,22 @@ class TaskError:
     def of(robot: Robot, t: Any, q: Array, v: Array, task: Task, reference: Reference) -> TaskError:
         x_d, v_d, a_d = reference(t)
         check_length(x_d, task.size, f"the reference of the task ({', '.join(task.names)})")
-        instant = Instant.of(smooth_model(robot), q, v, task)
+        instant = TaskState.of(smooth_model(robot), q, v, task)
         x_dot = instant.J @ np.asarray(v)
         return TaskError(instant, task.error(x_d, task.value(robot, q)), v_d - x_dot, x_dot, a_d)
 
 
-def inertia_times(instant: Instant, b: Array, damping: float = 0.0) -> Array:
+def inertia_times(instant: TaskState, b: Array, damping: float = 0.0) -> Array:
     """Λ b; ``damping`` keeps it finite near singularities."""
     return solved(instant.mobility, b, damping)
 
 
-def beside_the_task(instant: Instant, torque: Array, damping: float = 0.0) -> Array:
+def null_space_projection(instant: TaskState, torque: Array, damping: float = 0.0) -> Array:
     """Nᵀ τ₀ = τ₀ − Jᵀ Λ J M⁻¹ τ₀: the null-space part of a torque, which does not accelerate the task [Khatib 1987]."""
     return np.asarray(torque - instant.J.T @ inertia_times(instant, instant.A_T.T @ torque, damping))
 
 
-def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth: float, damping: float = 0.0) -> Array:
+def posture_torque(instant: TaskState, q: Array, v: Array, posture: Any, bandwidth: float, damping: float = 0.0) -> Array:
     """Null-space torque M (ω² (q_0 − q) − 2 ω v), damping only if no posture is given; zero for a square Jacobian."""
     m, n = instant.J.shape
     if m >= n:
@@ -55,7 +55,7 @@ def posture_torque(instant: Instant, q: Array, v: Array, posture: Any, bandwidth
     wanted = -2.0 * bandwidth * np.asarray(v)
     if posture is not None:
         wanted = wanted + bandwidth * bandwidth * (_posture(posture, len(np.asarray(q)), n) - q)
-    return beside_the_task(instant, instant.M @ wanted, damping)
+    return null_space_projection(instant, instant.M @ wanted, damping)
 
 
 def _posture(posture: Any, count: int, n: int) -> Array:

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.box import check_robot
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.control.feedforward_pd import FeedforwardPD
-from dynamis.control.gains import gain, inertia_seen
+from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
 from dynamis.control.law import Controller, DynamicController, check_knowing
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
-from dynamis.control.pd_bounded import PDBounded
 from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
 from dynamis.control.tracking import Tracking, tracking, tracking_bound
 from dynamis.display import short, tracking_card
 from dynamis.errors import InputError, printable, unknown_name
+from dynamis.kinematics.box import check_robot
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
@@ -151,11 +151,11 @@ def _make(
 ) -> Controller | DynamicController:
     match law:
         case "gravity-compensation":
-            return GravityCompensation(damping=2.0 * damping * bandwidth * inertia_seen(model))
+            return GravityCompensation(damping=2.0 * damping * bandwidth * max_diagonal_inertia(model))
         case "pd-gravity":
             return PDGravity.designed(model, reference, bandwidth=bandwidth, damping=damping)
         case "pd-bounded":
-            return PDBounded.designed(model, reference, bandwidth=bandwidth, constants="found", seconds=2.0)
+            return RobustPD.designed(model, reference, bandwidth=bandwidth, constants="found", seconds=2.0)
         case "feedforward-pd":
             return FeedforwardPD.designed(model, reference, bandwidth=bandwidth, damping=damping)
         case "slotine-li":
@@ -182,7 +182,7 @@ def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
             return tracking_bound(law.knowing(model), robot, reference)
-        case PDBounded():
+        case RobustPD():
             return law.ultimate_error()
     return None
 

@@ -2,9 +2,10 @@
 
 In reading order: `logs` (reading and checking measurements), `signals` and `transmission` (clocks, filters, derivatives,
 gears), `samples` (motion and torques), `linear_model` (the parameters to identify), `base_parameters` and `identifiability`
-(which combinations can be identified), `equations` and `decimation` (rows of y = X β), `estimators` (solving for β), `evidence`
-(normal equations of logs of any length), `judgement` (validation and reports), `full_parameters` and `write_back` (writing a
-model file); `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `drive_gains`.
+(which combinations can be identified), `equations` and `decimation` (rows of y = X β), `estimators` (solving for β),
+`reduction` (normal equations of logs of any length), `validation` (held-out motion, verdict, reports), `full_parameters` and
+`write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`,
+`static_poses`, `drive_gains`.
 """
 
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
@@ -20,25 +21,25 @@ from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.estimators.robust import RobustLeastSquares
 from dynamis.identification.estimators.total import TotalLeastSquares
-from dynamis.identification.evidence.evidence import Evidence, merge
-from dynamis.identification.evidence.long_logs import LongLog, evidence_of_logs
-from dynamis.identification.evidence.stream import Stream, evidence
 from dynamis.identification.excitation import Excitation, design_excitation
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identification import Identification
 from dynamis.identification.identify import identify
-from dynamis.identification.judgement.essential import essential_parameters
-from dynamis.identification.judgement.statistics import statistics
-from dynamis.identification.judgement.validation import cross_validate, held_out
-from dynamis.identification.judgement.verdict import verdict
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, examine_torques, log_chunks, read_log, refuse
 from dynamis.identification.payload import PayloadEstimate, identify_payload
+from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
+from dynamis.identification.reduction.normal_equations import NormalEquations, merge
+from dynamis.identification.reduction.stream import Stream, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import derivatives, prepare, suggest_cutoff
 from dynamis.identification.simulated_loop import SimulatedInstruments, SimulatedLoop
 from dynamis.identification.static_poses import identify_static, identify_static_payload
 from dynamis.identification.transmission import Transmission
+from dynamis.identification.validation.essential import essential_parameters
+from dynamis.identification.validation.held_out import cross_validate, held_out
+from dynamis.identification.validation.statistics import statistics
+from dynamis.identification.validation.verdict import verdict
 from dynamis.identification.write_back import with_parameters, write_identified
 
 __all__ = [
@@ -48,7 +49,6 @@ __all__ = [
     "DriveGains",
     "Equations",
     "Estimator",
-    "Evidence",
     "Excitation",
     "Identification",
     "InstrumentalVariables",
@@ -57,6 +57,7 @@ __all__ = [
     "Log",
     "LongLog",
     "Mapping",
+    "NormalEquations",
     "OutputError",
     "PayloadEstimate",
     "PhysicallyConsistent",
@@ -77,8 +78,6 @@ __all__ = [
     "equations",
     "essential_parameters",
     "estimate_drive_gains",
-    "evidence",
-    "evidence_of_logs",
     "examine",
     "examine_torques",
     "full_parameters",
@@ -89,6 +88,8 @@ __all__ = [
     "identify_static_payload",
     "log_chunks",
     "merge",
+    "normal_equations",
+    "normal_equations_of_logs",
     "prepare",
     "read_log",
     "refuse",

@@ -17,14 +17,14 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters
-from dynamis.identification.judgement.consistency import inconsistent_links, link_consistency
-from dynamis.identification.judgement.contents import contents_of
-from dynamis.identification.judgement.essential import EssentialParameters, essential_parameters
-from dynamis.identification.judgement.report import write_report
-from dynamis.identification.judgement.statistics import Statistics
-from dynamis.identification.judgement.validation import Validation
-from dynamis.identification.judgement.verdict import Verdict, verdict
 from dynamis.identification.samples import Samples
+from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
+from dynamis.identification.validation.contents import contents_of
+from dynamis.identification.validation.essential import EssentialParameters, essential_parameters
+from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.report import write_report
+from dynamis.identification.validation.statistics import Statistics
+from dynamis.identification.validation.verdict import Verdict, verdict
 from dynamis.identification.write_back import Edited, Written, edit, write_identified
 from dynamis.robot import Robot
 

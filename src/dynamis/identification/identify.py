@@ -8,21 +8,21 @@ from typing import Any
 
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.choices import chosen, label, others_by_name
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
+from dynamis.identification.estimator_names import chosen, label, others_by_name
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.identification import Identification
-from dynamis.identification.judgement.statistics import judge_fit
-from dynamis.identification.judgement.validation import Validation, cross_validate, held_out
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.finding import Finding, refuse
+from dynamis.identification.logs.finding import LogFinding, refuse
 from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
+from dynamis.identification.validation.held_out import Validation, cross_validate, held_out
+from dynamis.identification.validation.statistics import judge_fit
 from dynamis.robot import Robot, load
 
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
@@ -141,7 +141,7 @@ def _samples(
     return runs
 
 
-def look_at(findings: Sequence[Finding], notes: list[str]) -> None:
+def look_at(findings: Sequence[LogFinding], notes: list[str]) -> None:
     """Raise an error for problems of a log that cannot be repaired, and note the others."""
     refuse(finding for finding in findings if not finding.mends)
     notes += [f"repaired: {finding.text}" if finding.mends else str(finding) for finding in findings]

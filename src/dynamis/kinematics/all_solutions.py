@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.descent import descend
+from dynamis.kinematics.damped_least_squares import descend
+from dynamis.kinematics.ik_problem import make_problem
+from dynamis.kinematics.inverse_kinematics import generator, start_of, tolerances, turns_apart
 from dynamis.kinematics.solution import Solution
-from dynamis.kinematics.solve import generator, start_of, tolerances, turns_apart
-from dynamis.kinematics.task import make_task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 
@@ -47,7 +47,7 @@ def all_solutions(
     >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
     8
     """
-    problem = make_task(robot, target, frame, task, bool(limits), weights)
+    problem = make_problem(robot, target, frame, task, bool(limits), weights)
     near, reference, rng, turns = tolerances(tolerance), start_of(problem, q0), generator(seed), Turns(robot, bool(limits))
     if not isinstance(starts, int | np.integer) or starts < 1:
         raise InputError(f"starts= must be a positive integer, got {starts!r}")

@@ -19,11 +19,11 @@ from dynamis.report.numbers import ranges, text, torque_unit, unit_of
 from dynamis.report.scene import scene_of
 from dynamis.report.staging import free_base, is_mobile
 from dynamis.robot import Robot
+from dynamis.simulation.contact import Plane, contact, joint_stops
+from dynamis.simulation.events import Event
 from dynamis.simulation.hard_stops import HardStops
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.surroundings import Plane, contact, joint_stops
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.simulation.watching import Watch
 
 Array = npt.NDArray[Any]
 Push = Callable[[Any, Array, Array], Array]
@@ -82,7 +82,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         again += _contacts_again(robot, touching, limited, scene, q0)
         return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
     stops = HardStops() if limited else None
-    events = {"floor contact": Watch(_clearance(damped, touching, scene), stop=True)} if touching else None
+    events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else None
     motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:
         where = _lowest(damped, touching, scene, motion.q[-1])
@@ -205,7 +205,7 @@ def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, s
     up = np.asarray(scene["up"], dtype=float)
     stops = f", stops=joint_stops(damped, stiffness={STOP_STIFFNESS}, damping={STOP_DAMPING})" if limited else ""
     return [
-        "from dynamis.simulation.surroundings import Plane, contact, joint_stops",
+        "from dynamis.simulation.contact import Plane, contact, joint_stops",
         f"floor = Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
         f"law = dict(stiffness={STIFFNESS}, damping={DAMPING}, friction={FRICTION}, slip={SLIP})",
         f"points = [{rows}]",

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from dynamis.errors import InputError, printable
+from dynamis.files.atomic_write import write_file
 from dynamis.report.numbers import short
 from dynamis.report.render_page import render_view
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Player, Robot3D
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.whole_files import write_file
 
 RATE = 60.0  # pictures per second of a motion …
 MOST = 1800  # … and their largest number

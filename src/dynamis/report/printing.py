@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from dynamis.errors import InputError, MissingExtraError
-from dynamis.whole_files import write_file
+from dynamis.files.atomic_write import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAMED = "DYNAMIS_BROWSER"  # an environment variable with the path of the browser

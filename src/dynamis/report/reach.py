@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from dynamis.analysis.task import in_order_of_q
+from dynamis.kinematics.directions import in_order_of_q
 from dynamis.model.joints import Revolute
 from dynamis.robot import Robot
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
+from dynamis.files.atomic_write import write_file
 from dynamis.report.section import Budget, Section
 from dynamis.report.subject import Subject, subject_of
 from dynamis.report.tiers import code_tier
 from dynamis.robot import Robot, load
-from dynamis.whole_files import write_file
 
 Progress = Callable[[float, str], None]
 

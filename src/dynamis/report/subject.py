@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.analysis.box import free_symbols
 from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.kinematics.box import free_symbols
 from dynamis.model.joints import Free
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot, load

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dynamis.compiler import jit
 from dynamis.compiler.code import Code
+from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.schedule import schedule
-from dynamis.compiler.written_out import write_out
 from dynamis.display import as_text
 
 _KINDS = {
@@ -49,7 +49,7 @@ def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[st
         )
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
-        slots = Body(schedule(write_out(code, precision), target.registers), target).registers.slots
+        slots = Body(schedule(expand_sincos(code, precision), target.registers), target).registers.slots
         lines.append(
             f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, {slots} spill slots"
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynamis.display import robot_card
 from dynamis.errors import InputError, printable, unknown_name
+from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.build import build
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
@@ -23,7 +24,6 @@ from dynamis.robot.compilation import Compilation
 from dynamis.robot.evaluation import Evaluator
 from dynamis.robot.functions import StateFunctions
 from dynamis.spatial import Inertia
-from dynamis.whole_files import write_file
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import SingularError
+from dynamis.simulation.events import ROUNDINGS, Watcher
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
-from dynamis.simulation.sticking import Dry, UnsettledError, scale_of, settle, sizes, solve
-from dynamis.simulation.trajectory import Event
-from dynamis.simulation.watching import ROUNDINGS, Watcher
+from dynamis.simulation.stick_slip import Dry, UnsettledError, scale_of, settle, sizes, solve
+from dynamis.simulation.trajectory import EventRecord
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
@@ -38,7 +38,7 @@ class Pieces:
 
     pieces: list[Any] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list)
     directions: list[dict[int, int]] = field(default_factory=list)
     resting: list[Sides] = field(default_factory=list)
     evaluations: int = 0
@@ -79,7 +79,7 @@ class Pieces:
 
 
 def integrate(
-    motion: Motion,
+    motion: EquationsOfMotion,
     times: Array,
     y0: Array,
     *,
@@ -112,7 +112,7 @@ class _Run:
 
     def __init__(
         self,
-        motion: Motion,
+        motion: EquationsOfMotion,
         times: Array,
         y0: Array,
         method: str,
@@ -163,7 +163,7 @@ class _Run:
         self.result.status = f"stopped at t = {self.at:.6g} s: {why}"
 
     def _event(self, kind: str, k: int) -> None:
-        self.result.events.append(Event(self.at, kind, self.names[k]))
+        self.result.events.append(EventRecord(self.at, kind, self.names[k]))
 
     def _impact(self) -> None:
         """Apply the impact of joints at their stops: new velocities, and the lost energy subtracted from the balance."""
@@ -283,7 +283,7 @@ class _Run:
 class _State:
     """The right-hand side for one piece, with its last evaluation cached for the event functions."""
 
-    def __init__(self, motion: Motion, result: Pieces, stops: Stops | None, clock: Clock | None) -> None:
+    def __init__(self, motion: EquationsOfMotion, result: Pieces, stops: Stops | None, clock: Clock | None) -> None:
         self.motion, self.result, self.stops, self.clock = motion, result, stops, clock
         self.directions: dict[int, int] = {}
         self.resting: Sides = {}

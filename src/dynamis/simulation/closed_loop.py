@@ -18,7 +18,7 @@ from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import LuGre, Smooth, laws_of
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import plain_wrenches, wanted_arguments
@@ -57,7 +57,7 @@ class ClosedLoop:
         self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
         self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
-        plain = Motion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
+        plain = EquationsOfMotion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
         self.states = plain.states
         if method == "euler" and self.states:
             raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
@@ -82,7 +82,7 @@ class ClosedLoop:
         # copies: a function that works in place must not reach the state
         return _sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
 
-    def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> Motion:
+    def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> EquationsOfMotion:
         """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""
 
         def command(t: Any, q: Array, v: Array) -> Array:
@@ -100,7 +100,7 @@ class ClosedLoop:
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
-        return Motion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
+        return EquationsOfMotion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
 
     def memory(self, robot: Robot) -> Memory | None:
         return None if self.law.dynamic is None else Memory(self.law.dynamic, robot, checked=False)

@@ -18,11 +18,11 @@ import numpy.typing as npt
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, solve_positive, sqrt
 from dynamis.simulation.adaptive import HAIR, Pieces
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampling import Held
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.sticking import FITS, scale_of
+from dynamis.simulation.stick_slip import FITS, scale_of
 from dynamis.simulation.time_stepping import can_be_traced, sliding_torque
 
 Array = npt.NDArray[Any]
@@ -50,7 +50,7 @@ D = (
 )  # fmt: skip
 
 
-def rates(motion: Motion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[Array, Array]:
+def rates(motion: EquationsOfMotion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[Array, Array]:
     """(ẏ, friction) where joints with ``hold`` = 1 stick and those with ``slide`` = ±1 slide, for tracing.
 
     M a = r − d with a = 0 at the joints that hold, whose rows and columns are replaced by those of the identity.
@@ -78,7 +78,7 @@ def rates(motion: Motion, t: Any, y: Array, hold: Array, slide: Array) -> tuple[
     return motion.rates(t, q, v, z, a, motion.power(q, v, tau, wrenches) - d @ v), d
 
 
-def dormand_prince(motion: Motion, t: Any, y: Array, h: Any, hold: Array, slide: Array) -> tuple[Array, ...]:
+def dormand_prince(motion: EquationsOfMotion, t: Any, y: Array, h: Any, hold: Array, slide: Array) -> tuple[Array, ...]:
     """(y', estimated error, terms of the polynomial (3, N), friction at both ends (2, n)) of one step."""
     k: list[Array] = []
     friction = []
@@ -160,7 +160,7 @@ class CompiledPieces:
         self._known: tuple[dict[int, int] | None, Array, Array, list[int]] = (None, np.zeros(0), np.zeros(0), [])
 
     @staticmethod
-    def suits(motion: Motion, pushes: Pushes, method: str) -> bool:
+    def suits(motion: EquationsOfMotion, pushes: Pushes, method: str) -> bool:
         """Whether such motions can be compiled."""
         known = can_be_traced(list(motion.sticking.values()))
         return known and pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError, printable
+from dynamis.files.atomic_write import write_file
 from dynamis.robot import Robot
-from dynamis.whole_files import write_file
 
 if TYPE_CHECKING:
     from dynamis.simulation.resume import Stop
@@ -75,13 +75,13 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
 
 def _note(trajectory: Trajectory) -> dict[str, Any]:
     """Metadata that the table does not contain."""
-    from dynamis.simulation.resume import what_moves
+    from dynamis.simulation.resume import model_digest
 
     counts = {k: x for k, x in trajectory.statistics.items() if isinstance(x, int | float | str)}
     return {
         "format": FORMAT,
         "robot": trajectory.robot.name,
-        "fingerprint": what_moves(trajectory.robot),
+        "fingerprint": model_digest(trajectory.robot),
         "status": trajectory.status,
         "events": [dataclasses.asdict(e) for e in trajectory.events],
         "statistics": counts,

@@ -17,7 +17,7 @@ from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.errors import InputError
 from dynamis.model.model import Model
 from dynamis.scalar import maximum, solve_positive, sqrt
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.time_stepping import time_stepping
 
 Array = npt.NDArray[Any]
@@ -29,7 +29,7 @@ MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as t
 class Flow:
     """Rates of a state. ``work`` states whether the work done is its last component."""
 
-    def __init__(self, motion: Motion, work: bool = True) -> None:
+    def __init__(self, motion: EquationsOfMotion, work: bool = True) -> None:
         self.motion, self.work, self.model = motion, work, motion.smooth.model
         self.last_change: Any = 0.0  # of an iteration within the rule: what is left to settle
 

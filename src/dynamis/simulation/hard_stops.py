@@ -21,7 +21,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.simulation.sticking import Dry, Sticking, settle, solve
+from dynamis.simulation.stick_slip import Dry, Sticking, settle, solve
 
 Array = npt.NDArray[Any]
 Sides = dict[int, int]  # of joints at their stops: 1 at the upper, −1 at the lower

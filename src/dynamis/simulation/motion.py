@@ -39,7 +39,7 @@ def controller_name(robot: Robot) -> str:
     return "controller" if "controller" not in robot.coordinate_names else "controller of the robot"
 
 
-class Motion:
+class EquationsOfMotion:
     """One robot with friction, drives, controller and external wrenches."""
 
     def __init__(

@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import DynamisError, InputError, MissingExtraError, escaped, printable, reason_of
-from dynamis.file_limits import array_header, check_size
+from dynamis.files.limits import array_header, check_size
 from dynamis.robot import Robot
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
 from dynamis.simulation.motion import controller_name
 
 if TYPE_CHECKING:
     from dynamis.simulation.resume import Stop
-    from dynamis.simulation.trajectory import Event, Trajectory
+    from dynamis.simulation.trajectory import EventRecord, Trajectory
 
 Array = npt.NDArray[Any]
 Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
@@ -183,7 +183,7 @@ def _drives(robot: Robot, table: Table) -> dict[str, Array]:
 
 def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts: Mapping[str, Array], note: Any) -> Robot:
     """The robot of the file: the given one, or the same with the rotors of elastic drives removed from its links."""
-    from dynamis.simulation.resume import what_moves
+    from dynamis.simulation.resume import model_digest
 
     candidates = [robot]
     if robot.actuators:
@@ -192,7 +192,7 @@ def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts
     if springs:
         candidates.append(candidates[-1].replace(friction=springs))
     for one in candidates:
-        if note is not None and note.get("fingerprint") == what_moves(one):
+        if note is not None and note.get("fingerprint") == model_digest(one):
             return one
         if note is None and _same_energies(one, table, parts):
             return one
@@ -210,11 +210,11 @@ def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bo
     return all(np.abs(a - b).max() <= ENERGIES_AGREE * scale for a, b in zip(found, written, strict=True))
 
 
-def _events(note: Mapping[str, Any]) -> tuple[Event, ...]:
-    from dynamis.simulation.trajectory import Event
+def _events(note: Mapping[str, Any]) -> tuple[EventRecord, ...]:
+    from dynamis.simulation.trajectory import EventRecord
 
     with _reading("its events cannot be read"):
-        return tuple(Event(float(e["time"]), escaped(str(e["kind"])), escaped(str(e["joint"]))) for e in note["events"])
+        return tuple(EventRecord(float(e["time"]), escaped(str(e["kind"])), escaped(str(e["joint"]))) for e in note["events"])
 
 
 def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:

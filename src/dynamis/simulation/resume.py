@@ -19,7 +19,7 @@ from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
 from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.dense import Dense, unit_quaternions
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampling import Held, Samples
 from dynamis.simulation.trajectory import Trajectory
 
@@ -45,7 +45,7 @@ class Stop:
     adaptive: bool = False
 
 
-def names_inside(motion: Motion) -> tuple[str, ...]:
+def names_inside(motion: EquationsOfMotion) -> tuple[str, ...]:
     """Names of the states of friction and drives."""
     names = [""] * motion.states
     for place, k in enumerate(motion.bristles):
@@ -57,7 +57,7 @@ def names_inside(motion: Motion) -> tuple[str, ...]:
 
 
 def with_memory(
-    trajectory: Trajectory, motion: Motion, times: Array, pieces: Pieces | None, y: Array, held: Held | None
+    trajectory: Trajectory, motion: EquationsOfMotion, times: Array, pieces: Pieces | None, y: Array, held: Held | None
 ) -> Trajectory:
     """The same trajectory with dense output and the data for resuming.
 
@@ -86,14 +86,14 @@ def check_resumable(resume: Any, q0: Any, v0: Any) -> Trajectory:
     return resume
 
 
-def what_moves(robot: Robot) -> str:
+def model_digest(robot: Robot) -> str:
     """A digest of a robot's mechanics, whether its drives are in the model or given separately."""
     return fingerprint(dataclasses.replace(robot.model, actuators=()))
 
 
 def check_same_robot(before: Trajectory, robot: Robot) -> None:
     """``robot`` is the simulated one, without the rotors of elastic drives."""
-    if what_moves(before.robot) != what_moves(robot):
+    if model_digest(before.robot) != model_digest(robot):
         raise InputError(
             f"the motion to resume is of another robot ({printable(before.robot.name)}; now {printable(robot.name)}): give "
             f"the robot and actuators that were simulated"
@@ -111,7 +111,7 @@ def pieces_before(before: Trajectory | None) -> Pieces | None:
     return Pieces(directions=[dict(before._stop.directions)], resting=[dict(before._stop.resting)])
 
 
-def state_at_stop(before: Trajectory, motion: Motion, sampled: bool) -> Array:
+def state_at_stop(before: Trajectory, motion: EquationsOfMotion, sampled: bool) -> Array:
     """The full state to resume from; a motion read from a table has only its last point."""
     names = names_inside(motion)
     stop = before._stop
@@ -126,7 +126,7 @@ def state_at_stop(before: Trajectory, motion: Motion, sampled: bool) -> Array:
     return stop.y
 
 
-def _last_point(before: Trajectory, motion: Motion, sampled: bool) -> Array:
+def _last_point(before: Trajectory, motion: EquationsOfMotion, sampled: bool) -> Array:
     if motion.bristles or sampled:
         what = "the memory of a sampled controller" if sampled else "the bristles of LuGre friction"
         raise InputError(f"this motion was read from a file without {what}: save as .npz to resume")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.singularity import singular_mass_error
-from dynamis.compiler.cuda_march import RK4
+from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, short
 from dynamis.errors import InputError, PerformanceWarning
@@ -22,14 +22,14 @@ from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.batch_march import BatchMarch, Progress
 from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.dynamic_law import DynamicLaw
 from dynamis.simulation.fixed_step import SETTLED, check_step_length
 from dynamis.simulation.friction import Coulomb, LuGre, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
+from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.surroundings import contacts_in
 
 Array = npt.NDArray[Any]
 

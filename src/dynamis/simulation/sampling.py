@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.simulation.adaptive import REACHED, Pieces, integrate
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError, checked_push
 
 Array = npt.NDArray[Any]
@@ -167,7 +167,7 @@ class Shortcut(Protocol):
 
 
 def integrate_stepwise(
-    motion: Motion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None,
+    motion: EquationsOfMotion, steps: Sequence[Stepwise], times: Array, y0: Array, *, before: Pieces | None = None,
     shortcut: Shortcut | None = None, **options: Any,
 ) -> Pieces:  # fmt: skip
     """Integrate from instant to instant, with piecewise constant torques."""

@@ -13,12 +13,14 @@ from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
+from dynamis.simulation.contact import contacts_in, step_for
 from dynamis.simulation.controllers import as_law
 from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
-from dynamis.simulation.motion import Motion, controller_name
+from dynamis.simulation.motion import EquationsOfMotion, controller_name
 from dynamis.simulation.noise import Noise, NoiseSource
 from dynamis.simulation.resume import (
     check_resumable,
@@ -34,11 +36,9 @@ from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
 from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.sticking import solve
-from dynamis.simulation.surroundings import contacts_in, step_for
+from dynamis.simulation.stick_slip import solve
 from dynamis.simulation.time_stepping import can_be_traced
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.simulation.watching import Watcher
 
 Array = npt.NDArray[Any]
 BACKWARDS = "times must increase, and a duration must be positive"
@@ -75,7 +75,7 @@ def simulate(
     in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, with sticking), "smooth", "none", or a mapping of coordinates to
     laws. ``actuators`` maps coordinates to actuators that replace those of the model; ``stops`` is the result of `joint_stops`,
-    or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are located, or to `Watch` objects.
+    or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are located, or to `Event` objects.
     A `Sampled` controller acts at its rate; a `DynamicLaw` has internal states. ``disturbance`` is added to the joint torques:
     a `Noise`, constant, or a function of t. Wrenches may be `Push` objects, or lists of them.
 
@@ -118,7 +118,7 @@ def simulate(
     clock = None if seconds is None else Clock(_seconds(seconds))
     memory = None if law.dynamic is None else Memory(law.dynamic, robot, checked=True)
     command = torque_source(robot, torque, held or function, None if hard else stops)
-    motion = Motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
+    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
@@ -179,7 +179,7 @@ def _check_jumps(sources: Mapping[str, Held | NoiseSource | None], times: Array)
             check_step_length(jumping.period, float(times[0]), float(times[-1]), name)
 
 
-def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watcher: Any) -> None:
+def _check_fixed_steps(method: str, step: Any, motion: EquationsOfMotion, hard: Any, watcher: Any) -> None:
     if step is None:
         raise InputError(f"method={method!r} needs a step, such as step=1e-3")
     if motion.sticking and method != "time_stepping":
@@ -196,7 +196,7 @@ def _check_fixed_steps(method: str, step: Any, motion: Motion, hard: Any, watche
         raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
 
 
-def _is_stiff_by_contact_alone(motion: Motion, wrenches: Any) -> bool:
+def _is_stiff_by_contact_alone(motion: EquationsOfMotion, wrenches: Any) -> bool:
     """Whether there are contacts, and no other stiff states."""
     inner = motion.bristles or any(drive.size for drive in motion.actuators.values())
     return bool(contacts_in(wrenches)) and not inner
@@ -212,7 +212,7 @@ def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[s
     return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})
 
 
-def _trajectory(motion: Motion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:
+def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:
     reached = times[times <= pieces.ends[-1]] if pieces.pieces else times[:1]
     if pieces.at_end and pieces.pieces and reached[-1] < pieces.ends[-1]:
         reached = np.append(reached, pieces.ends[-1])

@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.compiler.march import march
+from dynamis.compiler.time_stepper import march
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
 from dynamis.simulation.controllers import Law
 from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.resume import Stop, names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.sticking import torques
+from dynamis.simulation.stick_slip import torques
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
@@ -64,7 +64,7 @@ class Pushes:
 class TracedMotion:
     """A motion with sampled and constant torques, constant wrenches and disturbances as inputs of a compiled function."""
 
-    motion: Motion
+    motion: EquationsOfMotion
     pushes: Pushes
 
     @property
@@ -91,7 +91,7 @@ class TracedMotion:
         )  # fmt: skip
         return motion.robot.cached_kernel(key, make)
 
-    def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> Motion:
+    def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> EquationsOfMotion:
         """The equations of motion of the robot being traced."""
         motion, control, stops, functions = self.motion, self.control, self.pushes.stops, self.functions
 
@@ -103,7 +103,7 @@ class TracedMotion:
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
         disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
         memory = None if motion.memory is None else Memory(motion.memory.law, robot, checked=False)
-        return Motion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
+        return EquationsOfMotion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
 
     def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
         """(tau, w, d) up to the next instant at which one of them changes."""
@@ -139,7 +139,7 @@ def step_kernel(traced: TracedMotion, method: str) -> Kernel:
 
 
 def march_one(
-    motion: Motion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
+    motion: EquationsOfMotion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
     progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
     clock: Clock | None = None,
 ) -> Trajectory:  # fmt: skip
@@ -193,7 +193,9 @@ def march_one(
 class _Compiled:
     """Steps of one compiled function."""
 
-    def __init__(self, motion: Motion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]) -> None:
+    def __init__(
+        self, motion: EquationsOfMotion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]
+    ) -> None:
         self.motion, self.method, self.held, self.tick = motion, method, held, tick
         self.traced, self.chunk = TracedMotion(motion, pushes), CHUNKS[0]
         self.kernel = step_kernel(self.traced, method)
@@ -227,7 +229,7 @@ class _CompiledBetweenCalls(_Compiled):
     Wrenches that are user functions are called likewise; contacts and stops of the package are part of the compiled step.
     """
 
-    def __init__(self, motion: Motion, pushes: Pushes, method: str, tick: Callable[[], None]) -> None:
+    def __init__(self, motion: EquationsOfMotion, pushes: Pushes, method: str, tick: Callable[[], None]) -> None:
         self.stops = pushes.stops if getattr(pushes.stops, "traceable", False) else None
         ours = {frame: w for frame, w in pushes.wrenches.items() if getattr(w, "traceable", False)}
         plain = {frame: ours.get(frame, np.zeros(6)) for frame in pushes.wrenches}
@@ -257,7 +259,7 @@ class _CompiledBetweenCalls(_Compiled):
 class _Called:
     """Steps in Python, with user functions."""
 
-    def __init__(self, motion: Motion, method: str, tick: Callable[[], None]) -> None:
+    def __init__(self, motion: EquationsOfMotion, method: str, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
@@ -299,7 +301,7 @@ def _check_settled(method: str, t: float, y: Array, left: float) -> None:
         raise SourceError(f"the iteration of the {method} rule did not converge at t = {t:.6g} s: use a shorter step")
 
 
-def _pushes(motion: Motion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:
+def _pushes(motion: EquationsOfMotion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:
     """The torques and wrenches recorded at a time; at a jump, those after it."""
     q, v, z = motion.split(y)
     for source in jumps:

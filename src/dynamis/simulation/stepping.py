@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.simulation.events import ROUNDINGS, Watcher
 from dynamis.simulation.sources import SourceError
-from dynamis.simulation.watching import ROUNDINGS, Watcher
 
 Array = npt.NDArray[Any]
 RETRIES = 12  # with shorter steps, where a function failed

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from dynamis.scalar import exp, solve_positive, where
 from dynamis.simulation.friction import Coulomb, Stribeck
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 
 Array = npt.NDArray[Any]
 EXCHANGES = 4  # of the sets of joints that slide and hold, in one step; what is left is exchanged in the next
@@ -44,7 +44,7 @@ def can_be_traced(laws: Sequence[Any]) -> bool:
 class Impulse:
     """The equations of one step, solved for the velocity at its end."""
 
-    def __init__(self, motion: Motion, t: Any, q: Array, v: Array, z: Array) -> None:
+    def __init__(self, motion: EquationsOfMotion, t: Any, q: Array, v: Array, z: Array) -> None:
         """Evaluate the equations at this state; ``motion`` is that of the traced or the numeric robot."""
         self.motion, self.q, self.v, self.z = motion, q, v, z
         self.tau = motion.torque(t, q, v, z) - motion.smooth_friction(v, z)

@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False)
-class Event:
+class EventRecord:
     """An event: a joint ``starts``, ``stops`` or ``hits its upper stop``, a user-defined event ``happens``."""
 
     time: float
@@ -37,7 +37,7 @@ class Event:
         return f"{self.time:.6g} s: {self.joint} {self.kind}"
 
     def __repr__(self) -> str:
-        return short(f"<Event {self}>")
+        return short(f"<EventRecord {self}>")
 
     _repr_html_ = as_text
 
@@ -61,7 +61,7 @@ class Trajectory:
     friction: Array
     work: Array
     wrenches: Mapping[str, Array] = field(default_factory=dict)
-    events: tuple[Event, ...] = ()
+    events: tuple[EventRecord, ...] = ()
     status: str = "completed"
     statistics: Mapping[str, Any] = field(default_factory=dict)
     actuator_states: Mapping[str, Array] = field(default_factory=dict)

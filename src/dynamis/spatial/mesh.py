@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
-from dynamis.mesh_limits import check_mesh_file
-from dynamis.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_limits import check_mesh_file
+from dynamis.files.mesh_readers import lacking, not_installed
 from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 

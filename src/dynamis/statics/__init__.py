@@ -1,22 +1,22 @@
 """Statics: torques in static equilibrium, forces within torque limits, and stiffness.
 
-Modules, in order of dependence: `convention` (sign of a wrench), `holding` (static torques of gravity and a wrench, virtual
-work), `duality` (ranges and null spaces of J and Jᵀ), `ellipsoids` (velocity and force), `strength` (forces within torque
-limits), `stiffness` (Cartesian stiffness from joint stiffness, with load), `deflection` (equilibrium under a load),
-`wanted_stiffness` (joint stiffness for a desired Cartesian stiffness), `stiffness_map` (over the workspace), `formulas`
-(closed form).
+Modules, in order of dependence: `convention` (sign of a wrench), `static_torques` (static torques of gravity and a wrench,
+virtual work), `duality` (ranges and null spaces of J and Jᵀ), `ellipsoids` (velocity and force), `force_polytope` (forces
+within torque limits), `stiffness` (Cartesian stiffness from joint stiffness, with load), `deflection` (equilibrium under a
+load), `stiffness_synthesis` (joint stiffness for a desired Cartesian stiffness), `stiffness_map` (over the workspace),
+`closed_form` (closed form).
 """
 
+from dynamis.statics.closed_form import StaticFormulas, static_formulas
 from dynamis.statics.deflection import Deflection, deflection
 from dynamis.statics.duality import Duality, duality
 from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
-from dynamis.statics.formulas import StaticFormulas, static_formulas
-from dynamis.statics.holding import HoldingTorque, VirtualWork, holding_torque, virtual_work
-from dynamis.statics.load_term import load_stiffness, weight_stiffness
+from dynamis.statics.force_polytope import ForcePolytope, LargestForce, force_polytope, largest_force
+from dynamis.statics.geometric_stiffness import load_stiffness, weight_stiffness
+from dynamis.statics.static_torques import HoldingTorque, VirtualWork, holding_torque, virtual_work
 from dynamis.statics.stiffness import Stiffness, stiffness
 from dynamis.statics.stiffness_map import stiffness_map
-from dynamis.statics.strength import ForcePolytope, LargestForce, force_polytope, largest_force
-from dynamis.statics.wanted_stiffness import JointStiffness, joint_stiffness_for
+from dynamis.statics.stiffness_synthesis import JointStiffness, joint_stiffness_for
 
 __all__ = [
     "Deflection",

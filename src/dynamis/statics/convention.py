@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.task import check_numeric
 from dynamis.errors import InputError
+from dynamis.kinematics.directions import check_numeric
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

@@ -13,7 +13,7 @@ from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.spatial.rotation import log_quaternion, to_quaternion
 from dynamis.statics.convention import one_state, one_wrench
-from dynamis.statics.load_term import check_coordinates, load_stiffness, weight_stiffness
+from dynamis.statics.geometric_stiffness import check_coordinates, load_stiffness, weight_stiffness
 from dynamis.statics.stiffness import base_part, joint_matrix
 
 Array = npt.NDArray[Any]

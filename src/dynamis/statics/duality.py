@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.manipulability import scaled_jacobian
-from dynamis.analysis.task import Task, check_numeric, task_of
 from dynamis.display import as_text, counted, short
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.directions import Directions, check_numeric, directions_of
+from dynamis.kinematics.manipulability import scaled_jacobian
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
-from dynamis.statics.words import joints_text, motion_text, readable, wrench_text
+from dynamis.statics.describe import joints_text, motion_text, readable, wrench_text
 
 Array = npt.NDArray[Any]
 
@@ -39,7 +39,7 @@ class Duality:
 
     robot: Robot
     q: Array
-    task: Task
+    task: Directions
     rank: int
     singular_values: Array
     gap: float
@@ -113,7 +113,7 @@ class Duality:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the robot with its velocity and force ellipsoids, and the four subspaces; returns the axes."""
-        from dynamis.statics.duality_picture import duality_picture
+        from dynamis.statics.duality_plot import duality_picture
 
         return duality_picture(self, path)
 
@@ -148,7 +148,7 @@ def duality(
     at = one_state(robot, q)
     if not isinstance(gap, float | int) or not 0.0 < gap < 1.0:
         raise InputError(f"gap must be greater than 0 and less than 1, got {gap!r}")
-    task = task_of(robot, frame, rows, length)
+    task = directions_of(robot, frame, rows, length)
     S, D = task.scale, task.joint_scale(robot)
     U, values, Vt = np.linalg.svd(scaled_jacobian(robot, at, task))
     r = int((values > max(gap * float(values.max(initial=0.0)), task.noise)).sum())

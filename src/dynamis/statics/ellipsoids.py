@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.task import Task, task_of
 from dynamis.display import as_table, flat
 from dynamis.errors import InputError
+from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
 
@@ -79,7 +79,7 @@ class Ellipsoid:
     _repr_html_ = as_table
 
 
-def refuse_mixed(task: Task) -> None:
+def refuse_mixed(task: Directions) -> None:
     """Reject tasks that mix metres and radians: the axes of their ellipsoid depend on the unit of length."""
     if len(set(task.linear.tolist())) == 2:
         raise InputError(
@@ -111,9 +111,9 @@ def force_ellipsoid(robot: Robot, q: Any, frame: str | None = None, *, rows: Any
 
 def _task_svd(
     robot: Robot, q: Any, frame: str | None, rows: Any, scales: Any, name: str, *, multiply: bool
-) -> tuple[Array, Array, Task]:
+) -> tuple[Array, Array, Directions]:
     at = one_state(robot, q)
-    task = task_of(robot, frame, rows)
+    task = directions_of(robot, frame, rows)
     refuse_mixed(task)
     A = task.selection @ robot.jacobian(at, frame)
     noise = task.noise

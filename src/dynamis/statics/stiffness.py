@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.capacity import joint_springs
-from dynamis.analysis.task import Task, characteristic_length, task_of
 from dynamis.display import short, stiffness_card
 from dynamis.errors import InputError, SingularError, printable
+from dynamis.kinematics.directions import Directions, characteristic_length, directions_of
+from dynamis.kinematics.state_measures import joint_springs
 from dynamis.robot import Robot
 from dynamis.spatial import skew
 from dynamis.statics.convention import one_state, one_wrench
+from dynamis.statics.describe import motion_text, readable
 from dynamis.statics.ellipsoids import Ellipsoid, refuse_mixed
-from dynamis.statics.load_term import check_coordinates, load_stiffness, weight_stiffness
-from dynamis.statics.words import motion_text, readable
+from dynamis.statics.geometric_stiffness import check_coordinates, load_stiffness, weight_stiffness
 
 Array = npt.NDArray[Any]
 
@@ -96,8 +96,8 @@ class Stiffness:
             raise SingularError(f"{self.frame} is rigid: no load can make it {' or '.join(motion_text(v) for v in stiff)}")
         return np.linalg.inv(C)
 
-    def _task(self, rows: Any) -> Task:
-        return task_of(self.robot, self.frame, rows, self.length)
+    def _task(self, rows: Any) -> Directions:
+        return directions_of(self.robot, self.frame, rows, self.length)
 
     @property
     def symmetric(self) -> bool:
@@ -136,7 +136,7 @@ class Stiffness:
 
     def compliance_ellipsoid(self, rows: Any = None) -> Ellipsoid:
         """Displacements under forces of unit size: half-axes are the singular values of C."""
-        task = task_of(self.robot, self.frame, rows)
+        task = directions_of(self.robot, self.frame, rows)
         refuse_mixed(task)
         U, s, _ = np.linalg.svd(self.compliance_on(rows if rows is not None else task.selection))
         s = np.where(s > RIGID * max(float(s.max()), 1e-300), s, 0.0)
@@ -160,7 +160,7 @@ class Stiffness:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the robot with its compliance ellipse; returns the axes."""
-        from dynamis.statics.stiffness_picture import stiffness_picture
+        from dynamis.statics.stiffness_plot import stiffness_picture
 
         return stiffness_picture(self, path)
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.capacity import Measure, joint_springs
-from dynamis.analysis.task import task_of
-from dynamis.analysis.workspace import Progress, WorkspaceSlice, workspace_slice
 from dynamis.errors import InputError
+from dynamis.kinematics.directions import directions_of
+from dynamis.kinematics.state_measures import Measure, joint_springs
+from dynamis.kinematics.workspace import Progress, WorkspaceSlice, workspace_slice
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -43,7 +43,7 @@ def stiffness_map(
             seen = np.einsum("i,...ij->...j", d, robot.jacobian(q, frame)[..., :3, :])
             with np.errstate(divide="ignore"):
                 return np.asarray(1.0 / (seen**2 / k).sum(axis=-1))
-        A = task_of(robot, frame, rows).selection @ robot.jacobian(q, frame)
+        A = directions_of(robot, frame, rows).selection @ robot.jacobian(q, frame)
         C = np.maximum(np.linalg.eigvalsh((A / k) @ np.swapaxes(A, -1, -2)), 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(C[..., 0] / C[..., -1] if kind == "ratio" else 1.0 / C[..., -1 if kind == "softest" else 0])

@@ -15,8 +15,8 @@ from typing import Any
 
 import flint
 
-from dynamis.symbolic.dressing import arc_terms
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
+from dynamis.symbolic.trig_rewriting import arc_terms
 
 LARGEST_DENOMINATOR = 96
 FACTORED_UP_TO, FACTORED_DEGREE = 40, 30  # terms and degree: factorising more costs time and hardly ever finds anything

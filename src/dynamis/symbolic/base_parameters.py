@@ -27,10 +27,10 @@ from dynamis.model.model import Model
 from dynamis.scalar import Node, symbol, topological
 from dynamis.spatial import Inertia
 from dynamis.symbolic.angles import joint_angles
-from dynamis.symbolic.dressing import arc_terms
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.parameters import LinearForm, Rule
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
+from dynamis.symbolic.trig_rewriting import arc_terms
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm

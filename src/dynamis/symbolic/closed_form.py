@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,10 @@ from dynamis.symbolic.cleaning import summed, without_rounding_noise
 from dynamis.symbolic.compact import Compact, with_named_factors
 from dynamis.symbolic.equations import Equation, Equations, StateSpace, state_space
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
-from dynamis.symbolic.notation import Lettering, Notation, notation_of
+from dynamis.symbolic.notation import Notation, SymbolPrinter, notation_of
 from dynamis.symbolic.parameters import LinearForm, by_inspection
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.roles import roles_of
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.checking.verdict import Verdict
 
 Array = npt.NDArray[Any]
 SHOWN_UP_TO, LONGEST_SHOWN = 6, 4000  # degrees of freedom, and letters of LaTeX, that a notebook shows
@@ -77,7 +74,7 @@ class ClosedForm:
         ring = Ring.of(everything, joint_angles(model, self.q), symbols)
         roles = roles_of(model, ring, self.q, self.v, self.a, self.tau) | {key: role for key, (_, role) in motors.items()}
         written = free_letters(ring, symbols, n, notation.rename) if motors else {}
-        letters = Lettering(notation, roles, _turning(model), motors=written)
+        letters = SymbolPrinter(notation, roles, _turning(model), motors=written)
         self.algebra = Algebra(ring, letters)
         try:
             ring.expand([*M.flat, *U], budget)
@@ -415,18 +412,6 @@ class ClosedForm:
             return self.C.node(substitute)
         v = np.array([(substitute or {}).get(id(x), x) for x in self.v], dtype=object)
         return np.asarray(self.christoffel.node(substitute) @ v)
-
-    def check_answer(self, name: str, text: str, **options: Any) -> Verdict:
-        r"""Check an answer in LaTeX or plain formulas: see `dynamis.symbolic.checking.check_answer`.
-
-        >>> import dynamis as dy
-        >>> arm = dy.load("planar_2r").closed_form()
-        >>> print(arm.check_answer("gravity", r"g_2 = m_2 g l_2 \cos(q_1 + q_2)").findings[0])
-        g_2: right
-        """
-        from dynamis.symbolic.checking import check_answer
-
-        return check_answer(self, name, text, **options)
 
     def kernel(self, name: str, parameters: Sequence[Node] = ()) -> Kernel:
         """A term compiled from its closed form: "mass_matrix", "coriolis_matrix", "gravity" or "inverse_dynamics"."""

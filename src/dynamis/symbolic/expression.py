@@ -14,11 +14,11 @@ from dynamis.errors import InputError
 from dynamis.scalar import Node, cos, is_number, sin, symbol
 from dynamis.symbolic import factored, printing
 from dynamis.symbolic.arrangement import Arranger, Style, Sum, sparse
-from dynamis.symbolic.dressing import arc_terms, dressed, dressed_terms
 from dynamis.symbolic.nested import nested
-from dynamis.symbolic.notation import Lettering, Notation
+from dynamis.symbolic.notation import Notation, SymbolPrinter
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
 from dynamis.symbolic.sympy_form import SympyForm
+from dynamis.symbolic.trig_rewriting import arc_terms, dressed, dressed_terms
 
 Array = npt.NDArray[Any]
 MOST_ENTRIES = 40  # different values of Christoffel symbols that a notebook shows
@@ -27,7 +27,7 @@ MOST_ENTRIES = 40  # different values of Christoffel symbols that a notebook sho
 class Algebra:
     """The common ring and notation of the expressions of one robot."""
 
-    def __init__(self, ring: Ring, letters: Lettering) -> None:
+    def __init__(self, ring: Ring, letters: SymbolPrinter) -> None:
         self.ring, self.letters = ring, letters
         self._arrangers: dict[Style, Arranger] = {}
 

@@ -10,7 +10,7 @@ from typing import Any
 from dynamis.scalar import Node, topological
 from dynamis.scalar.substitution import rebuilt
 from dynamis.symbolic.angles import linear_form
-from dynamis.symbolic.notation import Lettering
+from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.printing import raised
 
 WORTH_A_NAME = 4  # letters
@@ -36,7 +36,7 @@ class _Written:
         return f"-{self.inside(PRODUCT)}" if self.negative else self.text
 
 
-def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[tuple[str, str]]:
+def latex(outputs: Sequence[Any], letters: SymbolPrinter, names: str = "x") -> list[tuple[str, str]]:
     """(name, formula) of each shared subexpression in the order of use, then ("", formula) of each output."""
     order = topological(outputs)
     uses = Counter(id(a) for node in order if _angle(node) is None for a in node.args if isinstance(a, Node))
@@ -57,14 +57,14 @@ def latex(outputs: Sequence[Any], letters: Lettering, names: str = "x") -> list[
     return lines + [("", of(x).signed) for x in outputs]
 
 
-def with_definitions(outputs: Sequence[Any], letters: Lettering, put: Callable[[list[str]], str]) -> str:
+def with_definitions(outputs: Sequence[Any], letters: SymbolPrinter, put: Callable[[list[str]], str]) -> str:
     """The outputs, followed by the definitions of the names in them."""
     lines = latex(outputs, letters)
     made = put([formula for name, formula in lines if not name])
     return r",\quad ".join([made, *(f"{name} = {formula}" for name, formula in lines if name)])
 
 
-def _written(node: Node, parts: list[_Written], letters: Lettering) -> _Written:
+def _written(node: Node, parts: list[_Written], letters: SymbolPrinter) -> _Written:
     size = sum(p.letters for p in parts)
     match node.op:
         case "symbol":
@@ -108,7 +108,7 @@ def _angle(node: Node) -> list[tuple[Node, int, int]] | None:
     return [(unit, ratio.numerator, ratio.denominator) for unit, ratio in form.terms]
 
 
-def _turned(node: Node, path: list[tuple[Node, int, int]], argument: _Written, letters: Lettering) -> str:
+def _turned(node: Node, path: list[tuple[Node, int, int]], argument: _Written, letters: SymbolPrinter) -> str:
     path = sorted(path, key=lambda term: letters.roles[id(term[0])].number if id(term[0]) in letters.roles else 0)
     if path[0][1] < 0 and node.op == "sin":
         return rf"\sin({argument.signed})"

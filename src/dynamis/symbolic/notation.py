@@ -1,6 +1,6 @@
 """Notation: how symbols, joint variables and functions are written.
 
-A `Notation` defines the letters of a course; a `Lettering` applies it to a robot and writes any atom of a ring.
+A `Notation` defines the letters of a course; a `SymbolPrinter` applies it to a robot and writes any atom of a ring.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from dynamis.display import as_call, as_table
 from dynamis.errors import unknown_name
 from dynamis.symbolic.arrangement import Role, Style
-from dynamis.symbolic.dressing import arc_terms
 from dynamis.symbolic.ring import Atom, Ring
+from dynamis.symbolic.trig_rewriting import arc_terms
 
 GREEK = frozenset({
     "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
@@ -93,7 +93,7 @@ def notation_of(choice: str | Notation | None) -> Notation:
 
 
 @dataclass(frozen=True)
-class Lettering:
+class SymbolPrinter:
     """The names of one robot in one notation."""
 
     notation: Notation
@@ -102,7 +102,7 @@ class Lettering:
     names: Mapping[str, str] = field(default_factory=dict)
     motors: Mapping[str, str] = field(default_factory=dict)
 
-    def with_notation(self, choice: str | Notation | None) -> Lettering:
+    def with_notation(self, choice: str | Notation | None) -> SymbolPrinter:
         return self if choice is None else replace(self, notation=notation_of(choice))
 
     def latex(self, ring: Ring, atom: Atom) -> str:

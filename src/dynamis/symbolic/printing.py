@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cache
 
 from dynamis.symbolic.arrangement import LARGEST_DENOMINATOR, Product, Sum
-from dynamis.symbolic.notation import Lettering
+from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.ring import Atom, Ring
 
 WRITTEN_OUT = 10**12
 
 
-def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
+def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
     """The arrangement in LaTeX; decimals rounded to so many digits."""
     name = cache(lambda atom: letters.latex(ring, atom))
 
@@ -28,7 +28,7 @@ def latex(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> 
     return _written(arrangement, lambda size: _number_latex(size, digits), factor, " ")
 
 
-def text(arrangement: Sum, ring: Ring, letters: Lettering, digits: int = 6) -> str:
+def text(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
     """The arrangement in plain text, which can be read back."""
     name = cache(lambda atom: letters.text(ring, atom))
 

@@ -7,7 +7,7 @@ from typing import Any
 from dynamis.errors import InputError
 from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.expression import Algebra
-from dynamis.symbolic.notation import Lettering, notation_of
+from dynamis.symbolic.notation import SymbolPrinter, notation_of
 from dynamis.symbolic.ring import Ring
 
 READABLE = 200  # terms
@@ -24,7 +24,7 @@ def simplified(node: Any) -> str:
     try:
         ring = Ring.of([node])
         ring.expand([node], Budget(seconds=1.0, terms=100 * READABLE))
-        expression = Algebra(ring, Lettering(notation_of(None), {}, ())).of_node(node)
+        expression = Algebra(ring, SymbolPrinter(notation_of(None), {}, ())).of_node(node)
         return str(expression) if len(expression) <= READABLE else str(node)
     except (InputError, BudgetSpent):  # divided by zero, no polynomial, or too large a one
         return str(node)

@@ -14,8 +14,8 @@ import numpy as np
 from dynamis.errors import MissingExtraError
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.arrangement import mapped
-from dynamis.symbolic.dressing import arc_terms
 from dynamis.symbolic.ring import Atom
+from dynamis.symbolic.trig_rewriting import arc_terms
 
 if TYPE_CHECKING:
     from dynamis.symbolic.expression import Algebra, Expression

@@ -1,14 +1,13 @@
 """Task space: operational-space dynamics, redundancy resolution, task priorities, limits, and comparison of control laws.
 
-Modules, in order of dependence: `rotations` and `differentiation` (of tasks), `tasks` (task coordinates), `instant` (robot and
-task at one state), `singularities` (rank, damping, truncation), `operational` (Λ, μ, p), `redundancy` (one function per law),
-`null_space` (null-space objectives), `resolve` (a law with a report), `priorities`, `limits` (quadratic programs), `kernels`
-(batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
+Modules, in order of dependence: `rotations` and `differentiation` (of tasks), `tasks` (task coordinates), `task_state` (robot
+and task at one state), `singularities` (rank, damping, truncation), `operational` (Λ, μ, p), `redundancy` (one function per
+law), `null_space` (null-space objectives), `resolve` (a law with a report), `priorities`, `limits` (quadratic programs),
+`kernels` (batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
 """
 
-from dynamis.task_space.comparison import Comparison, LawRun, compare_laws
+from dynamis.task_space.comparison import LawComparison, LawRun, compare_laws
 from dynamis.task_space.feedback import Feedback, Gains, commanded_acceleration
-from dynamis.task_space.instant import Instant
 from dynamis.task_space.kernels import TaskKernels, task_kernels
 from dynamis.task_space.limits import LimitedTorque, limited_torque
 from dynamis.task_space.motions import Circle, Line
@@ -32,20 +31,20 @@ from dynamis.task_space.redundancy import (
 )
 from dynamis.task_space.resolve import Resolution, resolve
 from dynamis.task_space.rotations import orientation_error
+from dynamis.task_space.task_state import TaskState
 from dynamis.task_space.tasks import Function, Orientation, PoseTask, Position, Stacked, Task
 
 __all__ = [
     "LAWS",
     "AwayFromLimits",
     "Circle",
-    "Comparison",
     "Compensation",
     "Damping",
     "Feedback",
     "Function",
     "Gains",
     "Gradient",
-    "Instant",
+    "LawComparison",
     "LawRun",
     "LimitedTorque",
     "Line",
@@ -59,6 +58,7 @@ __all__ = [
     "Stacked",
     "Task",
     "TaskKernels",
+    "TaskState",
     "commanded_acceleration",
     "compare_laws",
     "least_acceleration_energy",

@@ -83,7 +83,7 @@ class LawRun:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class LawComparison:
     """Simulated motions of several laws for one task motion."""
 
     robot: Robot
@@ -125,7 +125,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         return short(
-            f"<Comparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}: "
+            f"<LawComparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}: "
             f"{counted(self.motion.cycles, 'cycle')}>"
         )
 
@@ -144,7 +144,7 @@ def compare_laws(
     rtol: float = 1e-7,
     seconds: float | None = None,
     progress: Callable[[float, str], None] | None = None,
-) -> Comparison:
+) -> LawComparison:
     """Simulate several laws for the same task motion, from rest at ``q0``, and compare their costs.
 
     ``laws`` are names of `LAWS`, or a mapping of names to functions with the arguments of `least_torque`. Feedback (11) with
@@ -179,7 +179,7 @@ def compare_laws(
         )
         made = _simulated(smooth, motion, q, v, controller, rtol, seconds, tell)
         runs.append(_run(name, made, smooth, task, motion, desired))
-    return Comparison(robot, task, motion, tuple(runs))
+    return LawComparison(robot, task, motion, tuple(runs))
 
 
 def _check_start(robot: Robot, q: Array, v: Array, task: Task, regularisation: float) -> None:

@@ -14,7 +14,7 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 
 if TYPE_CHECKING:
-    from dynamis.task_space.comparison import Comparison, LawRun
+    from dynamis.task_space.comparison import LawComparison, LawRun
     from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -25,7 +25,7 @@ NOTHING = 1e-12
 MOST_NAMES = 12  # in one line
 
 
-def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> Any:
+def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) -> Any:
     """Plot one column per law above, and all laws together below."""
     runs = comparison.runs
     figure = new_figure(4.2 * max(3, len(runs)), 11.6)
@@ -42,7 +42,7 @@ def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> 
     return save(figure, path)
 
 
-def _write_title(comparison: Comparison, header: Any) -> None:
+def _write_title(comparison: LawComparison, header: Any) -> None:
     motion, names = comparison.motion, ", ".join(comparison.task.names)
     title = f"{comparison.robot.name}: {names} along a {type(motion).__name__.lower()} with different laws"
     header.text(0.012, 0.52, f"{title}, {motion.cycles} × {motion.period:g} s", fontsize=15, color=INK)
@@ -56,7 +56,7 @@ def _colour(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 
 
-def _draw_arms(comparison: Comparison, panels: Any) -> None:
+def _draw_arms(comparison: LawComparison, panels: Any) -> None:
     """The arm where each cycle ends, over the path of the task's frame."""
     robot, task = comparison.robot, comparison.task
     chains = [_skeletons(robot, task, _ends(run, comparison.motion.period)) for run in comparison.runs]
@@ -124,7 +124,7 @@ def _plane(points: Array) -> tuple[int, int]:
     return ((1, 2), (0, 2), (0, 1))[flat]
 
 
-def _draw_torques(comparison: Comparison, figure: Any, panels: Any) -> None:
+def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
     peaks = [run.peak_torque for run in comparison.runs]
     together = max(peaks) < MANY_TIMES * max(min(peaks), NOTHING)
     names = comparison.robot.coordinate_names
@@ -147,7 +147,7 @@ def _draw_torques(comparison: Comparison, figure: Any, panels: Any) -> None:
         figure.legend(handles, labels, loc="outside lower left", fontsize=9, frameon=False, ncols=len(labels))
 
 
-def _draw_speeds(comparison: Comparison, axes: Any) -> None:
+def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
         axes.plot(run.trajectory.t, run.null_speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " "))
     peak = max(float(run.null_speed.max(initial=0.0)) for run in comparison.runs)
@@ -164,7 +164,7 @@ def _draw_speeds(comparison: Comparison, axes: Any) -> None:
     tidy(axes)
 
 
-def _draw_drifts(comparison: Comparison, axes: Any) -> None:
+def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
         cycles = np.arange(len(run.drift) + 1)
         axes.plot(cycles, [0.0, *run.drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
@@ -178,7 +178,7 @@ def _draw_drifts(comparison: Comparison, axes: Any) -> None:
     tidy(axes)
 
 
-def _draw_costs(comparison: Comparison, axes: Any) -> None:
+def _draw_costs(comparison: LawComparison, axes: Any) -> None:
     """Plot each cost relative to the lowest among the laws."""
     keys, runs = list(comparison.runs[0].costs), comparison.runs
     width = 0.8 / len(runs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dynamis.display import card
 
 if TYPE_CHECKING:
-    from dynamis.task_space.comparison import Comparison
+    from dynamis.task_space.comparison import LawComparison
 
 HEADINGS = (
     "law", "∫½ τᵀM⁻²τ", "∫½ τᵀM⁻¹τ", "∫½ τᵀτ", "peak torque", "drift", "null-space velocity", "task error",
@@ -17,24 +17,24 @@ COST_COLUMNS = (1, 2, 3)
 BEST = "*"
 
 
-def table(comparison: Comparison) -> str:
+def table(comparison: LawComparison) -> str:
     """One row per law; the lowest cost of each column is marked."""
     return "\n".join([title(comparison), "", *_aligned([HEADINGS, *rows(comparison)]), "", *legend(comparison)])
 
 
-def html_table(comparison: Comparison) -> str:
+def html_table(comparison: LawComparison) -> str:
     """The same for notebooks."""
     return card(title(comparison), legend(comparison), HEADINGS, rows(comparison))
 
 
-def title(comparison: Comparison) -> str:
+def title(comparison: LawComparison) -> str:
     """Robot, task variables and path."""
     motion = comparison.motion
     cycles = f"{motion.cycles} cycles of {motion.period:g} s" if motion.cycles > 1 else f"one cycle of {motion.period:g} s"
     return f"{comparison.robot.name}: {', '.join(comparison.task.names)} along a {type(motion).__name__.lower()}, {cycles}"
 
 
-def rows(comparison: Comparison) -> list[tuple[str, ...]]:
+def rows(comparison: LawComparison) -> list[tuple[str, ...]]:
     """The cells of each law."""
     runs = comparison.runs
     least = {key: min((run.costs[key] for run in runs if run.trajectory.complete), default=None) for key in runs[0].costs}
@@ -47,7 +47,7 @@ def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     return result
 
 
-def legend(comparison: Comparison) -> list[str]:
+def legend(comparison: LawComparison) -> list[str]:
     """The meaning of the mark and of the drift."""
     best = [f"{BEST} lowest of the column"] if len(comparison.runs) > 1 else []
     return [*best, "drift: ‖q − q(0)‖ after the last cycle"]

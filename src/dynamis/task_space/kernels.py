@@ -15,10 +15,10 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularityWarning
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
-from dynamis.task_space.instant import Instant, solved
 from dynamis.task_space.null_space import Preference, checked_preferences, preferred_torque
 from dynamis.task_space.operational import operational_terms
 from dynamis.task_space.redundancy import Law, law_named
+from dynamis.task_space.task_state import TaskState, solved
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -80,7 +80,7 @@ def task_kernels(
         return solved(mobility, np.eye(task.size), damping[0])
 
     def bias(robot: Robot, q: Array, v: Array, damping: Array) -> Array:
-        at = Instant.of(robot, q, v, task)
+        at = TaskState.of(robot, q, v, task)
         return solved(at.mobility, at.beta, damping[0])
 
     def terms(robot: Robot, q: Array, v: Array, damping: Array) -> tuple[Array, Array, Array]:

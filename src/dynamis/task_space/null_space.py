@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.measures import volume
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
+from dynamis.kinematics.jacobian_measures import volume
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Function, Task
 

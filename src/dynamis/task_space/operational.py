@@ -15,8 +15,8 @@ from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
-from dynamis.task_space.instant import Instant, actuated_coordinates, solved
 from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.task_state import TaskState, actuated_coordinates, solved
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -116,17 +116,17 @@ def operational_space(
 
 def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0.0) -> tuple[Array, Array, Array]:
     """(Λ, μ, p) with a fixed damping, for numbers and symbols; compiled by `task_kernels`."""
-    at = Instant.of(robot, q, v, task)
+    at = TaskState.of(robot, q, v, task)
     weight = at.A_T.T @ robot.gravity(q)
     bias = at.A_T.T @ at.n - at.drift
     found = solved(at.mobility, np.column_stack([np.eye(task.size), bias - weight, weight]), damping)
     return found[:, : task.size], found[:, -2], found[:, -1]
 
 
-def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> Instant:
+def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> TaskState:
     """The instant evaluated numerically, checked to be finite."""
     with np.errstate(all="ignore"):  # looked at just below
-        at = Instant.of(robot, q, v, task, actuated)
+        at = TaskState.of(robot, q, v, task, actuated)
     if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
         raise SingularError(
             "the orientation coordinates of the task are singular at this configuration, so their rates are infinite; "

@@ -17,11 +17,11 @@ from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive, where
-from dynamis.task_space.instant import of_task, singular, solved
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.resolve import task_vector
 from dynamis.task_space.singularities import TOLERANCE, Decision, decide
+from dynamis.task_space.task_state import of_task, singular, solved
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]

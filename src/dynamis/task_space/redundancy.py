@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
-from dynamis.task_space.instant import Instant, of_task, solved
+from dynamis.task_space.task_state import TaskState, of_task, solved
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -32,7 +32,7 @@ def least_driven_acceleration(
     actuated: Any = None,
 ) -> Array:  # fmt: skip
     """Equation (6): τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ due to τ."""
-    at = Instant.of(robot, q, v, task, actuated)
+    at = TaskState.of(robot, q, v, task, actuated)
     return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
 
 
@@ -41,7 +41,7 @@ def least_acceleration_energy(
     actuated: Any = None,
 ) -> Array:  # fmt: skip
     """τ = Jᵀ Λ (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻¹ τ: the dynamically consistent law, τ = Jᵀ F [Khatib 1987]."""
-    at = Instant.of(robot, q, v, task, actuated)
+    at = TaskState.of(robot, q, v, task, actuated)
     return _minimised(at, at.J.T, at.mobility, acceleration, damping, preferred)
 
 
@@ -50,7 +50,7 @@ def least_torque(
     actuated: Any = None,
 ) -> Array:  # fmt: skip
     """τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ τ; can be unstable over long motions [Hollerbach, Suh 1987]."""
-    at = Instant.of(robot, q, v, task, actuated)
+    at = TaskState.of(robot, q, v, task, actuated)
     return _minimised(at, at.A_T, at.A_T.T @ at.A_T, acceleration, damping, preferred)
 
 
@@ -59,7 +59,7 @@ def least_weighted_torque(
     actuated: Any = None,
 ) -> Array:  # fmt: skip
     """τ minimises ½ τᵀ W τ for a user-defined symmetric positive definite W."""
-    at = Instant.of(robot, q, v, task, actuated)
+    at = TaskState.of(robot, q, v, task, actuated)
     X = solve_positive(weight_matrix(weight, robot, q, v, len(at.M)), at.A_T)
     return _minimised(at, X, at.A_T.T @ X, acceleration, damping, preferred)
 
@@ -70,7 +70,7 @@ def least_driven_acceleration_at_rest(robot: Robot, q: Any, task: Task, accelera
     return robot.mass_matrix(q) @ (J.T @ solved(J @ J.T, of_task(acceleration, len(J)), damping))
 
 
-def _minimised(at: Instant, X: Array, G: Array, acceleration: Any, damping: Any, preferred: Any) -> Array:
+def _minimised(at: TaskState, X: Array, G: Array, acceleration: Any, damping: Any, preferred: Any) -> Array:
     b = of_task(acceleration, len(at.J)) + at.beta
     if preferred is None:
         return X @ solved(G, b, damping)

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
-from dynamis.task_space.instant import Instant, actuated_coordinates
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import LAWS, Weight, law_weight, weight_matrix
 from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.task_state import TaskState, actuated_coordinates
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -89,7 +89,7 @@ def resolve(
     )  # fmt: skip
 
 
-def _weighted(robot: Robot, q: Array, v: Array, at: Instant, law: str, weight: Weight) -> tuple[Array, Array, Array]:
+def _weighted(robot: Robot, q: Array, v: Array, at: TaskState, law: str, weight: Weight) -> tuple[Array, Array, Array]:
     """W, X = W⁻¹ Aᵀ, and B with B Bᵀ = A W⁻¹ Aᵀ: explicitly where M cancels, for accuracy."""
     if weight is not None:
         W = weight_matrix(weight, robot, q, v, len(at.M))

@@ -2,33 +2,33 @@
 
 Modules, in reading order: `motion` (polynomials in time, or a path with a time law), `profiles` (point-to-point profiles of one
 variable), `joint_moves` (synchronised joint moves), `splines` (through via points), `cartesian` (lines, arcs and screws of a
-frame), `following` (inverse kinematics along a Cartesian motion), `time_scaling` (time-optimal motion along a path) with
-`limit_rows` (constraints along a path) and `reachability` (backward and forward pass), `plots`, and `given` (checks of
+frame), `path_ik` (inverse kinematics along a Cartesian motion), `time_scaling` (time-optimal motion along a path) with
+`constraints` (constraints along a path) and `reachability` (backward and forward pass), `plots`, and `validate` (checks of
 arguments).
 """
 
 from dynamis.trajectories.cartesian import CartesianMotion, arc, line, screw
-from dynamis.trajectories.following import follow
 from dynamis.trajectories.joint_moves import joint_move
-from dynamis.trajectories.motion import Along, Motion, Polynomials
+from dynamis.trajectories.motion import Motion, PathMotion, Polynomials
+from dynamis.trajectories.path_ik import follow
 from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal
-from dynamis.trajectories.splines import spline, through
-from dynamis.trajectories.time_scaling import fastest
+from dynamis.trajectories.splines import spline, spline_path
+from dynamis.trajectories.time_scaling import time_optimal
 
 __all__ = [
-    "Along",
     "CartesianMotion",
     "Motion",
+    "PathMotion",
     "Polynomials",
     "arc",
     "double_s",
-    "fastest",
     "follow",
     "joint_move",
     "line",
     "polynomial",
     "screw",
     "spline",
-    "through",
+    "spline_path",
+    "time_optimal",
     "trapezoidal",
 ]

@@ -21,9 +21,9 @@ from dynamis.errors import InputError
 from dynamis.kinematics.targets import as_point, as_pose, rotation_vectors
 from dynamis.scalar import Node, cos, maximum, minimum, sin
 from dynamis.spatial import Pose, skew
-from dynamis.trajectories.given import positive
 from dynamis.trajectories.motion import Motion, Polynomials, State
 from dynamis.trajectories.profiles import polynomial
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 NO_TURN = 1e-12  # rad

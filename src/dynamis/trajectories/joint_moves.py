@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.trajectories.given import limits, numbers, positive
-from dynamis.trajectories.motion import Along, Polynomials, standing
-from dynamis.trajectories.profiles import double_s, lasting, polynomial, trapezoidal
+from dynamis.trajectories.motion import PathMotion, Polynomials, standing
+from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal, with_duration
+from dynamis.trajectories.validate import limits, numbers, positive
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +25,7 @@ def joint_move(
     acceleration: Any = None,
     jerk: Any = None,
     duration: float | None = None,
-) -> Along:
+) -> PathMotion:
     """Synchronised move from q0 to q1 on a straight line in joint space, with one profile for all joints.
 
     Limits are one number for all joints or one per joint, infinite for none; velocity limits default to those of ``robot``.
@@ -47,12 +47,12 @@ def joint_move(
     path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
     if not way.any():
         rest = 0.0 if duration is None else positive(duration, "duration")
-        return Along(path, standing(np.array(0.0), rest), "start and end coincide")
+        return PathMotion(path, standing(np.array(0.0), rest), "start and end coincide")
     names = ("velocity", "acceleration", "jerk")
     bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
     # the joint that would be last there sets the pace
     pace = {name: float((bound[way > 0] / way[way > 0]).min()) for name, bound in bounds.items()}
-    return Along(path, _clock(pace, duration))
+    return PathMotion(path, _clock(pace, duration))
 
 
 def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
@@ -68,7 +68,7 @@ def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
     if "acceleration" in finite:
         a = finite["acceleration"]
         quickest = trapezoidal(0.0, 1.0, velocity=finite.get("velocity", 2.0 * a**0.5), acceleration=a)
-        return quickest if duration is None else lasting(quickest, duration)
+        return quickest if duration is None else with_duration(quickest, duration)
     if duration is not None:
         return trapezoidal(0.0, 1.0, velocity=finite["velocity"], duration=duration)
     raise InputError("a move requires acceleration= (optionally with velocity= and jerk=), or duration=")

@@ -1,7 +1,7 @@
 """Motions: positions, velocities and accelerations as functions of time.
 
-There are two classes. `Polynomials` are piecewise polynomials, used for profiles, splines and geometric paths. `Along` is a
-piecewise polynomial path with a time law s(t).
+There are two classes. `Polynomials` are piecewise polynomials, used for profiles, splines and geometric paths. `PathMotion`
+is a piecewise polynomial path with a time law s(t).
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Polynomials(Motion):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Along(Motion):
+class PathMotion(Motion):
     """A path q(s) with a time law s(t): v = q' ṡ, a = q' s̈ + q'' ṡ²."""
 
     path: Polynomials

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.trajectories.given import number, numbers, positive
 from dynamis.trajectories.motion import SHORT, Polynomials, not_before, standing
+from dynamis.trajectories.validate import number, numbers, positive
 
 Array = npt.NDArray[Any]
 Ramp = list[tuple[float, float, float]]  # pieces: duration, acceleration at the start, jerk
@@ -155,10 +155,10 @@ def double_s(
     start, end = number(q0, "q0"), number(q1, "q1")
     v, a, j = positive(velocity, "velocity"), positive(acceleration, "acceleration"), positive(jerk, "jerk")
     profile = _by_limits(start, end, v, a, j, start_velocity, end_velocity)
-    return profile if duration is None else lasting(profile, duration, bool(start_velocity or end_velocity))
+    return profile if duration is None else with_duration(profile, duration, bool(start_velocity or end_velocity))
 
 
-def lasting(profile: Polynomials, duration: float, moving_ends: bool = False) -> Polynomials:
+def with_duration(profile: Polynomials, duration: float, moving_ends: bool = False) -> Polynomials:
     """A profile slowed uniformly to a longer duration."""
     T = positive(duration, "duration")
     if moving_ends:

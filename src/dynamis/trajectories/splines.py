@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.trajectories.given import limits, number, numbers
 from dynamis.trajectories.motion import Polynomials
+from dynamis.trajectories.validate import limits, number, numbers
 
 Array = npt.NDArray[Any]
 
@@ -54,12 +54,12 @@ def spline(
     return _within(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
 
 
-def through(points: Any) -> Polynomials:
+def spline_path(points: Any) -> Polynomials:
     """A geometric path through points (k, n): a cubic spline parametrised by chord length.
 
-    It has no time law: its parameter is a length. `fastest` computes the time-optimal motion along it.
+    It has no time law: its parameter is a length. `time_optimal` computes the time-optimal motion along it.
 
-    >>> through([[0.0, 0.0], [3.0, 4.0]]).duration
+    >>> spline_path([[0.0, 0.0], [3.0, 4.0]]).duration
     5.0
     """
     from scipy.interpolate import CubicSpline

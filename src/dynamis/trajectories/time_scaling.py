@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.trajectories.given import limits as bounds
+from dynamis.trajectories.constraints import Limits, intervals, use
 from dynamis.trajectories.joint_moves import check_plain
-from dynamis.trajectories.limit_rows import Limits, intervals, use
-from dynamis.trajectories.motion import Along, Motion, Polynomials
+from dynamis.trajectories.motion import Motion, PathMotion, Polynomials
 from dynamis.trajectories.reachability import UnreachableError, quickest
-from dynamis.trajectories.splines import through
+from dynamis.trajectories.splines import spline_path
+from dynamis.trajectories.validate import limits as bounds
 
 Array = npt.NDArray[Any]
 ROUNDS = 12
@@ -28,7 +28,7 @@ TOWARDS_ENDS = 8  # further points at each end
 KINDS = ("torque", "velocity", "acceleration")
 
 
-def fastest(
+def time_optimal(
     robot: Robot,
     path: Any,
     *,
@@ -36,10 +36,10 @@ def fastest(
     velocity: Any = None,
     acceleration: Any = None,
     points: int = 200,
-) -> Along:
+) -> PathMotion:
     """Time-optimal motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
 
-    ``path`` is an array of points (k, n) for a spline `through` them, or a motion, of which only the geometric path is used.
+    ``path`` is an array of points (k, n) for a spline through them, or a motion, of which only the geometric path is used.
     Limits are one number for all joints or one per joint; torque and velocity limits default to the robot's. Torques are those
     of `inverse_dynamics`, including dry and viscous friction, rotors, springs and gravity.
 
@@ -47,7 +47,7 @@ def fastest(
     time in which each limit is active, and ``measured["use"]`` the largest ratio of a value to its limit.
 
     >>> import dynamis as dy
-    >>> motion = fastest(dy.load("scara"), [[0.0, 0.0, 0.1, 0.0], [1.0, 0.0, 0.1, 0.0]], acceleration=4.0)
+    >>> motion = time_optimal(dy.load("scara"), [[0.0, 0.0, 0.1, 0.0], [1.0, 0.0, 0.1, 0.0]], acceleration=4.0)
     >>> round(motion.duration, 3)  # half the way speeding up, half slowing down: 2 √(1 / 4)
     1.0
     """
@@ -72,8 +72,8 @@ def fastest(
 def _geometry(path: Any) -> Polynomials:
     """The path in joint space, over a regular parameter."""
     if not isinstance(path, Motion):
-        return through(path)
-    way = path.path if isinstance(path, Along) else path
+        return spline_path(path)
+    way = path.path if isinstance(path, PathMotion) else path
     if not isinstance(way, Polynomials) or len(way.shape) != 1:
         raise InputError("path must be a path in joint space: points (k, n), or a motion of joints")
     s = np.linspace(0.0, way.duration, 401)
@@ -89,7 +89,7 @@ def _geometry(path: Any) -> Polynomials:
     kept = np.flatnonzero(far)
     if len(kept) > 1 and np.array_equal(q[kept[-2]], q[kept[-1]]):
         kept = np.delete(kept, -2)
-    return through(q[kept])
+    return spline_path(q[kept])
 
 
 def _division(path: Polynomials, points: int) -> Array:
@@ -107,16 +107,16 @@ def _division(path: Polynomials, points: int) -> Array:
     return np.asarray(s)
 
 
-def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> Along:
+def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> PathMotion:
     """Solve, check between the points, tighten where a limit is exceeded, subdivide where none is active, and repeat."""
     tight = np.full(len(s) - 1, 1.0 - WITHIN)
-    best: tuple[float, Along, Array, Array] | None = None
+    best: tuple[float, PathMotion, Array, Array] | None = None
     for _ in range(ROUNDS):
         try:
             x = quickest(intervals(robot, path, limits, s, tight))
         except UnreachableError as error:
             raise InputError(_why_not(robot, path, limits, s, error.interval)) from None
-        motion = Along(path, _clock(s, x))
+        motion = PathMotion(path, _clock(s, x))
         t = motion.clock.times
         looks = t[:-1, None] + np.diff(t)[:, None] * LOOKS
         used = use(robot, limits, motion, looks)
@@ -151,7 +151,7 @@ def _clock(s: Array, x: Array) -> Polynomials:
     return Polynomials(np.concatenate([[0.0], np.cumsum(spans)]), np.stack([s[:-1], pace[:-1], u / 2.0], axis=1))
 
 
-def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) -> Along:
+def _told(robot: Robot, worst: float, motion: PathMotion, looks: Array, used: Array) -> PathMotion:
     """The motion with the share of time in which each limit is active."""
     spans = np.repeat(np.diff(motion.clock.times) / len(LOOKS), len(LOOKS))
     flat = used.reshape(looks.size, -1).argmax(axis=1)
@@ -162,7 +162,7 @@ def _told(robot: Robot, worst: float, motion: Along, looks: Array, used: Array) 
         for k in np.argsort(-shares)
         if shares[k] >= 0.01
     ]
-    return Along(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
+    return PathMotion(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
 
 
 def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:

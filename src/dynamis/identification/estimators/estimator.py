@@ -128,7 +128,7 @@ def noise_of_each(noise: Any, joints: int) -> Array:
     return np.broadcast_to(values, (joints,)).copy()
 
 
-def followed(leverage: Array, labels: Array, joints: int) -> Array:
+def is_overfit(leverage: Array, labels: Array, joints: int) -> Array:
     """Return whether the parameters interpolate a joint's rows, so that the residuals do not show its noise.
 
     ``leverage`` (rows,) is the leverage of each row.

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.identification.estimators.estimator import ENOUGH, Estimator, check_rank, checked_rows
-from dynamis.identification.evidence.evidence import by_reflections
+from dynamis.identification.reduction.normal_equations import householder_qr
 
 if TYPE_CHECKING:
-    from dynamis.identification.evidence.evidence import Evidence
+    from dynamis.identification.reduction.normal_equations import NormalEquations
 
 Array = npt.NDArray[Any]
 CLEAR = 1e4  # condition numbers whose square is far from rounding
@@ -32,17 +32,17 @@ class FromFactors(Estimator):
         factors, counts = [], []
         for k in range(int(labels.max()) + 1):
             mine = labels == k
-            factors.append(by_reflections(np.column_stack([rows[mine], given[mine]])))
+            factors.append(householder_qr(np.column_stack([rows[mine], given[mine]])))
             counts.append(int(mine.sum()))
         return self._fit_factors(factors, np.array(counts), names)
 
-    def fit_evidence(self, evidence: Evidence) -> Self:
+    def fit_normal_equations(self, equations: NormalEquations) -> Self:
         """Fit to the reduced equations of a long log instead of its rows."""
-        self._fit_factors(evidence.factors(), evidence.counts, evidence.names)
-        if not evidence.exact and self.condition_ > CLEAR:
+        self._fit_factors(equations.factors(), equations.counts, equations.names)
+        if not equations.exact and self.condition_ > CLEAR:
             raise InputError(
                 f"the parameters are ill-conditioned (condition number {self.condition_:.1e}), too much for normal equations: "
-                "compute the evidence with exact=True"
+                "compute the normal equations with exact=True"
             )
         return self
 
@@ -55,8 +55,8 @@ class FromFactors(Estimator):
         r = factors[0].shape[1] - 1
         if counts.sum() <= r:
             raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or estimate fewer")
-        whole = by_reflections(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
-        R, z = np.zeros((r, r)), np.zeros(r)  # evidence may have a lower rank than the number of parameters
+        whole = householder_qr(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
+        R, z = np.zeros((r, r)), np.zeros(r)  # normal equations may have a lower rank than the number of parameters
         R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)

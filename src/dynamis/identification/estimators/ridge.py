@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.estimators.estimator import Estimator, checked_rows, followed, noise_of_each
+from dynamis.identification.estimators.estimator import Estimator, checked_rows, is_overfit, noise_of_each
 
 Array = npt.NDArray[Any]
 STRENGTHS = ("evidence", "gcv", "blocks")
@@ -152,7 +152,7 @@ def _noise(residual: Array, leverage: Array, labels: Array, before: Array, large
     """Return each joint's noise; the previous value if its rows do not show it."""
     over = np.bincount(labels, 1.0 - leverage, len(before))
     squares = np.bincount(labels, residual**2, len(before)) / np.maximum(over, 1e-9)
-    found = np.where(followed(leverage, labels, len(before)), before, np.sqrt(squares))
+    found = np.where(is_overfit(leverage, labels, len(before)), before, np.sqrt(squares))
     return np.maximum(found, 1e-13 * largest + 1e-100)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows, followed
+from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows, is_overfit
 
 Array = npt.NDArray[Any]
 # tuning constants in standard deviations: 95 % efficiency without outliers
@@ -63,7 +63,7 @@ class RobustLeastSquares(Estimator):
             )
         largest = np.array([np.abs(given[labels == k]).max(initial=0.0) for k in range(int(labels.max()) + 1)])
         floor = FLOOR * np.maximum(largest, 1e-6 * largest.max()) + 1e-100
-        shy = followed(np.sum(np.linalg.qr(Z)[0] ** 2, axis=1), labels, len(floor))
+        shy = is_overfit(np.sum(np.linalg.qr(Z)[0] ** 2, axis=1), labels, len(floor))
         beta, scale, count = self._reweighted(Z, given, labels, start, "huber", TUNING["huber"], floor, shy)
         tuning = self.tuning or TUNING[self.loss]
         if self.loss != "huber" or tuning != TUNING["huber"]:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.trajectories.given import positive
 from dynamis.trajectories.motion import Motion
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 SHORTEST, LONGEST = 1e-3, 1e6  # s

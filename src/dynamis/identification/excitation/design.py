@@ -30,8 +30,8 @@ from dynamis.identification.excitation.splines import Splines
 from dynamis.identification.excitation.start import check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
-from dynamis.trajectories.given import number, positive
 from dynamis.trajectories.joint_moves import check_plain
+from dynamis.trajectories.validate import number, positive
 
 Array = npt.NDArray[Any]
 POINTS_A_SWING, FEWEST_POINTS = 40, 80

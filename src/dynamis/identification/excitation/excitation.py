@@ -16,8 +16,8 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
-from dynamis.trajectories.given import positive
 from dynamis.trajectories.motion import Motion, State
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, printable
+from dynamis.files.atomic_write import write_file
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.excitation.excitation import Excitation, Use
 from dynamis.identification.excitation.fourier import Fourier
 from dynamis.identification.excitation.splines import Splines
 from dynamis.robot import Robot
-from dynamis.whole_files import write_file
 
 FORMAT = "dynamis excitation 1"
 MOST_BYTES = 1 << 28

@@ -17,7 +17,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.regions import Region
 from dynamis.identification.excitation.tracing import Traced
 from dynamis.robot import Robot
-from dynamis.trajectories.given import limits as given_limits
+from dynamis.trajectories.validate import limits as given_limits
 
 Array = npt.NDArray[Any]
 KINDS = ("position", "velocity", "acceleration")

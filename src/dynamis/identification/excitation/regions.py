@@ -12,7 +12,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.scalar import sqrt
-from dynamis.trajectories.given import number, numbers, positive
+from dynamis.trajectories.validate import number, numbers, positive
 
 Array = npt.NDArray[Any]
 UP = (0.0, 0.0, 1.0)

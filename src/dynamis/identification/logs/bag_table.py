@@ -12,13 +12,13 @@ import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError, printable, unknown_name
 from dynamis.identification.logs.bag_files import KIND, NEEDS, files_of, messages_of, topics_of
-from dynamis.identification.logs.table import Block, Table
+from dynamis.identification.logs.table import Block, LogTable
 
 FIELDS = ("position", "velocity", "effort")
 LOOKED_AT = 200  # messages inspected for the publishers of the topic
 
 
-class BagTable(Table):
+class BagTable(LogTable):
     """The joint states of one topic. Of several publishers, the one with most of ``joints`` is used.
 
     Joints are matched by name in every message, in any order. Times are integers in ns: header stamps, or times of reception if

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.table import Block, Table
+from dynamis.identification.logs.table import Block, LogTable
 
 Array = npt.NDArray[Any]
 LONGEST_LINE = 1 << 20  # bytes; longer lines are rejected
@@ -29,7 +29,7 @@ COMMENT = b"#"
 MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark
 
 
-class CsvTable(Table):
+class CsvTable(LogTable):
     """A text table. Lines starting with # are comments; the last one before the numbers may contain the column names."""
 
     row_word = "line"

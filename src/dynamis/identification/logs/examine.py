@@ -12,7 +12,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_motion import motion_findings
 from dynamis.identification.logs.examine_signals import torque_findings
 from dynamis.identification.logs.examine_time import FEW, time_findings
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.log import SIGNALS, Log
 from dynamis.robot import Robot
 
@@ -20,10 +20,10 @@ Array = npt.NDArray[Any]
 FEWEST = 30  # samples: a joint has up to thirteen parameters, and each needs more than one equation
 
 
-def examine(log: Log, robot: Robot) -> list[Finding]:
+def examine(log: Log, robot: Robot) -> list[LogFinding]:
     """Return errors and warnings about a log of a robot, the worst first; an empty list if there are none.
 
-    Each `Finding` names its column and row, and a remedy; `refuse` raises the errors. Joint limits are checked only for
+    Each `LogFinding` names its column and row, and a remedy; `refuse` raises the errors. Joint limits are checked only for
     joint-side logs.
 
     >>> import dynamis as dy, numpy as np
@@ -42,7 +42,7 @@ def examine(log: Log, robot: Robot) -> list[Finding]:
     if len(log) < FEWEST:
         end = f", which end at {log.where(len(log) - 1)}" if len(log) else ""
         text = f"the log has {len(log)} samples{end}; at least {FEWEST} are needed"
-        few = Finding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
+        few = LogFinding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
         return [*_not_finite(log), few]
     findings = [*_not_finite(log)]
     usable = np.isfinite(log.t)
@@ -57,7 +57,7 @@ def examine(log: Log, robot: Robot) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
-def _not_finite(log: Log) -> Iterator[Finding]:
+def _not_finite(log: Log) -> Iterator[LogFinding]:
     cure = "remove these rows, or interpolate"
     for signal in ("t", *SIGNALS):
         values = getattr(log, signal)
@@ -70,7 +70,7 @@ def _not_finite(log: Log) -> Iterator[Finding]:
             column = "t" if signal == "t" else log.column(signal, int(joint))
             found = table[row, joint]
             more = f", and in {count} rows in total" if count > 1 else ""
-            yield Finding(
+            yield LogFinding(
                 "error",
                 "not a number",
                 column,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynamis.errors import printable
 from dynamis.identification.logs.examine_velocities import velocity_findings
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.log import Log
 from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
@@ -25,7 +25,7 @@ FAST = 3.0  # relative to the velocity limit
 FASTEST = 60.0  # rad/s: no arm is faster; larger values are in degrees
 
 
-def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
+def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[LogFinding]:
     """Yield findings on positions and velocities, in the usable rows."""
     rows = np.flatnonzero(usable)
     yield from _held(log, robot, rows)
@@ -42,7 +42,7 @@ def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
         yield from velocity_findings(log, robot, rows, in_degrees)
 
 
-def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+def _held(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     ranges = np.ptp(log.q[rows], axis=0)
     still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < HELD]
     severity = "error" if len(still) == robot.n else "warning"
@@ -51,7 +51,7 @@ def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
         column = log.column("q", c.q_index)
         text = f"joint {printable(c.name)} does not move: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
         text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
-        yield Finding(
+        yield LogFinding(
             severity, "constant", column, int(rows[0]), text, "move it; parameters that need its motion cannot be identified"
         )
     for c in robot.model.coordinates:
@@ -59,10 +59,10 @@ def _held(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
             column = log.column("q", c.q_index)
             text = f"joint {printable(c.name)} hardly moves: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
             text += f"{'rad' if c.revolute else 'm'} from {log.where(int(rows[0]))} on"
-            yield Finding("warning", "little motion", column, int(rows[0]), text, "do not rely on its friction and inertia")
+            yield LogFinding("warning", "little motion", column, int(rows[0]), text, "do not rely on its friction and inertia")
 
 
-def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield wrapped angles: jumps of one turn between samples are not motion."""
     for joint, c in enumerate(robot.model.coordinates):
         q = log.q[rows, joint]
@@ -74,11 +74,11 @@ def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
                 column = log.column("q", joint)
                 text = f"column {printable(column)} jumps by one turn ({turn:.6g} {unit}) at {log.where(row)}"
                 more = f", {jumps.sum()} times in total" if jumps.sum() > 1 else ""
-                yield Finding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
+                yield LogFinding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
                 break
 
 
-def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding]]:
+def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFinding]]:
     """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
     limits = robot.limits
     q = log.q[rows]
@@ -99,7 +99,7 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, Finding
         column = log.column("q", joint)
         text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
         why = f", the limits are {limits['lower'][joint]:.4g} and {limits['upper'][joint]:.4g} rad"
-        yield joint, Finding("error", "degrees", column, row, text + why, IN_DEGREES)
+        yield joint, LogFinding("error", "degrees", column, row, text + why, IN_DEGREES)
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:
@@ -113,7 +113,7 @@ def _largest_speed(log: Log, rows: Array) -> Array:
     return np.asarray(np.quantile(np.abs(q[few:] - q[:-few])[good] / time[good, None], 0.99, axis=0))
 
 
-def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
+def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     lower, upper = robot.limits["lower"], robot.limits["upper"]
     width = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     outside = np.maximum(lower - log.q[rows], log.q[rows] - upper)
@@ -127,4 +127,4 @@ def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[Finding]:
         text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
         severity = "error" if np.isfinite(width[joint]) and worst > max(width[joint], 1.0) else "warning"
         cure = "check the order of the columns, the unit and the zero position of the joint"
-        yield Finding(severity, "beyond limits", column, row, text, cure)
+        yield LogFinding(severity, "beyond limits", column, row, text, cure)

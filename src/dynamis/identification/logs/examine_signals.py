@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.log import Log
 from dynamis.robot import Robot
 
@@ -20,7 +20,7 @@ RUN = 6  # consecutive samples at the same extreme value
 OFTEN = 0.004  # fraction of all samples
 
 
-def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
+def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[LogFinding]:
     """Yield findings on torques and currents that need no model."""
     rows = np.flatnonzero(usable)
     moves = np.ptp(log.q[rows], axis=0).max() > 1e-3
@@ -30,7 +30,7 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
         if np.ptp(tau) == 0.0:
             row = int(rows[0])
             text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
-            yield Finding(
+            yield LogFinding(
                 "error" if moves else "warning", "flat torque", column, row, text, "check that the drive reports torques"
             )
             continue
@@ -40,12 +40,12 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[Finding]:
             severity = "error" if largest > OTHER_UNIT * limits[joint] else "warning"
             text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
             text += f"; the joint's limit is {limits[joint]:.5g}"
-            yield Finding(severity, "beyond effort limit", column, row, text, "check its unit and sign, and the robot's limits")
+            yield LogFinding(severity, "beyond effort limit", column, row, text, "check its unit and sign, and the limits")
         at = _clipped(log, rows, joint)
         if at is not None:
             row = int(rows[at])
             text = f"column {printable(column)} is clipped at {log.tau[row, joint]:.6g}, first at {log.where(row)}"
-            yield Finding(
+            yield LogFinding(
                 "warning",
                 "clipped",
                 column,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.log import Log
 from dynamis.robot import Robot
 
@@ -21,7 +21,7 @@ CURE = "short gaps are interpolated and not used, long ones start a new run"
 ONE_PERIOD = 0.25  # fraction of the displacement expected over a gap, below which it is that of one period
 
 
-def time_findings(log: Log, robot: Robot) -> Iterator[Finding]:
+def time_findings(log: Log, robot: Robot) -> Iterator[LogFinding]:
     """Yield errors for non-increasing times and clock jumps, warnings for missing samples."""
     steps = np.diff(log.t)
     yield from _not_increasing(log, steps)
@@ -38,15 +38,15 @@ def time_findings(log: Log, robot: Robot) -> Iterator[Finding]:
         row, many = int(jumped[0]) + 1, f", and at {len(jumped)} places in total" if len(jumped) > 1 else ""
         text = f"the clock jumps by {steps[row - 1]:.6g} s at {log.where(row)}{many}"
         text += f", while the robot moves as in one period of {period:.6g} s"
-        yield Finding("error", "clock jump", "t", row, text, "correct the times, or split the log there")
+        yield LogFinding("error", "clock jump", "t", row, text, "correct the times, or split the log there")
     lost = [k for k in gaps if k not in set(jumped)]
     if lost:
         row, count = int(lost[0]) + 1, int(sum(round(steps[k] / period) - 1 for k in lost))
         text = f"{count} samples are missing at {len(lost)} places, first {steps[row - 1]:.6g} s before {log.where(row)}"
-        yield Finding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", CURE)
+        yield LogFinding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", CURE)
 
 
-def _not_increasing(log: Log, steps: Array) -> Iterator[Finding]:
+def _not_increasing(log: Log, steps: Array) -> Iterator[LogFinding]:
     for code, which, what, cure in (
         ("time goes back", steps < 0.0, "time decreases", "sort the rows by time, or split the log there"),
         (
@@ -60,17 +60,17 @@ def _not_increasing(log: Log, steps: Array) -> Iterator[Finding]:
             row, count = int(np.argmax(which)) + 1, int(which.sum())
             many = f", and in {count} rows in total" if count > 1 else ""
             text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
-            yield Finding("error", code, "t", row, text, cure, mends=count <= max(1.0, FEW * len(log)))
+            yield LogFinding("error", code, "t", row, text, cure, mends=count <= max(1.0, FEW * len(log)))
 
 
-def _slow_clock(log: Log, period: float) -> Finding:
+def _slow_clock(log: Log, period: float) -> LogFinding:
     """Return a finding if times in milliseconds or smaller units were read as seconds."""
     units = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
     unit = next((name for name, x in units.items() if period * x < SLOWEST), "ns")
     text = f"samples are {period:.6g} s apart from {log.where(0)} on: the times seem to be in {unit}"
     text += f", {1.0 / (period * units[unit]):.4g} samples per second"
     cure = f'name the column "t [{unit}]", or set unit = "{unit}" under [time] in a mapping'
-    return Finding("error", "wrong unit", "t", 0, text, cure)
+    return LogFinding("error", "wrong unit", "t", 0, text, cure)
 
 
 def _clock_jumped(log: Log, robot: Robot, k: int, period: float) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.explained import Explained, Motion, explained
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.explained import Explained, MotionSummary, explained
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.mistakes import Trial, mistakes_made
 from dynamis.robot import Robot
 
@@ -41,7 +41,7 @@ class Measured(Protocol):
     def source(self) -> str: ...
 
 
-def examine_torques(samples: Measured, robot: Robot) -> list[Finding]:
+def examine_torques(samples: Measured, robot: Robot) -> list[LogFinding]:
     """Return findings on torques or motion that contradict the model of a robot; an empty list if there are none.
 
     The model may be inaccurate, and friction is free: a finding requires torques that the model cannot explain, and either a
@@ -60,9 +60,9 @@ def examine_torques(samples: Measured, robot: Robot) -> list[Finding]:
     count = len(samples.tau)
     if count < FEWEST:
         text = f"there are {count} samples; at least {FEWEST} are needed"
-        return [Finding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
+        return [LogFinding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
     step = max(1, count // MOST_ROWS)
-    motion = Motion(*(np.asarray(x, float)[::step] for x in (samples.q, samples.v, samples.a, samples.tau)))
+    motion = MotionSummary(*(np.asarray(x, float)[::step] for x in (samples.q, samples.v, samples.a, samples.tau)))
     made: list[Trial] = []
     last = explained(robot, motion)
     if robot.nq == robot.n:
@@ -86,7 +86,7 @@ class _Report:
         measured = self.samples.tau[row, joint]
         return row, f"at row {row} (t = {self.samples.t[row]:.6g} s) {measured:.4g} was measured, {expected[k]:.4g} expected"
 
-    def mistake(self, trial: Trial) -> Finding:
+    def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""
         mistake = trial.mistake
         i, j = mistake.joints[0], mistake.joints[-1]
@@ -97,15 +97,15 @@ class _Report:
         explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
-            return Finding("error", "degrees", f"q.{self.names[i]}", row, text, 'set unit = "deg" in a mapping')
+            return LogFinding("error", "degrees", f"q.{self.names[i]}", row, text, 'set unit = "deg" in a mapping')
         if mistake.code == "swapped":
             text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
             text += f": swapped back, {explains}; {instant}"
-            return Finding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
+            return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
-        return Finding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
+        return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
 
-    def units(self, last: Explained) -> Iterator[Finding]:
+    def units(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques proportional to the model's with another scale."""
         clear = np.flatnonzero(
             (last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0)
@@ -121,10 +121,10 @@ class _Report:
         if known is not None:
             text = f"{self.source}the torques are {common:.4g} times those of the model, as if they were {known}"
             text += f"; for {printable(column)}, {instant}"
-            yield Finding("error", "wrong unit", column, row, text, "give their unit in a mapping")
+            yield LogFinding("error", "wrong unit", column, row, text, "give their unit in a mapping")
         elif not 1.0 / FAR < common < FAR:
             text = f"{self.source}the torques are {common:.3g} times those of the model; for {printable(column)}, {instant}"
-            yield Finding(
+            yield LogFinding(
                 "warning",
                 "wrong scale",
                 column,
@@ -133,7 +133,7 @@ class _Report:
                 "check unit, gear ratios and drive gains, or the masses of the model",
             )
 
-    def another_robot(self, last: Explained) -> Iterator[Finding]:
+    def another_robot(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques of which the model explains almost nothing, although it predicts some."""
         left, share = float(last.left.sum()), max(last.model_share, 0.0)
         foretold = float(last.foretold.sum())
@@ -159,4 +159,4 @@ class _Report:
             f"seems to be a log of another robot than {printable(self.robot.name)}; for {printable(column)}, {instant}"
         )
         cure = "pass the correct robot; or check its mounting (gravity), joint zeros and units, and the order of the columns"
-        yield Finding(severity, "another robot", column, row, text, cure)
+        yield LogFinding(severity, "another robot", column, row, text, cure)

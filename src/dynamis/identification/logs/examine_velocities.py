@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.finding import Finding
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.logs.log import Log
 from dynamis.robot import Robot
 
@@ -33,7 +33,7 @@ FACTORS = {
 AGREE = 0.25  # relative tolerance of the velocity's magnitude
 
 
-def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> Iterator[Finding]:
+def velocity_findings(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> Iterator[LogFinding]:
     """Yield findings on signs, units and swapped columns of velocities."""
     way, integral = _stretches(log, robot, rows)
     if len(way) < LEAST_STRETCHES:
@@ -112,6 +112,6 @@ def _stretches(log: Log, robot: Robot, rows: Array) -> tuple[Array, Array]:
     return way / time, (sums[ends] - sums[starts]) / time
 
 
-def _finding(code: str, log: Log, joint: int, rows: Array, text: str, cure: str, severity: str = "error") -> Finding:
+def _finding(code: str, log: Log, joint: int, rows: Array, text: str, cure: str, severity: str = "error") -> LogFinding:
     column, row = log.column("v", joint), int(rows[0])
-    return Finding(severity, code, column, row, f"column {printable(column)}, from {log.where(row)} on, {text}", cure)
+    return LogFinding(severity, code, column, row, f"column {printable(column)}, from {log.where(row)} on, {text}", cure)

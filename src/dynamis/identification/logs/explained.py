@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionSummary:
     """Measurements, in rows spread over a run."""
 
     q: Array
@@ -65,7 +65,7 @@ class Explained:
         return np.asarray(self.foretold > 0.3 * self.left)
 
 
-def explained(robot: Robot, motion: Motion) -> Explained:
+def explained(robot: Robot, motion: MotionSummary) -> Explained:
     """Fit the model and free friction to the torques of a run."""
     from scipy.optimize import nnls
 

@@ -12,7 +12,7 @@ SEVERITIES = ("error", "warning")
 
 
 @dataclass(frozen=True, repr=False)
-class Finding:
+class LogFinding:
     """One problem. An "error" makes the log unusable as it is; a "warning" does not.
 
     ``code`` is a short name of the kind; ``column`` is the column name in the file, None for all columns; ``row`` is a sample
@@ -32,15 +32,15 @@ class Finding:
         return f"{self.severity}: {self.text}; {self.cure}"
 
     def __repr__(self) -> str:
-        return short(f"<Finding {self}>")
+        return short(f"<LogFinding {self}>")
 
     _repr_html_ = as_text
 
 
-def refuse(findings: Iterable[Finding]) -> None:
+def refuse(findings: Iterable[LogFinding]) -> None:
     """Raise an `InputError` that lists the errors among findings; warnings are ignored.
 
-    >>> refuse([Finding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
+    >>> refuse([LogFinding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
     """
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:

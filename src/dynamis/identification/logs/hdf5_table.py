@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import MissingExtraError, printable
-from dynamis.file_limits import check_size
+from dynamis.files.limits import check_size
 from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block, rows_at_once
 
 

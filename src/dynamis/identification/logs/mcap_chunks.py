@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
-from dynamis.file_limits import check_size
+from dynamis.files.limits import check_size
 
 MAGIC, CHUNK = 8, 0x06  # bytes before the first record; opcode
 HEADER = struct.Struct("<BQ")  # opcode and length of a record

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.logs.explained import Explained, Motion, explained
+from dynamis.identification.logs.explained import Explained, MotionSummary, explained
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -30,7 +30,7 @@ class Mistake:
     code: str
     joints: tuple[int, ...]
     where: str
-    undo: Callable[[Motion], Motion]
+    undo: Callable[[MotionSummary], MotionSummary]
 
 
 def mistakes(n: int) -> Iterator[Mistake]:
@@ -47,10 +47,10 @@ def mistakes(n: int) -> Iterator[Mistake]:
             yield Mistake("swapped", (i, j), where, _undone(where, lambda x, o=order: x[:, o]))
 
 
-def _undone(where: str, change: Callable[..., Array]) -> Callable[[Motion], Motion]:
-    def undo(m: Motion) -> Motion:
+def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
+    def undo(m: MotionSummary) -> MotionSummary:
         q, v, a = (change(x) for x in (m.q, m.v, m.a)) if "motion" in where else (m.q, m.v, m.a)
-        return Motion(q, v, a, change(m.tau) if "torque" in where else m.tau)
+        return MotionSummary(q, v, a, change(m.tau) if "torque" in where else m.tau)
 
     return undo
 
@@ -60,13 +60,13 @@ class Trial:
     """A corrected mistake: the increase of the explained torque, and whether another correction would explain as much."""
 
     mistake: Mistake
-    motion: Motion
+    motion: MotionSummary
     then: Explained
     growth: float
     elsewhere: bool = False
 
 
-def mistakes_made(robot: Robot, motion: Motion, now: Explained) -> tuple[list[Trial], Explained]:
+def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained) -> tuple[list[Trial], Explained]:
     """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
     while len(made) < robot.n and _in_doubt(now):
@@ -82,7 +82,7 @@ def mistakes_made(robot: Robot, motion: Motion, now: Explained) -> tuple[list[Tr
     return made, now
 
 
-def _tried(robot: Robot, mistake: Mistake, motion: Motion, now: Explained) -> Trial | None:
+def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
     """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
     without = mistake.undo(motion)
     then = explained(robot, without)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.file_limits import ArrayHeader, array_header
+from dynamis.files.limits import ArrayHeader, array_header
 from dynamis.identification.logs.table import NUMBERS, ArrayTable, Block, rows_at_once
 
 Array = npt.NDArray[Any]

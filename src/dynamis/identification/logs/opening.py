@@ -12,7 +12,7 @@ from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.hdf5_table import Hdf5Table
 from dynamis.identification.logs.npz_table import NpzTable
 from dynamis.identification.logs.parquet_table import ParquetTable
-from dynamis.identification.logs.table import Table
+from dynamis.identification.logs.table import LogTable
 
 READERS: dict[str, type[CsvTable | NpzTable | ParquetTable | Hdf5Table]] = {
     **dict.fromkeys((".csv", ".txt", ".tsv", ".dat"), CsvTable),
@@ -30,7 +30,7 @@ CURES = {
 }
 
 
-def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ()) -> Table:
+def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ()) -> LogTable:
     """Open a file as a table; for a bag, the joint states of a topic."""
     try:
         if path.is_dir() or path.suffix in BAGS:
@@ -52,7 +52,7 @@ class Tables:
     def __init__(self, given: Path, main: Path | None, topic: str | None, joints: Sequence[str]) -> None:
         self.main, self.topic, self.joints = main, topic, joints
         self.folder = given if given.is_dir() else given.parent
-        self.opened: list[Table] = []
+        self.opened: list[LogTable] = []
         self._paths: list[Path] = []
 
     def of(self, file: str | None) -> int:

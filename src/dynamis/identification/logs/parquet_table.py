@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from dynamis.errors import MissingExtraError, printable
-from dynamis.file_limits import check_size
-from dynamis.identification.logs.table import NUMBERS, Block, Table
+from dynamis.files.limits import check_size
+from dynamis.identification.logs.table import NUMBERS, Block, LogTable
 
 
-class ParquetTable(Table):
+class ParquetTable(LogTable):
     """The numeric columns of a Parquet file; missing values become NaN."""
 
     def __init__(self, path: Path) -> None:

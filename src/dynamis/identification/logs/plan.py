@@ -14,7 +14,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.columns import Found, bare, nearly_found, signal_found, time_found
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.opening import Tables
-from dynamis.identification.logs.table import Table
+from dynamis.identification.logs.table import LogTable
 from dynamis.identification.logs.units import LENGTHS, SI, factor
 from dynamis.robot import Robot
 
@@ -30,7 +30,7 @@ class Plan:
     ``columns`` are those to read from each of the ``tables``; ``time`` is (table, column, unit).
     """
 
-    tables: list[Table]
+    tables: list[LogTable]
     columns: list[tuple[str, ...]]
     signals: dict[str, tuple[int, list[int], Array]]
     time: tuple[int, int, str] | None
@@ -143,7 +143,7 @@ class _Planner:
         at = self.mapping.joint_columns(self.robot)
         return k, tuple(columns[i] for i in at), scale[at]
 
-    def _named(self, name: str, table: Table) -> tuple[str, ...]:
+    def _named(self, name: str, table: LogTable) -> tuple[str, ...]:
         """Return the columns of a section that lists none, by their names."""
         if self.mapping.order:
             raise InputError(f"{self.whose}[{name}] lists no columns for [joints] order to apply to; add columns = […]")
@@ -152,7 +152,7 @@ class _Planner:
             raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
         return found.columns
 
-    def _recognised(self, name: str, table: Table) -> Found | None:
+    def _recognised(self, name: str, table: LogTable) -> Found | None:
         try:
             return signal_found(name, table.names, self.robot)
         except InputError as error:

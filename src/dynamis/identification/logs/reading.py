@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.file_limits import check_size
+from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.logs.mapping import Mapping
 from dynamis.identification.logs.plan import Plan, planned

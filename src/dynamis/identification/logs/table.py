@@ -36,7 +36,7 @@ class Block:
         return Block([x[start:stop] for x in self.columns], self.rows[start:stop])
 
 
-class Table(ABC):
+class LogTable(ABC):
     """Named numeric columns in a file. The columns of a matrix ``q`` are "q[0]", "q[1]", …"""
 
     path: Path
@@ -98,7 +98,7 @@ class Table(ABC):
             raise self.wrong(f"{why} ({reason_of(error)}); write it again") from None
 
 
-class ArrayTable(Table):
+class ArrayTable(LogTable):
     """Arrays (N,) and (N, k) of a file; columns are those with as many rows as the time, or as most of them."""
 
     def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str) -> None:

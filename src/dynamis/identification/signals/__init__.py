@@ -12,12 +12,12 @@ ends            treatment of the ends of a run
 stages          the steps of `prepare` for one run
 """
 
-from dynamis.identification.signals.clock import Clock, Run, repair
 from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
 from dynamis.identification.signals.derivatives import derivatives
 from dynamis.identification.signals.filters import low_pass, low_pass_streaming, margin
 from dynamis.identification.signals.outliers import Repaired, remove_spikes
 from dynamis.identification.signals.prepare import Prepared, prepare
+from dynamis.identification.signals.sampling_clock import Clock, Run, repair
 
 __all__ = [
     "Clock",

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from dynamis.display import as_text
 from dynamis.errors import InputError, printable
 from dynamis.identification.samples import Samples
-from dynamis.identification.signals.clock import GAP, repair
 from dynamis.identification.signals.filters import check_cutoff, low_pass
 from dynamis.identification.signals.measured import Measured
+from dynamis.identification.signals.sampling_clock import GAP, repair
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,

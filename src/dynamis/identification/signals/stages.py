@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.signals.clock import Run
 from dynamis.identification.signals.cutoff import suggest_cutoff
 from dynamis.identification.signals.derivatives import derivatives
 from dynamis.identification.signals.filters import low_pass
 from dynamis.identification.signals.measured import Measured
 from dynamis.identification.signals.outliers import remove_spikes
+from dynamis.identification.signals.sampling_clock import Run
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

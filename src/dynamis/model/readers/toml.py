@@ -35,7 +35,7 @@ from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.readers.expressions import PARAMETER_NAME
-from dynamis.model.readers.toml_table import Table, brief
+from dynamis.model.readers.toml_table import TomlTable, brief
 from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
 from dynamis.scalar import symbol
 from dynamis.spatial import solids
@@ -142,10 +142,10 @@ class _Reader:
         positions = {name: pose.real(name, 0.0) for name in pose.entries}
         d.appearance = Appearance(positions, mobile, table.text("meshes", ""))
 
-    def section(self, name: str) -> Table:
+    def section(self, name: str) -> TomlTable:
         entries = self.document.get(name, {})
         known = entries if isinstance(entries, dict) else {}
-        table = Table(known, f"[{name}]", self.line(name), self.names, self.report, self.text)
+        table = TomlTable(known, f"[{name}]", self.line(name), self.names, self.report, self.text)
         if not isinstance(entries, dict):
             table.wrong("section", f"{name} = {brief(entries)}", f"[{name}], once", f"write [{name}]")
         if name in _KEYS:
@@ -160,7 +160,7 @@ class _Reader:
                     raise InputError(f"{self.file} declares no parameters, so {name!r} has no meaning there")
                 raise unknown_name(f"parameter of {self.file}", name, table.entries)
         for name, value in table.entries.items():
-            entry = Table({}, f"parameter {printable(name)}", table.line_of(name), self.names, self.report)
+            entry = TomlTable({}, f"parameter {printable(name)}", table.line_of(name), self.names, self.report)
             if not PARAMETER_NAME.fullmatch(name) or name == "pi":
                 entry.wrong("parameter-name", f"the name is {printable(name)}", "letters, digits and _, not pi", "rename it")
             elif name in self.values:
@@ -168,24 +168,24 @@ class _Reader:
             else:
                 self.names[name] = symbol(name) if value == "symbol" else entry.scalar(value, "value")
 
-    def rows(self) -> list[tuple[str, Table]]:
+    def rows(self) -> list[tuple[str, TomlTable]]:
         """The links' tables in the order of the file, whatever their kinds."""
-        found: list[tuple[int, str, Table]] = []
+        found: list[tuple[int, str, TomlTable]] = []
         for section in _ROWS:
             entries = self.document.get(section, [])
             if not isinstance(entries, list) or not all(isinstance(row, dict) for row in entries):
-                table = Table({}, f"[[{section}]]", self.line(section), self.names, self.report)
+                table = TomlTable({}, f"[[{section}]]", self.line(section), self.names, self.report)
                 table.wrong("section", f"{section} = {brief(entries)}", f"[[{section}]], once for each", f"write [[{section}]]")
                 continue
             known = len(self.lines.get(section, [])) == len(entries)
             for k, row in enumerate(entries):
                 line = self.line(section, k) if known else None
-                found.append((line or 0, section, Table(row, f"[[{section}]]", line, self.names, self.report, self.text)))
+                found.append((line or 0, section, TomlTable(row, f"[[{section}]]", line, self.names, self.report, self.text)))
         if len(found) > MAX_ROWS:
             raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")
         return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
 
-    def read_row(self, section: str, row: Table, d: Description, last: str) -> str:
+    def read_row(self, section: str, row: TomlTable, d: Description, last: str) -> str:
         name = row.text("link", f"link{len(d.links)}")
         row.where = f"[[{section}]] {printable(name)}"
         row.only(_KEYS[section])
@@ -204,7 +204,7 @@ class _Reader:
         d.joints.append(joint)
         return name
 
-    def place(self, section: str, row: Table, joint: Joint) -> None:
+    def place(self, section: str, row: TomlTable, joint: Joint) -> None:
         if section in ("dh", "mdh"):
             if joint.type not in ("revolute", "continuous", "prismatic", "fixed"):
                 row.wrong("joint-type", f"the type is {joint.type}", "revolute, continuous, prismatic or fixed", "use [[link]]")
@@ -230,7 +230,7 @@ class _Reader:
             joint.pitch = row.number("pitch")
             joint.tail = row.table("tail", {"xyz", "rpy"}).pose() if "tail" in row else Pose.identity()
 
-    def read_physics(self, row: Table, joint: Joint) -> None:
+    def read_physics(self, row: TomlTable, joint: Joint) -> None:
         for key in DRIVE_NUMBERS:
             if key == "coulomb" and isinstance(row.entries.get(key), list):
                 plus, minus = row.vector(key, 2)
@@ -254,7 +254,7 @@ class _Reader:
                 return
             joint.mimic = Mimic(mimic.text("joint", ""), mimic.real("ratio", 1.0), mimic.real("offset", 0.0))
 
-    def read_actuator(self, row: Table, joint: Joint) -> None:
+    def read_actuator(self, row: TomlTable, joint: Joint) -> None:
         entries = row.entries["actuator"]
         kind = entries.get("kind", "") if isinstance(entries, dict) else entries
         if not isinstance(kind, str) or kind not in ACTUATORS:
@@ -273,7 +273,7 @@ class _Reader:
         numbers = {name: table.number(name) for name in table.entries if name != "kind"}
         joint.actuator = table.attempt("actuator", lambda: ACTUATORS[kind](**numbers), "physically possible values")
 
-    def read_mass(self, row: Table, link: Link) -> None:
+    def read_mass(self, row: TomlTable, link: Link) -> None:
         com = row.vector("com")
         if "solid" in row:
             inertia = self.read_solid(row)
@@ -287,7 +287,7 @@ class _Reader:
         for shape in row.tables("shapes", {"kind", "size", "xyz", "rpy", "from", "to", "role", "mesh", "rgba"}):
             self.read_shape(shape, link)
 
-    def read_solid(self, row: Table) -> Inertia | None:
+    def read_solid(self, row: TomlTable) -> Inertia | None:
         entries = row.entries["solid"]
         kind = entries.get("kind", "") if isinstance(entries, dict) else ""
         if not isinstance(kind, str) or kind not in SOLIDS:
@@ -314,7 +314,7 @@ class _Reader:
             inertia = inertia.seen_from(Pose.rotation(from_rpy(solid.vector("rpy"))))
         return inertia
 
-    def read_shape(self, shape: Table, link: Link) -> None:
+    def read_shape(self, shape: TomlTable, link: Link) -> None:
         kind, role = shape.text("kind", ""), shape.text("role", "visual")
         if kind not in SIZES or role not in ("visual", "collision"):
             allowed = f"kind = {', '.join(SIZES)}; role = visual or collision"

@@ -28,7 +28,7 @@ def brief(value: Any) -> str:
     return shown(value, 60)
 
 
-class Table:
+class TomlTable:
     """A table of the file with its place and the names its expressions may use; ``text`` are the lines of the file."""
 
     def __init__(
@@ -135,25 +135,25 @@ class Table:
         self.wrong("number", f"{what} = {brief(value)}", NUMBER, key=what)
         return 1.0
 
-    def table(self, key: str, known: set[str]) -> Table:
+    def table(self, key: str, known: set[str]) -> TomlTable:
         """The table under a key, empty where there is none."""
         value = self.entries.get(key, {})
         if not isinstance(value, dict):
             self.wrong("table", f"{key} = {brief(value)}", f"{key} = {{ {', '.join(sorted(known))} }}", key=key)
             value = {}
-        inner = Table(value, f"{self.where} {key}", self.line_of(key), self.names, self.report)
+        inner = TomlTable(value, f"{self.where} {key}", self.line_of(key), self.names, self.report)
         inner.only(known)
         inner.entries = {k: v for k, v in value.items() if k in known}
         return inner
 
-    def tables(self, key: str, known: set[str]) -> list[Table]:
+    def tables(self, key: str, known: set[str]) -> list[TomlTable]:
         """The list of tables under a key."""
         value = self.entries.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.wrong("table", f"{key} = {brief(value)}", f"{key} = [{{ … }}, …]", key=key)
             return []
         line = self.line_of(key) if value else None
-        inner = [Table(item, f"{self.where} {key}", line, self.names, self.report) for item in value]
+        inner = [TomlTable(item, f"{self.where} {key}", line, self.names, self.report) for item in value]
         for item in inner:
             item.only(known)
         return inner

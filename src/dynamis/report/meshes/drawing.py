@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.mesh_readers import lacking
+from dynamis.files.mesh_readers import lacking
 from dynamis.model.description import Description, Link, Shape
 from dynamis.model.shapes import balls
 from dynamis.report.link_shapes import link_shapes

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.mesh_limits import check_mesh_file
-from dynamis.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_limits import check_mesh_file
+from dynamis.files.mesh_readers import lacking, not_installed
 from dynamis.model.packages import resolve_mesh
 from dynamis.report.meshes.surface import LOOKS, Surface, joined, looks
 

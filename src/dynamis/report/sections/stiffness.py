@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynamis.analysis.workspace import workspace_slice
 from dynamis.errors import DynamisError
+from dynamis.kinematics.workspace import workspace_slice
 from dynamis.report.numbers import main_frame, quantity, ranges, short, triple
 from dynamis.report.section import Section, Table
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.sections.workspace import slice_map
 from dynamis.report.subject import Subject
-from dynamis.statics.strength import largest_force
+from dynamis.statics.force_polytope import largest_force
 
 KEY, TITLE = "stiffness", "Stiffness and strength"
 SPRING = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.task import in_order_of_q
-from dynamis.analysis.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
+from dynamis.kinematics.directions import in_order_of_q
+from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
 from dynamis.report.configurations import encoded
 from dynamis.report.numbers import main_frame, quantity, ranges, short, text, triple
 from dynamis.report.reach import reach_of
@@ -65,7 +65,7 @@ def build(subject: Subject, section: Section) -> None:
     even = in_order_of_q(robot, np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n)))
     section.add(_density(robot, even, found.plane, frame), slice_map(found))
     section.reproduce = (
-        f"import dynamis as dy\nfrom dynamis.analysis.workspace import workspace_slice\n\n{subject.load}\n"
+        f"import dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n{subject.load}\n"
         f"cloud = dy.workspace(robot, {frame!r}, samples={SAMPLES})\nprint(cloud.summary())\n"
         f"print(workspace_slice(robot, 'manipulability', frame={frame!r}, samples={SAMPLES}).summary())"
     )

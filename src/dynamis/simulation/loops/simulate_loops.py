@@ -24,10 +24,10 @@ from dynamis.simulation.friction import laws_of
 from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
-from dynamis.simulation.motion import Motion
+from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.simulate import _times, _vector
 from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
-from dynamis.simulation.trajectory import Event, Trajectory
+from dynamis.simulation.trajectory import EventRecord, Trajectory
 
 Array = npt.NDArray[Any]
 ONE_STEP = ("RK23", "RK45", "DOP853")  # methods that start anew from any state
@@ -120,7 +120,7 @@ def simulate_loops(
     q = _vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
     q, v = _closed(robot, held, q, v)
-    motion = Motion(
+    motion = EquationsOfMotion(
         robot, laws_of(robot.model, friction), torque_source(robot, torque, controller), wrench_sources(robot, wrenches)
     )
     gains = (alpha, beta) if stabilisation == "baumgarte" else (0.0, 0.0)
@@ -155,10 +155,12 @@ class _Solved(NamedTuple):
 class _Run:
     """One simulation: its right-hand side, steps and recorded output."""
 
-    def __init__(self, motion: Motion, closures: tuple[Closure, ...], projecting: bool, gains: tuple[float, float]) -> None:
+    def __init__(
+        self, motion: EquationsOfMotion, closures: tuple[Closure, ...], projecting: bool, gains: tuple[float, float]
+    ) -> None:
         self.motion, self.closures, self.projecting, self.gains = motion, closures, projecting, gains
         self.kept: list[_Solved] = []
-        self.events: list[Event] = []
+        self.events: list[EventRecord] = []
         self.status = "completed"
         self.evaluations = self.steps = 0
         self.correction = [0.0, 0.0]
@@ -225,7 +227,7 @@ class _Run:
             self._check(at)
         kept = self.rows
         if at.now.rank == last.now.rank == len(kept) and _turned_over(last.c.H[kept], at.c.H[kept], last.now.free):
-            self.events.append(Event(t, "passed a singular configuration, where motion branches meet", "the mechanism"))
+            self.events.append(EventRecord(t, "passed a singular configuration, where motion branches meet", "the mechanism"))
         return at
 
     def _back(self, y: Array, count: bool) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
-from dynamis.whole_files import write_file
+from dynamis.files.atomic_write import write_file
 
 LINE = 150  # characters of LaTeX that fit on one line of a page
 

@@ -1,0 +1,1 @@
+"""Exercises: parsing of answers, and checking them against the closed form."""

@@ -1,0 +1,12 @@
+"""Parsing of students' answers: formulas in LaTeX or plain text, as named entries of expressions.
+
+In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` for commands), `layout` (extent of formulas) and
+`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `reading` (the complete parser) and `answer`
+(the result).
+"""
+
+from dynamis.classroom.answers.answer import Answer, Located
+from dynamis.classroom.answers.reading import parse_answer
+from dynamis.classroom.answers.vocabulary import Vocabulary
+
+__all__ = ["Answer", "Located", "Vocabulary", "parse_answer"]

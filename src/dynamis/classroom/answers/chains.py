@@ -1,0 +1,200 @@
+"""Definitions by a chain of equalities: M_{12} = M_{21} = …, h_{122} = -h_{211} = …, … = τ_1, or a matrix by its letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dynamis.classroom.answers.layout import has_table, members
+from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tables import GAPS
+from dynamis.classroom.answers.tokens import Token, is_digit
+from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.words import spell
+
+
+class Target(NamedTuple):
+    """A name defined by a chain; ``negative`` if the chain defines −name."""
+
+    key: str
+    address: Address
+    negative: bool
+    arguments: tuple[str, ...]
+    at: int
+
+
+@dataclass
+class Chain:
+    """One formula of the text: the names it defines and its expressions."""
+
+    at: int
+    end: int
+    targets: list[Target] = field(default_factory=list)
+    letter: str | None = None  # of the matrix it defines
+    values: list[Sequence[Token]] = field(default_factory=list)
+    steps: int = 0
+
+
+def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address]) -> Chain:
+    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before."""
+    parts = members(statement)
+    chain = Chain(statement[0].at, statement[-1].end)
+    if len(parts) == 1 and statement[-1].text == "=":
+        raise source.error(statement[-1].at, "there is nothing after this =", "write the expression")
+    if any(map(has_table, parts)):
+        _read_matrix(chain, parts, source)
+    else:
+        _read_scalars(chain, parts, vocabulary, defined)
+    return chain
+
+
+def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
+    """The name at the beginning of a formula, if it defines one."""
+    parts = members(statement)
+    if len(parts) < 2 or any(map(has_table, parts)):
+        return None
+    target = target_of(parts[0], vocabulary)
+    return None if target is None or vocabulary.quantity(target.key) is not None else target
+
+
+def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None:
+    tables = [part for part in parts if has_table(part)]
+    others = [part for part in parts if not has_table(part)]
+    head = parts[0] if not has_table(parts[0]) else parts[-1] if not has_table(parts[-1]) else None
+    chain.letter = "" if head is None else _label(_bare(head))
+    chain.values = list(tables)
+    chain.steps = len(others) - (head is not None)
+    if head is not None and not chain.letter:
+        raise source.error(head[0].at, "a matrix without a letter", "give it a letter, as in M = …")
+
+
+def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address]) -> None:
+    vectors = []
+    for k, part in enumerate(parts):
+        target = target_of(part, vocabulary)
+        last = k == len(parts) - 1
+        if _is_step(_bare(part)):
+            chain.steps += 1
+        elif _holds_vector(_bare(part), vocabulary):
+            vectors.append(part)
+        elif target is not None and len(parts) > 1 and _defines(target, chain, vocabulary, last, defined):
+            chain.targets.append(target)
+        else:
+            chain.values.append(part)
+    if not chain.values and any(t.address[1] for t in chain.targets):
+        chain.values = [*vectors]  # an entry is no vector: an index was forgotten, which the grammar will say
+    else:
+        chain.steps += len(vectors)
+
+
+def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, defined: set[Address]) -> bool:
+    """Whether a name in a chain is defined by it, not used."""
+    if vocabulary.quantity(target.key) is not None:
+        return False
+    if last and not chain.values:
+        return False  # M_{21} = M_{12}, c_{221} = h
+    first = not chain.targets and not chain.values
+    if vocabulary.arc(target.key) is not None:  # c_{12} is a cosine, but not on the left, nor among its like
+        return first or (not last and any(t.address[0] == target.address[0] for t in chain.targets))
+    return first or not last or not chain.targets or target.address not in defined
+
+
+def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
+    """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2); None if it is more than a name."""
+    tokens = _bare(part)
+    negative = bool(tokens) and tokens[0].kind == "sign" and tokens[0].text == "-"
+    if negative:
+        tokens = tokens[1:]
+    if not tokens or tokens[0].kind != "word":
+        return None
+    key, at = spell(tokens[0].units), tokens[0].at
+    address = address_of(key)
+    inside = tokens[2:-1]
+    arguments: tuple[str, ...] = ()
+    if len(tokens) > 1:
+        if tokens[1].text not in ("(", "[") or tokens[-1].kind != "close" or any(t.kind not in _ARGUMENT for t in inside):
+            return None
+        numbers = [t.text for t in inside if t.kind == "number"]
+        arguments = tuple(spell(t.units) for t in inside if t.kind == "word")
+        if numbers and (arguments or address[1] or len(numbers) > 3 or not all(is_digit(x) and int(x[:5]) for x in numbers)):
+            return None
+        if numbers:
+            address = (key, tuple(int(x[:5]) - 1 for x in numbers))
+        elif not arguments or not all(_is_argument(x, vocabulary) for x in arguments):
+            return None
+    if address == ("tau", ()) and vocabulary.coordinates == 1:
+        address = ("tau", (0,))
+    return Target(key, address, negative, arguments, at)
+
+
+_ARGUMENT = ("word", "comma", "number")
+
+
+def _bare(part: Sequence[Token]) -> list[Token]:
+    return [t for t in part if t.kind not in GAPS]
+
+
+def _is_argument(key: str, vocabulary: Vocabulary) -> bool:
+    variables = {id(x) for x in (*vocabulary.q, *vocabulary.v, *vocabulary.a)}
+    return key == "t" or vocabulary.is_vector(key) or id(vocabulary.quantity(key)) in variables
+
+
+def _is_step(part: Sequence[Token]) -> bool:
+    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose."""
+    for k, token in enumerate(part):
+        if token.kind == "step":
+            return True
+        if (
+            token.kind == "frac"
+            and [t.text for t in part[k + 1 : k + 5]] == ["{", "d", "}", "{"]
+            and part[k + 5].text[:1] == "d"
+        ):
+            return True
+        if token.text == "^" and k and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :]):
+            return True
+    return False
+
+
+def _holds_vector(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    """Whether a member contains whole vectors: M(q) q̈ + …"""
+    depth = 0
+    for k, token in enumerate(part):
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        if token.kind == "word" and depth == 0 and _is_vector(part, k, vocabulary):
+            return True
+    return False
+
+
+def _is_vector(part: Sequence[Token], k: int, vocabulary: Vocabulary) -> bool:
+    """Whether a word is the vector q, or a function of it without index: Y(q, q̇)."""
+    key = spell(part[k].units)
+    following = part[k + 1 : k + 3]
+    if vocabulary.is_vector(key):
+        return True
+    if len(following) < 2 or following[0].text != "(" or following[1].kind != "word" or address_of(key)[1]:
+        return False
+    return vocabulary.is_vector(spell(following[1].units)) and vocabulary.resolve(key) is None and key not in FUNCTION_OF
+
+
+def _is_transpose(tokens: Sequence[Token]) -> bool:
+    if tokens and tokens[0].text == "{":
+        end = next((k for k, t in enumerate(tokens) if t.text == "}"), 0)
+        return any(t.kind == "word" and t.text.endswith("T") for t in tokens[1:end])
+    return bool(tokens) and tokens[0].kind == "word" and spell(tokens[0].units) == "T"
+
+
+def _label(head: Sequence[Token]) -> str:
+    """The letter of a matrix: M of M(q), "C q'" of C(q, q̇) q̇, "f1^1" where there is an upper index."""
+    words: list[str] = []
+    depth = 0
+    for k, token in enumerate(head):
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        raised = k > 0 and head[k - 1].text == "^"
+        if token.kind == "word" and depth == 0 and not raised:
+            words.append(spell(token.units))
+        elif words and raised:
+            end = k if token.text != "{" else next(j for j in range(k, len(head)) if head[j].text == "}")
+            words[-1] += "^" + "".join(t.text for t in head[k : end + 1] if t.text not in "{}")
+    return " ".join(words)

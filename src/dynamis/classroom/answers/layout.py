@@ -1,0 +1,197 @@
+"""Layout of formulas in a text: matching brackets, equation environments, and the end of a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dynamis.classroom.answers.latex import CLOSING, MATRIX
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tables import GAPS, end_of_group, parts_cells
+from dynamis.classroom.answers.tokens import Token
+from dynamis.errors import printable
+
+MAX_DEPTH = 40
+_DEPTH = {"open": 1, "begin": 1, "close": -1, "end": -1}
+
+
+def statements(tokens: Sequence[Token], source: Source) -> list[list[Token]]:
+    """The formulas of a text, each with all of its = signs."""
+    found: list[list[Token]] = []
+    for line in _lines(_opened(_matched(tokens, source), source)):
+        found += _pieces(line, source)
+    return found
+
+
+def members(statement: Sequence[Token]) -> list[list[Token]]:
+    """The parts between the = signs of a formula, without empty ones."""
+    parts = _cut(statement, lambda t: t.kind == "sign" and t.text == "=")
+    return [part for part, _ in parts if any(t.kind not in GAPS for t in part)]
+
+
+def has_table(tokens: Sequence[Token]) -> bool:
+    """Whether these tokens contain a matrix or a list."""
+    for k, token in enumerate(tokens):
+        if token.kind == "begin":
+            return True
+        if token.kind == "open" and token.text == "[":
+            inner = tokens[k + 1 : end_of_group(tokens, k + 1)]
+            if any(parts_cells(t) for t, depth in _with_depth(inner) if depth == 0):
+                return True
+    return False
+
+
+def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
+    """The tokens, after a check that all brackets and environments match; an unpaired \\{ is removed."""
+    open_: list[int] = []
+    dropped: set[int] = set()
+    for k, token in enumerate(tokens):
+        if token.kind in ("open", "begin"):
+            open_.append(k)
+            if len(open_) > MAX_DEPTH:
+                found = f"brackets are nested deeper than {MAX_DEPTH}"
+                raise source.error(token.at, found, "name a part of the formula, as in h = …")
+        elif token.kind in ("close", "end"):
+            while open_ and tokens[open_[-1]].text == "\\{" and not _closes(tokens[open_[-1]], token):
+                dropped.add(open_.pop())
+            if not open_ or not _closes(tokens[open_[-1]], token):
+                raise _mismatch(tokens[open_[-1]] if open_ else None, token, source)
+            open_.pop()
+    for k in open_:
+        if tokens[k].text != "\\{":
+            raise source.error(tokens[k].at, f"{_shown(tokens[k])} is not closed", f"close it with {_closing(tokens[k])}")
+        dropped.add(k)
+    return [token for k, token in enumerate(tokens) if k not in dropped]
+
+
+def _closes(opening: Token, closing: Token) -> bool:
+    if opening.kind == "begin":
+        return closing.kind == "end" and closing.text == opening.text
+    return closing.kind == "close" and closing.text == CLOSING[opening.text]
+
+
+def _mismatch(opening: Token | None, closing: Token, source: Source) -> Exception:
+    if opening is None:
+        return source.error(closing.at, f"{_shown(closing)} is unmatched", "delete it, or open it before")
+    line, column = source.place(opening.at)
+    found = f"{_shown(closing)} is found before {_shown(opening)} of line {line}, column {column}, is closed"
+    return source.error(closing.at, found, f"close it with {_closing(opening)}")
+
+
+def _shown(token: Token) -> str:
+    return f"\\{token.kind}{{{token.text}}}" if token.kind in ("begin", "end") else printable(token.text)
+
+
+def _closing(token: Token) -> str:
+    return f"\\end{{{token.text}}}" if token.kind == "begin" else CLOSING[token.text]
+
+
+def _opened(tokens: Sequence[Token], source: Source) -> list[Token]:
+    """The tokens with equation environments resolved into lines."""
+    found: list[Token] = []
+    dissolved: list[bool] = []  # for each bracket around a token, whether it is a dissolved environment
+    for k, token in enumerate(tokens):
+        if token.kind in ("open", "begin"):
+            dissolves = token.kind == "begin" and (token.text not in MATRIX or _holds_equations(tokens, k))
+            if dissolves and not all(dissolved):
+                raise source.error(token.at, "equations inside a bracket or a matrix", "put them outside")
+            dissolved.append(dissolves)
+            found.append(token._replace(kind="break") if dissolves else token)
+        elif token.kind in ("close", "end"):
+            found.append(token._replace(kind="break") if dissolved.pop() else token)
+        elif token.kind == "cell" and all(dissolved):
+            if not dissolved:
+                raise source.error(token.at, "& outside a matrix", "put the matrix between \\begin{bmatrix} and \\end{bmatrix}")
+        else:
+            found.append(token)
+    return found
+
+
+def _holds_equations(tokens: Sequence[Token], k: int) -> bool:
+    inner = tokens[k + 1 : end_of_group(tokens, k + 1)]
+    return any(depth == 0 and t.kind == "sign" and t.text == "=" for t, depth in _with_depth(inner))
+
+
+def _with_depth(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+    depth = 0
+    for token in tokens:
+        depth += min(0, _DEPTH.get(token.kind, 0))
+        yield token, depth
+        depth += max(0, _DEPTH.get(token.kind, 0))
+
+
+def _lines(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Formulas on separate lines. A line that ends or begins with an operator is continued."""
+    line: list[Token] = []
+    last: Token | None = None
+    following = _following(tokens)
+    for (token, depth), after in zip(_with_depth(tokens), following, strict=True):
+        outside = depth == 0
+        if outside and token.kind in ("break", "semicolon"):
+            if any(t is not None and t.text == "=" for t in (last, after)):
+                continue  # a formula broken into two displays at an = sign
+            yield line
+            line, last = [], None
+        elif outside and token.kind in ("newline", "row"):
+            if last is None or _is_operator(last) or _is_operator(after):
+                continue
+            yield line
+            line, last = [], None
+        else:
+            line.append(token)
+            last = last if token.kind == "soft" else token
+    yield line
+
+
+def _following(tokens: Sequence[Token]) -> list[Token | None]:
+    """For each token, the next one that is not whitespace."""
+    found: list[Token | None] = []
+    after: Token | None = None
+    for token in reversed(tokens):
+        found.append(after)
+        if token.kind not in ("newline", "row", "soft", "break"):
+            after = token
+    found.reverse()
+    return found
+
+
+def _is_operator(token: Token | None) -> bool:
+    return token is not None and token.kind == "sign" and token.text in "+-*/="
+
+
+def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
+    """The formulas of one line, separated by commas and wide spaces before a new =."""
+    found: list[list[Token]] = []
+    for part, gap in _cut(line, lambda t: t.kind in ("soft", "comma")):
+        piece = _without_stop(part)
+        if not piece:
+            continue
+        begins = _is_equation(piece) and not _is_operator(piece[0])
+        if found and not begins and gap is not None and gap.kind == "comma" and not _is_operator(piece[0]):
+            raise source.error(gap.at, "a comma inside a formula", "write a decimal point, as in 9.81, or a list in [ ]")
+        if found and not (begins and _is_equation(found[-1])):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def _is_equation(tokens: Sequence[Token]) -> bool:
+    return any(t.kind == "sign" and t.text == "=" for t, depth in _with_depth(tokens) if depth == 0)
+
+
+def _without_stop(tokens: Sequence[Token]) -> list[Token]:
+    piece = list(tokens)
+    while piece and piece[-1].kind in ("stop", "newline", "row"):
+        piece.pop()
+    return piece
+
+
+def _cut(tokens: Sequence[Token], at: Callable[[Token], bool]) -> list[tuple[list[Token], Token | None]]:
+    """The parts between the tokens selected by ``at`` outside of brackets, each with the token before it."""
+    parts: list[tuple[list[Token], Token | None]] = [([], None)]
+    for token, depth in _with_depth(tokens):
+        if depth == 0 and at(token):
+            parts.append(([], token))
+        else:
+            parts[-1][0].append(token)
+    return parts

@@ -1,0 +1,129 @@
+"""Splitting of words into names: ``m2a1l2s2`` is a product if those four names are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tokens import Token
+from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.words import Unit, spell
+from dynamis.errors import printable, unknown_name
+from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
+from dynamis.scalar import Node
+
+Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
+FUNCTION_OF = {**{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log"}
+_LONGEST = 16  # letters of a name within a product that is written together
+_ENTRY = re.compile(
+    r"(?P<letter>[^0-9,']*[^0-9,'+-])(?:(?P<digits>[1-9]{1,3})|(?P<numbers>[1-9][0-9]{0,3}(?:,[1-9][0-9]{0,3}){1,2}))(?P<dots>'*)"
+)
+
+
+def address_of(key: str) -> Address:
+    """The entry of a name, M_{12} or M_{1,2}, or the definition of that name.
+
+    >>> address_of("M12"), address_of("M1,2"), address_of("h"), address_of("g0")
+    (('M', (0, 1)), ('M', (0, 1)), ('h', ()), ('g0', ()))
+    """
+    match = _ENTRY.fullmatch(key)
+    if match is None:
+        return key, ()
+    indices = match["digits"] or match["numbers"].split(",")
+    return match["letter"] + match["dots"], tuple(int(k) - 1 for k in indices)
+
+
+@dataclass
+class Names:
+    """The vocabulary of a robot and the names defined by an answer.
+
+    ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices; ``arguments`` holds the
+    arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as a product later.
+    """
+
+    vocabulary: Vocabulary
+    source: Source
+    scalars: set[Address] = field(default_factory=set)
+    tables: set[str] = field(default_factory=set)
+    arguments: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def is_own(self, key: str) -> bool:
+        """Whether the answer defines this name."""
+        letter, indices = address_of(key)
+        return (letter, indices) in self.scalars or letter in self.tables
+
+    def is_known(self, key: str) -> bool:
+        """Whether a name is known; called after all definitions are collected."""
+        if key not in self._known:
+            robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
+            self._known[key] = robots or self.is_own(key)
+        return self._known[key]
+
+    def split(self, token: Token) -> list[Token]:
+        """The names in a word: the word itself, or the fewest known names into which it can be split."""
+        units = token.units
+        if self.is_known(spell(units)):
+            return [self._piece(token, 0, len(units))]
+        size = len(units)
+        spelled = _spelling(units)
+        cuts = [k for k in range(size) if not units[k].joined] + [size]
+        best: dict[int, tuple[int, int, int]] = {0: (0, 1, 0)}  # cut: names up to it, ways to reach it, the cut before
+        for j, cut in enumerate(cuts[1:], 1):
+            for start in cuts[max(0, j - _LONGEST) : j]:
+                if start in best and self.is_known(spelled(start, cut)):
+                    count, ways = best[start][0] + 1, best[start][1]
+                    if cut not in best or count < best[cut][0]:
+                        best[cut] = (count, ways, start)
+                    elif count == best[cut][0]:
+                        best[cut] = (count, best[cut][1] + ways, best[cut][2])
+        if size not in best:
+            raise self._unknown(token, cuts, max(best))
+        if best[size][1] > 1:
+            raise self.source.error(
+                token.at,
+                f"{printable(token.text)} is ambiguous: more than one product is possible",
+                "put * or spaces between the factors",
+            )
+        ends = [size]
+        while ends[-1]:
+            ends.append(best[ends[-1]][2])
+        ends.reverse()
+        return [self._piece(token, start, end) for start, end in pairwise(ends)]
+
+    def _piece(self, token: Token, start: int, end: int) -> Token:
+        units = token.units
+        at = token.at if start == 0 else units[start].at
+        stop = token.end if end == len(units) else units[end].at
+        return Token("name", spell(units[start:end]), at, stop)
+
+    def _unknown(self, token: Token, cuts: list[int], reached: int) -> Exception:
+        units = token.units
+        following = cuts[cuts.index(reached) + 1]
+        # of m2a1l3s2 the stranger is l3; a run of letters is shown whole
+        piece = self._piece(token, reached, following if following - reached > 1 else len(units))
+        # as the robot's names are spelled, to find the near ones
+        written = re.sub(r"(?<=[A-Za-z])(?=[0-9])", "_", piece.text, count=1)[:80]
+        own = [letter + "_" * bool(index) + "".join(str(k + 1) for k in index) for letter, index in sorted(self.scalars)]
+        found = str(unknown_name("quantity", written, [*self.vocabulary.names(), *own]))
+        if reached:
+            found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"
+        cure = self.vocabulary.doubt(piece.text) or f"write one of the robot's names, or define it: {written[:40]} = …"
+        return self.source.error(piece.at, found, cure)
+
+
+def _spelling(units: Sequence[Unit]) -> Callable[[int, int], str]:
+    """The spelling of any part of a word, with a fast path for words without accents."""
+    whole = "".join(unit.text for unit in units)
+    if spell(units) != whole:
+        return lambda start, end: spell(units[start:end])
+    at = [0, *accumulate(len(unit.text) for unit in units)]
+    return lambda start, end: whole[at[start] : at[end]]
+
+
+def is_same(a: object, b: object) -> bool:
+    """Whether two values are one: nodes are made once, so equal expressions are the same object."""
+    return a is b if isinstance(a, Node) or isinstance(b, Node) else a == b

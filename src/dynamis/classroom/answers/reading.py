@@ -1,0 +1,269 @@
+"""Parser of an answer: from its text to the expressions of its entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dynamis.classroom.answers.answer import Answer, Located
+from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain
+from dynamis.classroom.answers.grammar import parse
+from dynamis.classroom.answers.layout import statements
+from dynamis.classroom.answers.names import Address, Names, address_of, is_same
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tokens import tokens_of
+from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
+from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.errors import FormatError, printable
+from dynamis.scalar import Node, Scalar, topological
+
+
+def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
+    r"""The entries and definitions of an answer in LaTeX or plain text, over the vocabulary's symbols.
+
+    >>> from dynamis.scalar import symbol
+    >>> q, v, a = ([symbol(f"{x}{k}") for k in (1, 2)] for x in "qva")
+    >>> names = Vocabulary(q, v, a, (True, True), {"m_2": symbol("m_2"), "l_2": symbol("l_2")})
+    >>> answer = parse_answer(r"M_{12} = M_{21} = h \cos q_2, \quad h = m_2 l_2^2", names)
+    >>> answer.of("M")[1, 0].node
+    m_2*l_2*l_2*cos(q2)
+
+    A syntax error is reported with file, line, column and a correction.
+    """
+    source = Source.of(text, file)
+    return _Reading(source, vocabulary).answer()
+
+
+@dataclass
+class _Rule:
+    """A chain with the syntax trees of its members; the last one is its value."""
+
+    chain: Chain
+    trees: list[Tree]
+
+
+class _Reading:
+    def __init__(self, source: Source, vocabulary: Vocabulary) -> None:
+        self.source, self.vocabulary = source, vocabulary
+        self.names = Names(vocabulary, source)
+        self.rules: list[_Rule] = []
+        self.scalars: dict[Address, tuple[_Rule, Target]] = {}  # what defines a name: the first chain that does
+        self.tables: dict[str, _Rule] = {}
+        self.values: dict[int, list[Value]] = {}
+        self.skipped: list[tuple[int, str]] = []
+        self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
+        self.definitions: dict[str, Located] = {}
+
+    def answer(self) -> Answer:
+        chains = list(self.chains())
+        for chain in chains:
+            self.parse(chain)
+        for rule in self.in_order():
+            self.evaluate(rule)
+        self.refuse_doubt()
+        for rule in self.rules:
+            self.record(rule)
+        self.check_finite()
+        if not self.entries and not self.definitions:
+            raise self.source.error(
+                0, "no answer in this text", "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
+            )
+        return Answer(self.source.file, self.entries, self.definitions, tuple(self.skipped))
+
+    def chains(self) -> Iterator[Chain]:
+        found = statements(tokens_of(self.source), self.source)
+        heads = [first_target(statement, self.vocabulary) for statement in found]
+        defined = {target.address for target in heads if target is not None}
+        for statement in found:
+            chain = read_chain(statement, self.vocabulary, self.source, defined)
+            defined |= {target.address for target in chain.targets}
+            if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
+                self.skipped.append((self.source.place(chain.at)[0], self.source.excerpt(chain.at, chain.end)))
+                continue
+            self.names.scalars |= {target.address for target in chain.targets}
+            self.names.arguments |= {t.key: t.arguments for t in chain.targets if t.arguments}
+            if chain.letter is not None:
+                self.names.tables.add(chain.letter)
+            yield chain
+
+    def parse(self, chain: Chain) -> None:
+        trees = [parse(part, self.names, chain.letter or "") for part in chain.values]
+        rule = _Rule(chain, trees)
+        self.rules.append(rule)
+        for target in chain.targets:
+            self.scalars.setdefault(target.address, (rule, target))
+        if chain.letter is not None:
+            self.tables.setdefault(chain.letter, rule)
+
+    def rule_of(self, name: Name) -> _Rule | None:
+        """The chain that defines a name, or None for a name of the robot."""
+        key = name.key.removeprefix("=")
+        address = address_of(key)
+        scalar = self.scalars.get(address)
+        if key == name.key and self.vocabulary.resolve(key) is not None:
+            return None
+        if scalar is not None:
+            return scalar[0]
+        return self.tables.get(key) or self.tables.get(address[0])
+
+    def in_order(self) -> list[_Rule]:
+        """The rules in order of dependence."""
+        order: list[_Rule] = []
+        state: dict[int, str] = {}
+        for first in self.rules:
+            stack = [(first, iter(self.used_by(first)))]
+            while stack:
+                rule, rest = stack[-1]
+                state.setdefault(id(rule), "open")
+                following = next(((n, r) for n, r in rest if state.get(id(r)) != "done"), None)
+                if state[id(rule)] == "done":
+                    stack.pop()
+                elif following is None:
+                    state[id(rule)] = "done"
+                    order.append(rule)
+                    stack.pop()
+                elif state.get(id(following[1])) == "open":
+                    raise self.circular(following[0])
+                else:
+                    stack.append((following[1], iter(self.used_by(following[1]))))
+        return order
+
+    def circular(self, name: Name) -> FormatError:
+        key = name.key.removeprefix("=")
+        if address_of(key) in self.scalars:
+            return self.source.error(name.at, f"{printable(key)} is defined by itself", "define it in terms of other names")
+        return self.source.error(name.at, f"{printable(key)} has no value", f"write it out, or define it: {key[:40]} = …")
+
+    def used_by(self, rule: _Rule) -> list[tuple[Name, _Rule]]:
+        found = ((name, self.rule_of(name)) for tree in rule.trees for name in names_in(tree))
+        return [(name, used) for name, used in found if used is not None]
+
+    def evaluate(self, rule: _Rule) -> None:
+        evaluation = Evaluation(self.source, self.lookup)
+        self.values[id(rule)] = [evaluation.value(tree) for tree in rule.trees]
+
+    def lookup(self, name: Name) -> Value:
+        rule = self.rule_of(name)
+        key = name.key.removeprefix("=")
+        if rule is None:
+            value = self.vocabulary.resolve(key)
+            assert value is not None  # the grammar lets only known names through
+            return value
+        found: Any = self.values[id(rule)][-1]
+        defining = self.scalars.get(address_of(key))
+        if defining is not None:
+            negative = defining[1].negative
+            return -found if negative else found
+        letter, index = address_of(key)
+        if key in self.tables or not index:
+            return found
+        cell = _entries_of(found).get(index)
+        if cell is None or cell[0] is None:
+            raise self.source.error(name.at, f"the matrix {letter} has no entry {printable(key)}", "write its value")
+        return cell[0]
+
+    def refuse_doubt(self) -> None:
+        """Reject C_{12} where it may be a cosine or an entry defined in the text."""
+        every = [(name, tree) for rule in self.rules for tree in rule.trees for name in names_in(tree)]
+        for name, tree in every:
+            arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
+            if arc is None or defining is None or self.vocabulary.quantity(name.key) is not None:
+                continue
+            if len(defining[1].address[1]) == 1 and not any(name is lone for lone in whole_terms(tree)):
+                continue  # c_1 = m_2 l_2 c_2 …: a factor is a cosine, as no entry of a vector is multiplied
+            if not is_same(arc, self.values[id(defining[0])][-1]):
+                line, _ = self.source.place(defining[1].at)
+                found = f"{printable(name.key)} can be {arc} or the entry defined in line {line}"
+                raise self.source.error(name.at, found, f"write {arc} for the former, another letter for the latter")
+
+    def record(self, rule: _Rule) -> None:
+        chain, values = rule.chain, self.values[id(rule)]
+        if chain.letter is not None:
+            self.record_matrix(rule, values)
+        elif chain.targets:
+            for target in chain.targets:
+                self.record_scalar(rule, target, values)
+        elif len(values) == 1 and len(self.rules) == 1:
+            self.add(("", ()), chain.at, chain.end, values)
+        elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 says nothing new
+            raise self.nothing_defined(chain, rule.trees[0])
+
+    def nothing_defined(self, chain: Chain, first: Tree) -> FormatError:
+        if isinstance(first, Name) and len(chain.values) > 1:
+            name = self.source.excerpt(chain.values[0][0].at, chain.values[0][-1].end)
+            found = f"{printable(name)} is a name of the robot and cannot be redefined"
+            return self.source.error(chain.at, found, "remove the line, or choose another letter")
+        if len(chain.values) == 1:
+            found = "a line that is neither an equation nor a continuation"
+            return self.source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
+        found = "an equation that defines no entry"
+        return self.source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
+
+    def record_scalar(self, rule: _Rule, target: Target, values: Sequence[Value]) -> None:
+        signed: list[Value] = []
+        for value in values:
+            if isinstance(value, Grid):
+                raise self.source.error(target.at, f"{printable(target.key)} is set to a matrix", "write one entry")
+            signed.append(-value if target.negative else value)
+        arc = self.vocabulary.arc(target.key)
+        if arc is not None and is_same(arc, signed[-1]):
+            return  # s_1 = sin(q_1) explains a shorthand
+        self.add(target.address, rule.chain.at, rule.chain.end, signed)
+
+    def record_matrix(self, rule: _Rule, values: Sequence[Value]) -> None:
+        chain = rule.chain
+        letter = chain.letter or ""
+        grids = [value if isinstance(value, Grid) else None for value in values]
+        last = grids[-1]
+        if last is None or last.shape == (1, 1):
+            scalar = [v.rows[0][0].value if isinstance(v, Grid) else v for v in values]
+            if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
+                self.add((letter, ()), chain.at, chain.end, known)
+            return
+        others = [_entries_of(g) for g in grids[:-1] if g is not None]
+        for index, (value, at, end) in _entries_of(last).items():
+            if any(index not in other for other in others):
+                raise self.source.error(chain.at, "matrices of different sizes are set equal", "give them the same size")
+            if value is not None:
+                besides = [other[index][0] for other in others]
+                self.add((letter, index), at, end, [*(x for x in besides if x is not None), value])
+
+    def add(self, address: Address, at: int, end: int, values: Sequence[Any]) -> None:
+        letter, index = address
+        line, column = self.source.place(at)
+        before = self.entries.get(letter, {}).get(index) if index else self.definitions.get(letter)
+        text = self.source.excerpt(at, end)
+        if before is None:
+            node, also = values[-1], values[:-1]
+        else:
+            node, also, line, text, column = before.node, [*before.also, *values], before.line, before.text, before.column
+        different: list[Scalar] = []
+        for x in also:
+            if not is_same(x, node) and not any(is_same(x, y) for y in different):
+                different.append(x)
+        located = Located(node, line, text, column, tuple(different))
+        if index or letter == "":
+            self.entries.setdefault(letter, {})[index] = located
+        else:
+            self.definitions[letter] = located
+
+    def check_finite(self) -> None:
+        for located in [*self.definitions.values(), *(x for entries in self.entries.values() for x in entries.values())]:
+            for node in topological([located.node, *located.also]):
+                if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
+                    at = self.source.at(located.line, located.column)
+                    raise self.source.error(at, "a number is too large", "use realistic numbers")
+
+
+def _entries_of(grid: Any) -> dict[tuple[int, ...], tuple[Any, int, int]]:
+    """The cells of a matrix by their indices; a column, or a list [a, b], is a vector."""
+    assert isinstance(grid, Grid)
+    rows, columns = grid.shape
+    found: dict[tuple[int, ...], tuple[Any, int, int]] = {}
+    for i, row in enumerate(grid.rows):
+        for j, cell in enumerate(row):
+            index = (i,) if columns == 1 else (j,) if grid.flat and rows == 1 else (i, j)
+            found[index] = (cell.value, cell.at, cell.end)
+    return found

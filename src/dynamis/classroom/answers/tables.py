@@ -1,0 +1,106 @@
+"""Splitting of a matrix into its cells: an environment with & and \\\\, or a list [a, b; c, d]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tokens import Token
+
+GAPS = ("newline", "soft")
+Rows = list[list[Sequence[Token]]]
+
+
+def end_of_group(tokens: Sequence[Token], at: int) -> int:
+    """The position of the closing token of the group opened just before ``at``."""
+    depth = 1
+    for k in range(at, len(tokens)):
+        depth += {"open": 1, "begin": 1, "close": -1, "end": -1}.get(tokens[k].kind, 0)
+        if depth == 0:
+            return k
+    return len(tokens)
+
+
+def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, int]:
+    """The cells of the environment opened just before ``at``, and the position after it."""
+    end = end_of_group(tokens, at)
+    inside = [k for k in _outermost(tokens, at, end) if tokens[k].kind in ("cell", "row")]
+    # a row that ends with an operator goes on in the next line; * may be an entry
+    cuts = [k for k in inside if tokens[k].kind == "cell" or not (_goes_on(tokens[k - 1]) and tokens[k - 1].text != "*")]
+    own = set(inside)
+    rows: Rows = [[]]
+    start = at
+    for k in [*cuts, end]:
+        # rows of a matrix within the cell stay; one of its own that did not cut it goes
+        rows[-1].append(_cell([t for j, t in enumerate(tokens[start:k], start) if j not in own]))
+        start = k + 1
+        if k < end and tokens[k].kind == "row":
+            rows.append([])
+    if len(rows) > 1 and rows[-1] == [[]]:
+        rows.pop()
+    _refuse_empty(rows, tokens, at, source)
+    return rows, end + 1
+
+
+def list_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, int] | None:
+    """The cells of the list opened just before ``at`` and the position after it; None for a plain bracket."""
+    end = end_of_group(tokens, at)
+    outer = _outermost(tokens, at, end)
+    if not any(parts_cells(tokens[k]) for k in outer):
+        return None
+    rows: Rows = [[]]
+    start = at
+    for k in [*outer, end]:
+        kind = "end" if k == end else "comma" if parts_cells(tokens[k]) and tokens[k].kind == "soft" else tokens[k].kind
+        if kind not in ("comma", "semicolon", "newline", "end"):
+            continue
+        cell = _cell(tokens[start:k])
+        if kind == "newline" and (not cell or _goes_on(cell[-1]) or _next_goes_on(tokens, k, end)):
+            continue
+        start = k + 1
+        if cell or kind == "comma" or (kind == "semicolon" and rows[-1]):
+            rows[-1].append(cell)
+        if kind in ("semicolon", "newline") and rows[-1]:
+            rows.append([])
+    if len(rows) > 1 and not rows[-1]:
+        rows.pop()
+    _refuse_empty(rows, tokens, at, source)
+    return rows, end + 1
+
+
+def _cell(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a cell; one that only says \\text{sym.} is left open, as * is."""
+    cell = [t for t in tokens if t.kind not in GAPS or t.text == "symmetric"]  # which may belong to a list within
+    return [Token("sign", "*", cell[0].at, cell[0].end)] if [t.text for t in cell] == ["symmetric"] else cell
+
+
+def parts_cells(token: Token) -> bool:
+    """Whether a token separates the cells of a list: a comma, a semicolon, or a wide space as in [a \\quad b]."""
+    return token.kind in ("comma", "semicolon") or (token.kind == "soft" and token.text in ("quad", "qquad"))
+
+
+def _outermost(tokens: Sequence[Token], at: int, end: int) -> list[int]:
+    """The positions between two that are outside of inner brackets."""
+    depth, found = 0, []
+    for k in range(at, end):
+        if tokens[k].kind in ("open", "begin"):
+            depth += 1
+        elif tokens[k].kind in ("close", "end"):
+            depth -= 1
+        elif depth == 0:
+            found.append(k)
+    return found
+
+
+def _goes_on(token: Token) -> bool:
+    return token.kind == "sign"
+
+
+def _next_goes_on(tokens: Sequence[Token], k: int, end: int) -> bool:
+    following = next((t for t in tokens[k:end] if t.kind not in GAPS), None)
+    return following is None or following.kind in ("comma", "semicolon") or (following.kind == "sign" and following.text != "-")
+
+
+def _refuse_empty(rows: Rows, tokens: Sequence[Token], at: int, source: Source) -> None:
+    if any(not cell for row in rows for cell in row) or not rows[0]:
+        raise source.error(tokens[at - 1].at, "a matrix with an empty entry", "write 0, or * for an entry that is left open")

@@ -1,0 +1,240 @@
+"""Lexer: words, numbers and signs of an answer in LaTeX, in plain text, or in a mix of both."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from dynamis.classroom.answers import latex
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.words import DIGITS, Unit, is_letter, read_word
+from dynamis.errors import printable, unknown_name
+
+_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]++(?!_))?")
+_COMMAND = re.compile(r"\\(?:([A-Za-z]+)|(.))", re.DOTALL)
+_ROW = re.compile(r"\\\\(?:\[[ ]*-?[0-9.]+[ ]*(?:pt|em|ex|mm|cm|in)[ ]*\])?")
+_NAMED = re.compile(r"[ ]*\{([A-Za-z]+\*?)\}")
+_COLUMNS = re.compile(r"\s*(?:\[[a-z]\])?\s*\{[^{}\n]*\}")
+_BRACED = re.compile(r"\s*\{([^{}]*)\}")
+_BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # of a sum or an integral
+_DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
+
+
+class Token(NamedTuple):
+    """A piece of the text, from ``at`` to ``end``.
+
+    The kinds: number; word, with its units; sign (+ - * / ^ =); open, close and bar; frac and sqrt; begin and end of an
+    environment; cell and row inside one; comma, semicolon and stop; step, a sign of derivations; and what may part
+    formulas: newline, soft (a wide space), break. The grammar adds name, a word's piece.
+    """
+
+    kind: str
+    text: str
+    at: int
+    end: int
+    units: tuple[Unit, ...] = ()
+
+
+def tokens_of(source: Source) -> list[Token]:
+    """The tokens of a text, in order."""
+    return _Lexer(source).run()
+
+
+class _Lexer:
+    def __init__(self, source: Source) -> None:
+        self.source, self.text = source, source.text
+        self.at = 0
+        self.found: list[Token] = []
+        self.formulas = 0  # how many marks of a formula are open: inside, the end of a line means nothing
+
+    def run(self) -> list[Token]:
+        while self.at < len(self.text):
+            self.next()
+        return self.found
+
+    def add(self, kind: str, text: str, length: int) -> None:
+        self.found.append(Token(kind, text, self.at, self.at + length))
+        self.at += length
+
+    def next(self) -> None:
+        c = self.text[self.at]
+        two = self.text[self.at : self.at + 2]
+        if c == "\n":
+            self.add("soft" if self.formulas else "newline", c, 1)
+        elif c.isspace() or c == "~":
+            self.at += 1
+        elif match := _NUMBER.match(self.text, self.at):
+            self.number(match[0])
+        elif two in latex.LONG_SIGN:
+            self.add("sign", latex.LONG_SIGN[two], 2)
+        elif c in latex.SIGN:
+            self.add("sign", latex.SIGN[c], 1)
+        elif c in latex.POWER:
+            self.add("sign", "^", 0)
+            self.add("number", latex.POWER[c], 1)
+        elif c in latex.FRACTION:
+            self.add("number", latex.FRACTION[c], 1)
+        elif c == "$":
+            self.dollar(two)
+        elif c in "&,;.|":
+            self.add({"&": "cell", ",": "comma", ";": "semicolon", ".": "stop", "|": "bar"}[c], c, 1)
+        elif c in "⇒→":
+            self.add("break", c, 1)
+        elif c == "∂":
+            self.add("step", c, 1)
+        elif c in "()[]}":
+            self.add("open" if c in "([" else "close", c, 1)
+        elif c == "{":
+            if not self.word(braced=True):
+                self.add("open", c, 1)
+        elif is_letter(c):
+            self.word()
+        elif c == "\\":
+            self.command()
+        else:
+            raise self.source.error(
+                self.at, f"the character {printable(c)} is not a mathematical symbol", "delete it, or put % before comments"
+            )
+
+    def number(self, text: str) -> None:
+        if _DECIMAL_COMMA.match(self.text, self.at + len(text)):
+            raise self.source.error(self.at + len(text), "a decimal comma", "write a point, as in 9.81")
+        self.add("number", text, len(text))
+
+    def single_digits(self, count: int) -> None:
+        """The arguments of a command that are written without braces: \\frac12 takes one digit at a time."""
+        for _ in range(count):
+            if match := re.compile(r"[ ]*([0-9])").match(self.text, self.at):
+                self.at = match.end() - 1
+                self.add("number", match[1], 1)
+
+    def dollar(self, two: str) -> None:
+        if two == "$$":
+            self.formulas = 0 if self.formulas else 1
+            self.add("break", two, 2)
+        else:
+            self.formulas = 0 if self.formulas else 1
+            self.add("soft", "$", 1)
+
+    def word(self, braced: bool = False) -> bool:
+        word = read_word(self.source, self.at)
+        # {ml} is a product in braces; braces belong to a name only where an index follows them
+        if word is None or (braced and self.text[word.end - 1] == "}" and self._balanced(word.end)):
+            return False
+        start = self.at
+        self.found.append(Token("word", self.text[start : word.end], start, word.end, word.units))
+        self.at = word.end
+        if word.power:
+            self.add("sign", "^", 0)
+            self.add("number", word.power, 0)
+        return True
+
+    def _balanced(self, end: int) -> bool:
+        """Whether the braces that open here are closed only at the end: nothing stands behind them."""
+        depth = 0
+        for at in range(self.at, end):
+            depth += {"{": 1, "}": -1}.get(self.text[at], 0)
+            if depth == 0:
+                return at == end - 1
+        return False
+
+    def command(self) -> None:
+        if row := _ROW.match(self.text, self.at):
+            self.add("row", "\\\\", len(row[0]))
+            return
+        match = _COMMAND.match(self.text, self.at)
+        if match is None:
+            raise self.source.error(self.at, "a backslash at the end", "delete it")
+        name, length = match[1] or match[2], len(match[0])
+        if name in ("begin", "end"):
+            self.environment(name, length)
+        elif name in latex.SIGN_COMMAND:
+            self.add("sign", latex.SIGN_COMMAND[name], length)
+        elif name in latex.FRAC:
+            self.add("frac", name, length)
+            self.single_digits(2)
+        elif name == "sqrt":
+            self.add("sqrt", name, length)
+            self.single_digits(1)
+        elif name in latex.FUNCTION:
+            self.found.append(Token("word", match[0], self.at, self.at + length, (Unit(name, self.at, False),)))
+            self.at += length
+        elif name in latex.BRACKET_COMMAND:
+            text = latex.BRACKET_COMMAND[name]
+            self.add("open" if text in latex.CLOSING else "close", text, length)
+        elif name in latex.BAR:
+            self.add("bar", name, length)
+        elif name in ("(", ")"):
+            self.formulas = int(name == "(")
+            self.add("soft", name, length)
+        elif name in latex.BREAK:
+            self.formulas = int(name == "[") if name in "[]" else self.formulas
+            self.add("break", name, length)
+        elif name in latex.SOFT:
+            self.add("soft", name, length)
+        elif name in latex.STEP:
+            bounds = _BOUNDS.match(self.text, self.at + length)
+            self.add("step", name, length + (len(bounds[0]) if bounds else 0))
+        elif name in latex.REMARK or self.says_symmetric(name, length):
+            self.remark(length)
+        elif name in latex.SPACE:
+            self.at += length
+            if name in ("left", "right") and self.text[self.at : self.at + 1] == ".":  # a bracket that is not drawn
+                self.at += 1
+        elif not self.word():
+            self.unread(name, length)
+
+    def unread(self, name: str, length: int) -> None:
+        if name in latex.STYLE:  # its argument is more than a name: it stays, as a group in braces
+            self.at += length
+        elif name in latex.ACCENT_COMMAND:
+            raise self.source.error(
+                self.at, f"\\{name} applies to more than one name", "apply it to one name, as in \\dot{q}_1"
+            )
+        else:
+            known = [
+                *latex.GREEK_COMMAND,
+                *latex.FUNCTION,
+                *latex.STYLE,
+                *latex.ACCENT_COMMAND,
+                *latex.FRAC,
+                *latex.SIGN_COMMAND,
+            ]
+            why = str(unknown_name("command of LaTeX", name[:80], known))
+            raise self.source.error(self.at, why, "write the formula without it")
+
+    def environment(self, which: str, length: int) -> None:
+        match = _NAMED.match(self.text, self.at + length)
+        if match is None:
+            raise self.source.error(self.at, f"\\{which} without a name", f"name the environment, as in \\{which}{{bmatrix}}")
+        name = match[1]
+        if name not in latex.MATRIX and name not in latex.ALIGNED:
+            why = str(unknown_name("environment", name, sorted(latex.MATRIX | latex.ALIGNED)))
+            raise self.source.error(self.at, why, "use bmatrix for a matrix and align for equations")
+        length += len(match[0])
+        if which == "begin" and name in latex.WITH_COLUMNS:
+            columns = _COLUMNS.match(self.text, self.at + length)
+            length += len(columns[0]) if columns else 0
+        if name in latex.ALIGNED and name != "document":
+            self.formulas = max(0, self.formulas + (1 if which == "begin" else -1))
+        self.add(which, name, length)
+
+    def says_symmetric(self, name: str, length: int) -> bool:
+        """\\mathrm{sym.}, in place of an entry."""
+        argument = _BRACED.match(self.text, self.at + length) if name in latex.STYLE else None
+        return argument is not None and argument[1].strip().casefold() in latex.SYMMETRIC
+
+    def remark(self, length: int) -> None:
+        argument = _BRACED.match(self.text, self.at + length)
+        text = argument[1].strip() if argument else ""
+        whole = length + (len(argument[0]) if argument else 0)
+        if text in latex.FUNCTION:
+            self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
+            self.at += whole
+        else:
+            self.add("soft", "symmetric" if text.casefold() in latex.SYMMETRIC else "text", whole)
+
+
+def is_digit(text: str) -> bool:
+    """Whether a text is made of the digits 0 to 9 alone."""
+    return bool(text) and all(c in DIGITS for c in text)

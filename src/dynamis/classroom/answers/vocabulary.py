@@ -1,0 +1,188 @@
+"""The names allowed in an answer: parameters, joint variables, and abbreviated sines and cosines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.words import read_word, spell
+from dynamis.errors import FormatError, InputError, printable, unknown_name
+from dynamis.scalar import Scalar, as_scalar, cos, sin
+
+_POSITION = "q|theta|vartheta|th"
+_VARIABLE = re.compile(rf"({_POSITION}|d)([0-9]*)('{{0,2}})")
+_DOTS = {"d": 1, "dot": 1, "dd": 2, "ddot": 2}
+_LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
+    re.compile(rf"(?P<dots>dd?)(?P<letter>{_POSITION})(?P<joint>[0-9]*)"),
+    re.compile(rf"(?P<letter>{_POSITION})(?P<dots>dd?|d?dot)(?P<joint>[0-9]*)"),
+    re.compile(rf"(?P<letter>{_POSITION})(?P<joint>[0-9]+)(?P<dots>dd?|d?dot)"),
+)
+_ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    r"""The meaning of the names of an answer.
+
+    ``q``, ``v`` and ``a`` are the n positions, velocities and accelerations, ``revolute`` marks the revolute joints,
+    ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of parameters.
+    A name may be spelled as in LaTeX or as in plain text; an alias takes precedence over a parameter of the same name.
+
+    >>> from dynamis.scalar import symbol
+    >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
+    >>> names = Vocabulary(q, v, a, (True,), {"m_1": symbol("m_1")}, {r"\tilde{m}": "m_1"})
+    >>> names.resolve("~m"), names.resolve("q'"), names.resolve("c1"), names.resolve("m2")
+    (m_1, v1, cos(q1), None)
+    """
+
+    q: Any
+    v: Any
+    a: Any
+    revolute: tuple[bool, ...]
+    parameters: Mapping[str, Any]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
+        if len(set(sizes.values())) != 1:
+            raise InputError(f"q, v, a and revolute must have one entry per joint, got {sizes}")
+        _ = self._values
+
+    @property
+    def coordinates(self) -> int:
+        """The number of joints."""
+        return len(self.q)
+
+    @cached_property
+    def _values(self) -> dict[str, Scalar]:
+        values, renamed = {}, {}
+        for name, value in self.parameters.items():
+            key = _key_of(name)
+            if key is not None:  # a robot may have names that no formula can hold
+                values[key] = as_scalar(value, f"parameter {printable(name)}")
+        for alias, name in self.aliases.items():
+            key, target = _key_of(alias), _key_of(name)
+            if key is None:
+                raise InputError(f"{printable(alias)} is not a valid name in an answer: use a letter with an index, as in m_1")
+            if target not in values:
+                raise unknown_name("parameter", name, self.parameters)
+            renamed[key] = values[target]
+        return {**values, **renamed}
+
+    def resolve(self, key: str) -> Scalar | None:
+        """The value of a name in canonical spelling; None if it is not a name of this robot."""
+        found = self.quantity(key)
+        return self.arc(key) if found is None else found
+
+    def quantity(self, key: str) -> Scalar | None:
+        """The parameter or joint variable of this name."""
+        for spelled in (key, key.replace(",", "")):
+            if spelled in self._values:
+                return self._values[spelled]
+        order_joint = self._variable(key)
+        if order_joint is None:
+            return None
+        order, joint = order_joint
+        return as_scalar((self.q, self.v, self.a)[order][joint])
+
+    def arc(self, key: str) -> Scalar | None:
+        """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
+        match = _ARC.fullmatch(key)
+        joints = self._turns(match[2]) if match else None
+        if match is None or joints is None:
+            return None
+        angle: Any = 0.0
+        for sign, joint in joints:
+            angle = angle + self.q[joint] if sign > 0 else angle - self.q[joint]
+        function = sin if match[1][0] in "sS" else cos
+        return as_scalar(function(angle))
+
+    def is_vector(self, key: str) -> bool:
+        """Whether this is q, q̇ or q̈ without index, for more than one joint."""
+        return self.coordinates > 1 and self._values.get(key) is None and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
+
+    def doubt(self, key: str) -> str:
+        """A hint on why a similar name is not one of this robot, or an empty string."""
+        n = self.coordinates
+        arc, variable = _ARC.fullmatch(key), _order_and_index(key)
+        if variable is not None and variable[1] == "":
+            return f"a joint variable requires an index: there are {n} joints"
+        if variable is not None and key[0] == "d" and self._in_range(variable[1]) and key.strip("'")[1:].isdigit():
+            return f"joint {variable[1]} is revolute, its variable is q_{variable[1]}; d is for prismatic joints"
+        if variable is not None:
+            return f"there are joints 1 to {n}"
+        if (
+            arc
+            and re.fullmatch(r"[0-9]+", arc[2])
+            and all(self._in_range(c) for c in arc[2])
+            and len(set(arc[2])) == len(arc[2])
+        ):
+            sliding = next(c for c in arc[2] if not self.revolute[int(c) - 1])
+            return f"joint {sliding} is prismatic and has no angle"
+        return f"{arc[1]} with an index is the sine or cosine of joint angles, and there are joints 1 to {n}" if arc else ""
+
+    def names(self) -> list[str]:
+        """The valid names, for messages."""
+        joints = [str(k + 1) for k in range(self.coordinates)] if self.coordinates > 1 else [""]
+        variables = [name + k for k in joints for name in ("q_", "\\dot{q}_", "\\ddot{q}_")]
+        return list(dict.fromkeys((*self.parameters, *self.aliases, *(name.removesuffix("_") for name in variables))))
+
+    def _variable(self, key: str) -> tuple[int, int] | None:
+        found = _order_and_index(key)
+        if found is None:
+            return None
+        order, index = found
+        if index == "":
+            joint = 0
+            good = self.coordinates == 1
+        else:
+            joint = int(index) - 1
+            good = self._in_range(index)
+        if not good:
+            return None
+        slides = not self.revolute[joint]
+        is_distance = key[0] == "d" and (len(key) == 1 or key[1] in "0123456789'")
+        return (order, joint) if slides or not is_distance else None
+
+    def _in_range(self, index: str) -> bool:
+        return len(index) < 6 and 1 <= int(index) <= self.coordinates
+
+    def _turns(self, index: str) -> list[tuple[int, int]] | None:
+        """Signs and joints of an index: each digit a joint, or each number if separated by commas or if digits do not fit.
+
+        If there is a joint 12, c_12 is its cosine.
+        """
+        numbers, digits = (re.findall(pattern, index) for pattern in (r"([-+]?),?([0-9]+)", r"([-+]?)([0-9])"))
+        readings = [numbers] if "," in index else [numbers, digits] if self.coordinates > 9 else [digits, numbers]
+        for reading in readings:
+            joints = [int(number[:6]) - 1 for _, number in reading]
+            fit = all(0 <= k < self.coordinates and self.revolute[k] for k in joints)
+            if fit and len(set(joints)) == len(joints):
+                return [(-1 if sign == "-" else 1, k) for (sign, _), k in zip(reading, joints, strict=True)]
+        return None
+
+
+def _order_and_index(key: str) -> tuple[int, str] | None:
+    """The order of differentiation of a joint variable, and its index as written."""
+    if match := _VARIABLE.fullmatch(key):
+        return len(match[3]), match[2]
+    if match := re.fullmatch(r"v([0-9]+)", key):
+        return 1, match[1]
+    for pattern in _LETTERED:
+        if match := pattern.fullmatch(key):
+            return _DOTS[match["dots"]], match["joint"]
+    return None
+
+
+def _key_of(name: str) -> str | None:
+    try:
+        source = Source.of(name, "the vocabulary")
+        word = read_word(source, 0)
+    except FormatError:
+        return None
+    whole = word is not None and word.end == len(source.text) and not word.power
+    return spell(word.units) if word is not None and whole else None

@@ -1,0 +1,135 @@
+"""Checking of an exercise answer against the closed form, with the probable cause of each error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
+from dynamis.classroom.checking.comparison import AnswerComparison
+from dynamis.classroom.checking.fitting import fitted
+from dynamis.classroom.checking.quantities import Quantity, canonical, names, quantity
+from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
+from dynamis.errors import FormatError, InputError
+from dynamis.scalar import Node
+from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+DIGITS_OF_ROUNDED = 4  # a decimal with fewer significant digits, such as 9.81, is meant as it stands
+__all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
+
+
+def check_answer(
+    form: ClosedForm,
+    name: str | Quantity,
+    text: str,
+    *,
+    body: int | None = None,
+    notation: str | Notation | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    file: str = "answer",
+    tolerance: float = 0.0,
+) -> Verdict:
+    """Compare a text in LaTeX or plain formulas with a quantity, such as "mass-matrix", "coriolis" or "gravity".
+
+    Any algebraic form of the correct answer is accepted, also a part of it: the verdict lists the entries not given.
+    ``notation`` is the notation of the answer; without it, that of the robot is tried first, then that of each course.
+    ``parameters`` defines additional names. With ``tolerance``, coefficients may differ by this fraction of the largest one.
+    Without it, decimals of four digits or more are treated as rounded to their last digit, and the verdict says so.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r").closed_form()
+    >>> print(dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 \\cos(q_1 + q_2)").findings[0])
+    g_2: right
+    """
+    asked = quantity(form, name, body) if isinstance(name, str) else name
+    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
+    known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}
+    if known and form.n == 1:
+        known["tau"] = form.tau[0]
+    answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
+    entries = fitted(_asked_entries(answer, asked), asked, file)
+    return AnswerComparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
+
+
+def _rounding(text: str) -> float:
+    """The relative rounding error of the decimals of a text; 0 if all are short."""
+    written = re.findall(r"(?<![0-9.])[0-9]*\.[0-9]+", text)
+    digits = [len(number.replace(".", "").lstrip("0")) for number in written]
+    rounded = [k for k in digits if k >= DIGITS_OF_ROUNDED]
+    return 10.0 ** (1 - min(rounded)) if rounded else 0.0
+
+
+def _read(
+    form: ClosedForm, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
+) -> tuple[Answer, Notation]:
+    own = form.notation if choice is None else notation_of(choice)
+    tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
+    refused: FormatError | None = None
+    for notation in tried:
+        try:
+            return parse_answer(text, vocabulary(form, notation, extra), file), notation
+        except FormatError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -> Vocabulary:
+    """The names allowed in an answer: the robot's parameters, and their names in this notation."""
+    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
+    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
+    parameters: dict[str, Any] = {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
+    aliases = {}
+    for name in parameters:
+        written = parameter_latex(name, notation.rename)
+        if written != parameter_latex(name):
+            aliases[written] = name
+    given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
+    turning = tuple(c.revolute for c in form.model.coordinates)
+    return Vocabulary(form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases)
+
+
+def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
+    """The entries of the text to check: those of a letter of the quantity, or the only ones."""
+    if () in asked.entries:
+        return {(): _only(answer, asked)}
+    for letter in asked.letters:
+        if letter in answer.entries:
+            return answer.of(letter)
+    groups = [answer.of(letter) for letter in answer.letters]
+    if len(groups) == 1:
+        return groups[0]
+    # the only entry of a robot with one joint may be written as a scalar: M = I
+    for letter in asked.letters:
+        if letter in answer.definitions:
+            return answer.of(letter)
+    if not groups and len(answer.definitions) == 1:
+        return answer.of(next(iter(answer.definitions)))
+    raise _nothing(answer, asked)
+
+
+def _only(answer: Answer, asked: Quantity) -> Located:
+    """The expression of the text to check: that of the quantity's letter (T, T_2), or the last one."""
+    for letter in asked.letters:
+        if letter in answer.entries or letter in answer.definitions:
+            entries = answer.of(letter)
+            if () in entries:
+                return entries[()]
+            if asked.number is not None and (asked.number - 1,) in entries:
+                return entries[asked.number - 1,]
+            if len(entries) == 1:
+                return next(iter(entries.values()))
+    found = [*(x for group in answer.entries.values() for x in group.values()), *answer.definitions.values()]
+    if len(found) == 1:
+        return found[0]
+    raise _nothing(answer, asked)
+
+
+def _nothing(answer: Answer, asked: Quantity) -> InputError:
+    found = ", ".join([*answer.letters, *answer.definitions]) or "nothing"
+    index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
+    return InputError(f"{answer.file}: no entry of the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")

@@ -1,0 +1,257 @@
+"""Comparison of given and correct entries in one ring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import flint
+import numpy as np
+
+from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
+from dynamis.classroom.checking.fitting import described, shape_of
+from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
+from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
+from dynamis.errors import InputError
+from dynamis.scalar import Node, evaluate, topological
+from dynamis.symbolic import printing
+from dynamis.symbolic.angles import linear_form, needs_division
+from dynamis.symbolic.arrangement import Terms, terms_of
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.notation import Notation, plain_text
+from dynamis.symbolic.ring import Polynomial, Ring
+from dynamis.symbolic.trig_rewriting import dressed
+
+if TYPE_CHECKING:
+    from dynamis.symbolic.closed_form import ClosedForm
+
+
+HIGHEST_DEGREE = 64
+ANOTHER_DATUM = "up to a constant (another datum)"
+TO_THE_DIGITS = "to the digits given"
+EXAMPLES_TRIED = 20
+
+
+class AnswerComparison:
+    """One quantity of one robot against the entries of one answer."""
+
+    def __init__(
+        self,
+        form: ClosedForm,
+        asked: Quantity,
+        given: Mapping[tuple[int, ...], Located],
+        notation: Notation,
+        tolerance: float,
+        rounding: float = 0.0,
+    ) -> None:
+        self.form, self.asked, self.given, self.tolerance, self.rounding = form, asked, given, tolerance, rounding
+        self.letters = form.algebra.letters.with_notation(notation)
+        self.right: dict[tuple[int, ...], Any] = {index: x.node() for index, x in asked.entries.items()}
+        nodes = {index: [entry.node, *entry.also] for index, entry in given.items()}
+        _refuse_high_degrees([node for group in nodes.values() for node in group])
+        # entries with fractions of joint angles get a ring of their own, so that the others are written in whole angles
+        self.divided = {index for index, group in nodes.items() if index in self.right and self._has_fractions(group)}
+        self.plain = [node for index, group in nodes.items() if index not in self.divided for node in group]
+
+    def _has_fractions(self, nodes: list[Any]) -> bool:
+        forms = [linear_form(n.args[0]) for n in topological(nodes) if n.op in ("sin", "cos")]
+        return needs_division(forms, self.form.algebra.ring.angles)
+
+    @cached_property
+    def _common(self) -> EntryComparison:
+        return EntryComparison(self, [*self.right.values(), *self.plain])
+
+    def correct(self, index: tuple[int, ...]) -> Expression:
+        """The correct entry, in full angles."""
+        return Expression(self._common.algebra, *self._common.ring.value(self.right[index]))
+
+    def verdict(self) -> Verdict:
+        """All entries compared."""
+        findings = [self._finding(index, entry) for index, entry in sorted(self.given.items())]
+        known = set(self.given)
+        if self.asked.symmetric:
+            known |= {index[::-1] for index in self.given}
+        absent = [i for i in self.right if i not in known and not self.asked.entries[i].is_zero]
+        if self.asked.symmetric:
+            absent = [(i, j) for i, j in absent if i <= j]
+        findings, remark = self._together(findings)
+        return Verdict(
+            self.asked.name,
+            tuple(findings),
+            tuple(self.name(index) for index in absent),
+            remark.text,
+            self.letters.notation.name,
+            remark.hint,
+        )
+
+    def _finding(self, index: tuple[int, ...], entry: Located) -> EntryVerdict:
+        if index not in self.right:
+            said = f"there is no such entry: the {self.asked.name} is {described(shape_of(self.right))}"
+            return EntryVerdict(self.name(index), entry.line, False, cause=said, hint=said)
+        right, nodes = self.right[index], [entry.node, *entry.also]
+        comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
+        note = difference = ""
+        for node in nodes:
+            if comparison.same(right, node, self.tolerance):
+                continue
+            if self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
+                note = TO_THE_DIGITS
+            elif self.asked.has_datum and (difference := comparison.constant_shift(right, node)):
+                note = ANOTHER_DATUM
+            else:
+                return comparison.wrong(index, entry.line, node)
+        return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
+
+    def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
+        """A remark on all entries: a common factor, or another factorisation of C."""
+        wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
+        factors = {self._factor(index) for index in wrong}
+        if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
+            said = f"{times(k)} the correct value"
+            return [f if f.right else replace(f, cause=said, hint=said) for f in findings], whole_factor(k, len(wrong))
+        return findings, self._other_factorisation(findings)
+
+    def _factor(self, index: tuple[int, ...]) -> Fraction | None:
+        if index not in self.right or index in self.divided:
+            return None
+        return self._common.slip(index, self.given[index].node).factor
+
+    def name(self, index: tuple[int, ...]) -> str:
+        """M_12."""
+        letter = self.asked.letters[0] if self.asked.name != "mass-matrix" else self.letters.notation.entry
+        comma = "," if any(k > 8 for k in index) else ""
+        return letter + ("_" + comma.join(str(k + 1) for k in index) if index else "")
+
+    def _other_factorisation(self, findings: list[EntryVerdict]) -> Cause:
+        """For a Coriolis matrix: other factorisations than Christoffel's give the same torques."""
+        n = self.form.n
+        entries = [(i, j) for i in range(n) for j in range(n)]
+        if self.asked.name != "coriolis" or all(f.right for f in findings) or set(self.given) != set(entries):
+            return Cause("", "")
+        for i in range(n):
+            torque = sum(((self.given[i, j].node - self.right[i, j]) * self.form.v[j] for j in range(n)), 0.0)
+            numerator, _ = Ring.of([torque], self.form.algebra.ring.angles).value(torque)
+            if not numerator.is_zero():
+                return Cause("", "")
+        said = (
+            "C q̇ is right: this is a factorisation other than by Christoffel symbols, so that the rate of "
+            f"{self.letters.notation.inertia} minus 2C is not skew-symmetric."
+        )
+        return Cause(said, said)
+
+
+class EntryComparison:
+    """Comparison of expressions in one ring: equality, difference and probable cause."""
+
+    def __init__(self, whole: AnswerComparison, nodes: list[Any]) -> None:
+        form = whole.form
+        symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
+        self.whole, self.form = whole, form
+        self.ring = Ring.of(nodes, form.algebra.ring.angles, symbols)
+        self.algebra = Algebra(self.ring, whole.letters)
+
+    def same(self, right: Any, given: Any, tolerance: float) -> bool:
+        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one."""
+        correct, answer = self._over_common_denominator(right, given)
+        difference = self.ring.reduced(answer - correct)
+        if not tolerance:
+            return bool(difference.is_zero())
+        size = max((abs(_fraction(c)) for c in correct.coeffs()), default=Fraction(0))
+        return all(abs(_fraction(c)) <= Fraction(tolerance) * size for c in difference.coeffs())
+
+    def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
+        (p, q), (r, s) = self.ring.value(right), self.ring.value(given)
+        return self.ring.reduced(p if s is None else self.ring.product(p, s)), self.ring.reduced(
+            r if q is None else self.ring.product(r, q)
+        )
+
+    def _difference(self, right: Any, given: Any) -> Polynomial:
+        """given − right as a polynomial; of quotients, brought to a common denominator."""
+        p, r = self._over_common_denominator(right, given)
+        return self.ring.reduced(r - p)
+
+    def constant_shift(self, right: Any, given: Any) -> str:
+        """given − right as text if it does not depend on the state; otherwise empty."""
+        form = self.form
+        shift = Expression(self.algebra, *self.ring.value(given)) - Expression(self.algebra, *self.ring.value(right))
+        state = [*form.q, *form.v, *form.a, *form.tau, *form.w]
+        depends = any(not shift.diff(x).is_zero for x in state)
+        return "" if depends else str(shift)
+
+    def wrong(self, index: tuple[int, ...], line: int, node: Any) -> EntryVerdict:
+        """The finding on a wrong entry."""
+        whole, right = self.whole, self.whole.right[index]
+        difference = Expression(self.algebra, self._difference(right, node))
+        cause = mistaken_for(self.form, whole.asked, index, node) or self.slip(index, node).cause()
+        correct = str(whole.correct(index))
+        return EntryVerdict(
+            whole.name(index), line, False, correct, str(difference), self._example(right, node), cause.text, cause.hint
+        )
+
+    def slip(self, index: tuple[int, ...], node: Any) -> Slip:
+        """The terms of the correct and of the given entry."""
+        asked, letters = self.whole.asked, self.whole.letters
+        p, r = self._over_common_denominator(self.whole.right[index], node)
+        return Slip(
+            self.ring,
+            dict(letters.roles),
+            self._terms(p),
+            self._terms(r),
+            self._write,
+            index,
+            asked.inertial,
+            lambda k: plain_text(letters.variable("velocity", k)),
+            all_parallel(self.form),
+        )
+
+    def _terms(self, p: Polynomial) -> Terms:
+        return terms_of(dressed(self.ring, p))
+
+    def _write(self, terms: Terms) -> str:
+        dense = {}
+        for monomial, c in terms.items():
+            exponents = [0] * len(self.ring.atoms)
+            for k, e in monomial:
+                exponents[k] = e
+            dense[tuple(exponents)] = c
+        p = self.ring.context.from_dict({e: flint.fmpq(c.numerator, c.denominator) for e, c in dense.items()})
+        arranged = self.algebra.arranged(p, self.algebra.letters.notation.style)
+        return printing.text(arranged, self.ring, self.algebra.letters)
+
+    def _example(self, right: Any, given: Any) -> str:
+        """Numbers at which the two differ."""
+        rng = np.random.default_rng(7)
+        used = {id(n) for n in topological([right, given]) if n.op == "symbol"}
+        symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) in used]
+        for _ in range(EXAMPLES_TRIED):
+            values = {s: float(Fraction(int(k), 10)) for s, k in zip(symbols, rng.integers(3, 29, len(symbols)), strict=True)}
+            with np.errstate(all="ignore"):
+                a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
+            if math.isfinite(b) and abs(a - b) > 1e-9 * max(1.0, abs(a), abs(b)):
+                break
+        said = ", ".join(f"{self._symbol(s)} = {values[s]:g}" for s in symbols)
+        return f"{f'at {said}: ' if said else ''}your formula gives {b:.6g}, the correct value is {a:.6g}"
+
+    def _symbol(self, s: Any) -> str:
+        atom = next(a for a in self.ring.atoms if a.node is s)
+        return self.algebra.letters.text(self.ring, atom)
+
+
+def _fraction(c: Any) -> Fraction:
+    return Fraction(int(c.p), int(c.q))
+
+
+def _refuse_high_degrees(answers: list[Any]) -> None:
+    """Reject high degrees, which are expensive to expand and do not occur in equations of motion."""
+    degrees: dict[int, int] = {}
+    for node in topological(answers):
+        below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
+        degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
+        if degrees[id(node)] > HIGHEST_DEGREE:
+            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}, above that of any equation of motion")

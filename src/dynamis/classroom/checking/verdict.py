@@ -1,0 +1,111 @@
+"""The result of checking an answer, entry by entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dynamis.display import as_text, short
+
+
+@dataclass(frozen=True, repr=False)
+class EntryVerdict:
+    """One entry: whether it is right, and if not the correct value, the difference, a counterexample and the probable cause.
+
+    ``hint`` names the cause without the correct formula. ``note`` qualifies a correct entry, such as a potential energy with
+    another datum.
+    """
+
+    entry: str
+    line: int
+    right: bool
+    correct: str = ""
+    difference: str = ""
+    example: str = ""
+    cause: str = ""
+    hint: str = ""
+    note: str = ""
+
+    def text(self, *, hint: bool = False) -> str:
+        """The finding as text; with ``hint``, the probable cause without the correct formula and its values."""
+        if self.right:
+            return f"{self.entry}: right" + (f" {self.note}" if self.note else "")
+        head = f"{self.entry} (line {self.line}): wrong."
+        if hint:
+            return f"{head} Hint: {self.hint}"
+        lines = [f"{head} {_sentence(self.cause)}".rstrip()]
+        if self.correct:
+            lines += [
+                f"    correct:    {self.correct}",
+                f"    difference: {self.difference}",
+                f"    example:    {self.example}",
+            ]
+        return "\n".join(lines)
+
+    __str__ = text
+
+    def __repr__(self) -> str:
+        return short(f"<EntryVerdict {self.entry}: {'right' if self.right else f'wrong, line {self.line}'}>")
+
+    _repr_html_ = as_text
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """The findings on one answer.
+
+    ``correct`` states that every given entry is right; ``complete`` that none is absent. ``remark`` applies to the answer as a
+    whole, ``hint`` is the same without the correct formula.
+    """
+
+    quantity: str
+    findings: tuple[EntryVerdict, ...]
+    absent: tuple[str, ...] = ()
+    remark: str = ""
+    letters: str = ""
+    hint: str = ""
+
+    @property
+    def correct(self) -> bool:
+        return bool(self.findings) and not self.wrong
+
+    @property
+    def complete(self) -> bool:
+        return not self.absent
+
+    @property
+    def wrong(self) -> tuple[EntryVerdict, ...]:
+        return tuple(f for f in self.findings if not f.right)
+
+    @property
+    def summary(self) -> str:
+        """One sentence: correct, or how many entries are."""
+        given = len(self.findings)
+        if not self.correct:
+            return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
+        said = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
+        return said if self.complete else f"{said} as far as given; not given: {', '.join(self.absent)}"
+
+    def report(self, *, hint: bool = False) -> str:
+        """The verdict as text; with ``hint``, causes without the solution."""
+        return "\n".join([*(f.text(hint=hint) for f in self.findings), *self.conclusion(hint=hint)])
+
+    def conclusion(self, *, hint: bool = False) -> list[str]:
+        """The lines below the entries: what was not given, the remark, and the summary."""
+        absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
+        remark = self.hint if hint else self.remark
+        return [*absent, *([remark] if remark else []), f"{self.quantity}: {self.summary}"]
+
+    def without_solution(self) -> Verdict:
+        """The verdict with hints in place of causes, and without correct formulas, differences and examples."""
+        kept = (replace(f, correct="", difference="", example="", cause=f.hint) for f in self.findings)
+        return replace(self, findings=tuple(kept), remark=self.hint)
+
+    __str__ = report
+    _repr_html_ = as_text
+
+    def __repr__(self) -> str:
+        return short(f"<Verdict on {self.quantity}: {self.summary}>")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,177 @@
+"""PD control with gains from on-line bounds of the dynamics, computed from the structural properties of the arm.
+
+With e = q_d − q, v_r = v_d + λ e and s = v_r − v, in joints scaled by w = √(largest M_kk) (`structure`):
+
+    τ = ĝ(q) + W (k + ρ / (‖s'‖ + ε)) s',   ρ = (1 + m) (μ' ‖a_r'‖ + v_b' ‖v'‖ ‖v_r'‖ + δ g' + d' ‖v_r'‖ + f')
+
+It is a PD law: s is ė + λ e. Only gravity is taken from the model; inertia, Coriolis and friction are dominated because ρ
+exceeds them by the margin m. With V = ½ sᵀ M s, whose rate is −s'ᵀ(k + ρ/(‖s'‖ + ε)) s' and the dominated terms, V decreases
+wherever ‖s'‖ > ε / m [Slotine & Li 1991, §9], [Melchiorri, slides 44 to 53]. The result does not hold where τ
+saturates: `check` reports the required torque.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.gains import gain
+from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.pd_gravity import largest_gravity, springs
+from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.structural_constants import ScaledBounds, scaled_bounds
+from dynamis.display import as_call, as_table
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.scalar import maximum, minimum, sqrt
+
+Array = npt.NDArray[Any]
+TINY = 1e-12  # under the root: a length has no slope at zero
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RobustPD(Controller):
+    """A PD law with gains from ``bounds``, with a relative ``margin`` m.
+
+    ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the boundary layer [√J],
+    ``unknown`` δ the relative error of gravity. ``limits`` (n) saturate the torques (default: those of the robot; infinite for
+    none). ``constants`` are the "proven" bounds, or the smaller ones "found" at sampled configurations.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> law = RobustPD.designed(arm, [0.5, -0.5], bandwidth=5.0)
+    >>> motion = dy.simulate(arm, 3.0, controller=law.on(arm), method="rk4", step=1e-3, points=31)
+    >>> bool((abs(motion.q[-1] - [0.5, -0.5]) < law.ultimate_error()).all())
+    True
+    """
+
+    reference: Any
+    bounds: ScaledBounds
+    bandwidth: float
+    settling: float
+    width: float
+    margin: float = 0.5
+    unknown: float = 0.05
+    viscous: float = 0.0
+    dry: float = 0.0
+    limits: Any = np.inf
+    constants: str = "proven"
+    _at: Reference = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.constants not in ("proven", "found"):
+            raise InputError(f"constants={self.constants!r} is unknown; choose 'proven' or 'found'")
+        for name in ("bandwidth", "settling", "width", "margin"):
+            if gain(getattr(self, name), name).ndim:
+                raise InputError(f"{name} must be one number for the whole arm")
+        object.__setattr__(self, "_at", reference_of(self.reference))
+
+    @staticmethod
+    def designed(
+        robot: Robot, reference: Any, *, bandwidth: float, width: float = 0.2, margin: float = 0.5, unknown: float = 0.05,
+        limits: Any = None, constants: str = "proven", seconds: float = 4.0,
+    ) -> RobustPD:  # fmt: skip
+        """Create the law with the bounds of this robot, searched for at most ``seconds``; k = λ."""
+        bounds = scaled_bounds(robot, seconds=seconds)
+        w, model = bounds.scale, robot.model
+        viscous = float(np.abs(model.viscous / (w * w)).max(initial=0.0))
+        dry = float(np.linalg.norm((np.abs(model.coulomb) + np.abs(model.coulomb_bias)) / w))
+        return RobustPD(
+            reference, bounds, float(gain(bandwidth, "bandwidth")), float(gain(bandwidth, "bandwidth")), width, margin,
+            unknown, viscous, dry, robot.limits["effort"] if limits is None else limits, constants,
+        )  # fmt: skip
+
+    def constant(self, name: str) -> float:
+        """One of the bounds "inertia", "coriolis" or "gravity", proven or found as selected."""
+        bound = getattr(self.bounds, name)
+        return float(bound.safe if self.constants == "proven" else bound.value)
+
+    def overcome(self, v: Any, v_r: Any, a_r: Any) -> Any:
+        """ρ without the margin, from scaled lengths ‖v'‖, ‖v_r'‖, ‖a_r'‖."""
+        gravity = self.unknown * self.constant("gravity")
+        return self.constant("inertia") * a_r + self.constant("coriolis") * v * v_r + gravity + self.viscous * v_r + self.dry
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        check_plain_joints(robot)
+        q_d, v_d, a_d = self._at(t)
+        check_length(q_d, robot.n, "the reference")
+        w, lam = self.bounds.scale, self.bandwidth
+        v_r, a_r = v_d + lam * (q_d - q), a_d + lam * (v_d - v)
+        s = w * (v_r - v)
+        rho = (1.0 + self.margin) * self.overcome(_length(w * v), _length(w * v_r), _length(w * a_r))
+        tau = robot.gravity(q) + springs(robot, q) + w * ((self.settling + rho / (_length(s) + self.width)) * s)
+        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        return np.array([_cut(x, float(limit)) for x, limit in zip(tau, limits, strict=True)])
+
+    def ultimate_error(self) -> Array:
+        """The ultimate bound of |e_k| (n): ‖s'‖ ≤ √(μ'/λ') ε/m, divided by λ w_k.
+
+        μ' and λ' are the extreme eigenvalues of M': the proven ones, or with "found" constants those of samples. Infinite
+        if λ' > 0 was not proven in the time limit.
+        """
+        proven, most, least = self.constants == "proven", self.bounds.inertia, self.bounds.least
+        over, under = (most.safe, least.safe) if proven else (most.value, least.value)
+        reach = np.sqrt(over / under) if under > 0.0 else np.inf
+        return np.asarray(reach * self.width / self.margin / (self.bandwidth * self.bounds.scale))
+
+    def check(self, robot: Robot, *, rate: float | None = None, speed: float = 1.0, acceleration: float = 2.0) -> Stability:
+        """Check stability, with torques for a reference of this speed [rad/s] and acceleration [rad/s²] of each joint."""
+        w = self.bounds.scale
+        lengths = (speed * np.linalg.norm(w), speed * np.linalg.norm(w), acceleration * np.linalg.norm(w))
+        rho = (1.0 + self.margin) * self.overcome(*lengths)
+        weight = largest_gravity(robot)
+        needed = weight + w * (rho + self.settling * self.width)
+        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        worst = int(np.argmin(limits / needed))
+        sure = self.constants == "proven" or self.bounds.certified
+        conditions = (
+            positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
+            Condition("constants used relative to those found", sure or self.margin > 0.0,
+                      (1.0 + self.margin) * self.constant("coriolis"), self.bounds.coriolis.value,
+                      PROVEN if sure else SEARCHED, "the dynamics are not underestimated"),
+            *self._holding(robot, weight, limits),
+            Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
+                      float(limits[worst]), float(needed[worst]), RULE,
+                      f"no saturation at {speed:g} rad/s and {acceleration:g} rad/s²; with saturation the result does not "
+                      f"hold"),
+        )  # fmt: skip
+        stiffest = self.settling + rho / self.width
+        notes = (
+            self._promise(),
+            "the bounds are those of the design model: the margin must cover deviations of the real arm",
+        )
+        return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
+
+    def _holding(self, robot: Robot, weight: Array, limits: Array) -> tuple[Condition, ...]:
+        """The condition that the torque limits exceed gravity everywhere: proven by the gravity bound, or searched."""
+        if not np.isfinite(limits).any():
+            return ()
+        k = int(np.argmin(limits / np.maximum(weight, 1e-300)))
+        holds, surely = bool(limits[k] >= weight[k]), bool((limits >= self.bounds.scale * self.bounds.gravity.safe).all())
+        basis = PROVEN if surely or not holds else SEARCHED
+        return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest gravity torque [N m]", holds,
+                          float(limits[k]), float(weight[k]), basis,
+                          "the arm can be held at rest in every configuration"),)  # fmt: skip
+
+    def _promise(self) -> str:
+        end = float(self.ultimate_error().max())
+        if not np.isfinite(end):
+            return "no ultimate bound: λ' > 0 was not proven in the time limit, increase seconds=…"
+        sure = "proven" if self.constants == "proven" else "constants from sampled configurations, not proven"
+        uncut = ", without torque saturation" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
+        return f"ultimate bound of the error {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+def _length(x: Array) -> Any:
+    return sqrt(np.dot(x, x) + TINY * TINY)
+
+
+def _cut(x: Any, limit: float) -> Any:
+    return minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x

@@ -1,0 +1,1 @@
+"""Files: atomic writing, and limits of what is read."""

@@ -1,0 +1,225 @@
+"""Validation on held-out motion: blocks of time are held out, since single rows are correlated with their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_text
+from dynamis.errors import InputError
+from dynamis.identification.validation.residuals import relative, relative_by_joint
+
+if TYPE_CHECKING:
+    from dynamis.identification.equations import Equations
+    from dynamis.identification.estimators.estimator import Estimator
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fold:
+    """One fit and its held-out rows: 100 |e| / |τ| on both, overall and for each joint (n,)."""
+
+    coef: Array
+    train_rows: int
+    held_out_rows: int
+    train: float
+    held_out: float
+    train_joints: Array
+    held_out_joints: Array
+
+    def __repr__(self) -> str:
+        return f"<Fold: held out {self.held_out:.3g} % of {self.held_out_rows} rows, fitted {self.train:.3g} %>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation:
+    """Residuals 100 |e| / |τ| in percent: of ``train`` rows, of ``held_out`` rows, and of other predictors on the latter.
+
+    ``prior`` is that of the prior model (None if not given), ``mean`` that of the mean torque of each joint, a baseline for any
+    model. ``…_joints`` (n,) are the same by joint. ``predicted`` (rows,) are the torques predicted for held-out rows, NaN for
+    rows never held out.
+    """
+
+    joints: tuple[str, ...]
+    folds: tuple[Fold, ...]
+    train: float
+    held_out: float
+    mean: float
+    prior: float | None
+    train_joints: Array
+    held_out_joints: Array
+    mean_joints: Array
+    prior_joints: Array | None
+    predicted: Array
+
+    @property
+    def spread(self) -> Array:
+        """The standard deviation of each parameter over the folds (r,)."""
+        return np.std([fold.coef for fold in self.folds], axis=0)
+
+    def __repr__(self) -> str:
+        return f"<Validation: {self}>"
+
+    def __str__(self) -> str:
+        text = f"held out {self.held_out:.3g} %, fitted {self.train:.3g} %, mean torque {self.mean:.3g} %"
+        return text if self.prior is None else text + f", prior model {self.prior:.3g} %"
+
+    _repr_html_ = as_text
+
+
+def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None) -> Array:
+    """Return a mask (rows,) of the rows to hold out: every ``hold``-th block of this duration, from each run's start.
+
+    >>> import numpy as np
+    >>> alternating_blocks(np.arange(6.0), 1.0).astype(int).tolist()
+    [0, 0, 1, 0, 0, 1]
+    """
+    times = np.asarray(t, float)
+    if not seconds > 0.0 or hold < 2:
+        raise InputError(f"blocks of {seconds!r} s with every {hold!r}th held out: seconds must be above 0, hold at least 2")
+    runs = np.zeros(len(times), int) if run is None else np.asarray(run)
+    held = np.zeros(len(times), bool)
+    for which in np.unique(runs):
+        rows = runs == which
+        # epsilon against rounding: a row must not fall into the block before its own
+        held[rows] = np.floor((times[rows] - times[rows].min()) / seconds + 1e-9).astype(int) % hold == hold - 1
+    return held
+
+
+def blocked_folds(blocks: Any, k: int = 5) -> Array:
+    """Return the fold 0 … k − 1 of every row from the index of its block: blocks are assigned in turn, so that every fold has
+    blocks from the whole motion.
+
+    >>> blocked_folds([0, 0, 1, 1, 2, 2, 3, 3], 2).tolist()
+    [0, 0, 1, 1, 0, 0, 1, 1]
+    """
+    numbers, place = np.unique(np.asarray(blocks), return_inverse=True)
+    if k < 2:
+        raise InputError(f"k={k!r} folds: at least two are needed")
+    if len(numbers) < k:
+        raise InputError(f"{len(numbers)} blocks do not fill {k} folds: use shorter blocks, fewer folds, or a longer log")
+    return np.asarray(place % k)
+
+
+def clear_of(t: Any, held: Any, guard: float, *, run: Any = None) -> Array:
+    """Return a mask of the rows to fit: not held out, and more than ``guard`` seconds from held-out rows (filters)."""
+    times, out = np.asarray(t, float), np.asarray(held, bool)
+    if guard < 0.0:
+        raise InputError(f"guard={guard!r} must be a time in seconds ≥ 0")
+    keep = ~out
+    if guard == 0.0:
+        return keep
+    runs = np.zeros(len(times), int) if run is None else np.asarray(run)
+    for which in np.unique(runs[out]):
+        rows = np.flatnonzero(runs == which)
+        edges = np.concatenate([[-np.inf], np.sort(times[rows][out[rows]]), [np.inf]])
+        after = np.searchsorted(edges, times[rows])
+        distance = np.minimum(np.abs(edges[after] - times[rows]), np.abs(times[rows] - edges[after - 1]))
+        keep[rows] &= distance > guard
+    return keep
+
+
+def cross_validate(
+    estimator: Estimator,
+    equations: Equations,
+    k: int = 5,
+    *,
+    block_seconds: float | None = None,
+    guard: float = 0.0,
+    prior: Any = None,
+) -> Validation:
+    """Cross-validate with k folds of blocks of time.
+
+    ``block_seconds`` is by default the duration of the log over 4 k, at least a quarter of a second; rows within ``guard``
+    seconds of held-out ones are not fitted. ``prior`` (r,) are the prior parameters, for comparison.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("planar_2r_melchiorri")
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> samples = dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=0.01)
+    >>> rows = dy.identification.equations(dy.identification.base_parameters(robot), samples)
+    >>> cross_validate(dy.identification.LeastSquares(), rows, block_seconds=0.1).held_out < 1e-6
+    True
+    """
+    seconds = _block_seconds(equations, max(k, 1)) if block_seconds is None else block_seconds
+    fold = blocked_folds(equations.blocks(seconds), k)
+    masks = [(clear_of(equations.t, fold == f, guard, run=equations.run), fold == f) for f in range(k)]
+    return _validate(estimator, equations, masks, prior)
+
+
+def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
+    """Fit some rows and predict others: ``predicted`` are those of ``test``."""
+    if train.names != test.names:
+        raise InputError("training and test rows have different parameters: build both from the same base parameters")
+    fold, mean = _one_fold(estimator, train, test)
+    prediction = test.X @ fold.coef
+    return _pooled((fold,), test, prediction, mean, prior)
+
+
+def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
+    """Return the rows to fit and to hold out, in alternating blocks of this duration."""
+    out = alternating_blocks(equations.t, seconds, hold, run=equations.run)
+    keep = clear_of(equations.t, out, guard, run=equations.run)
+    if not out.any() or not keep.any():
+        raise InputError(f"blocks of {seconds:g} s leave no rows to hold out or to fit: use shorter ones, or a smaller guard")
+    return equations.select(keep), equations.select(out)
+
+
+def _block_seconds(equations: Equations, k: int) -> float:
+    total = sum(float(np.ptp(equations.t[equations.run == run])) for run in np.unique(equations.run))
+    return max(total / (4 * k), min(0.25, total / (2 * k)), 1e-9)
+
+
+def _validate(estimator: Estimator, rows: Equations, masks: Sequence[tuple[Array, Array]], prior: Any) -> Validation:
+    predicted, mean = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    folds = []
+    for fitted, held in masks:
+        if not fitted.any():
+            raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
+        fold, mean[held] = _one_fold(estimator, rows.select(fitted), rows.select(held))
+        predicted[held] = rows.X[held] @ fold.coef
+        folds.append(fold)
+    return _pooled(tuple(folds), rows, predicted, mean, prior)
+
+
+def _one_fold(estimator: Estimator, train: Equations, test: Equations) -> tuple[Fold, Array]:
+    fresh = type(estimator)(**estimator.get_params())
+    fresh.fit(train.X, train.y, joint=train.joint, names=train.names)
+    n = len(train.joints)
+    e, f = train.y - train.X @ fresh.coef_, test.y - test.X @ fresh.coef_
+    means = np.array([float(train.y[train.joint == j].mean()) if np.any(train.joint == j) else 0.0 for j in range(n)])
+    fold = Fold(
+        fresh.coef_, len(train), len(test), relative(e, train.y), relative(f, test.y),
+        relative_by_joint(e, train.y, train.joint, n), relative_by_joint(f, test.y, test.joint, n),
+    )  # fmt: skip
+    return fold, means[test.joint]
+
+
+def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, mean: Array, prior: Any) -> Validation:
+    n, told = len(rows.joints), np.isfinite(predicted)
+    y, joint = rows.y[told], rows.joint[told]
+
+    def of(prediction: Array) -> tuple[float, Array]:
+        return relative(y - prediction, y), relative_by_joint(y - prediction, y, joint, n)
+
+    out, plain = of(predicted[told]), of(mean[told])
+    before = None if prior is None else of(rows.X[told] @ np.asarray(prior, float))
+    weights = np.array([fold.train_rows for fold in folds], float)
+    return Validation(
+        joints=tuple(rows.joints),
+        folds=folds,
+        train=float(np.average([fold.train for fold in folds], weights=weights)),
+        held_out=out[0],
+        mean=plain[0],
+        prior=None if before is None else before[0],
+        train_joints=np.average([fold.train_joints for fold in folds], axis=0, weights=weights),
+        held_out_joints=out[1],
+        mean_joints=plain[1],
+        prior_joints=None if before is None else before[1],
+        predicted=predicted,
+    )

@@ -1,0 +1,69 @@
+"""The figures of a report, each with a text description."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.inline_svg import inline_svg
+from dynamis.identification.validation.parameter_plots import plot_excitation, plot_parameters
+from dynamis.identification.validation.plots import plot_friction, plot_residuals, plot_torques, plot_validation
+from dynamis.identification.validation.report_contents import ReportFigure
+from dynamis.identification.validation.statistics import Statistics
+
+if TYPE_CHECKING:
+    from dynamis.identification.equations import Equations
+
+
+def pictures(
+    s: Statistics, rows: Equations, prior: Any, validation: Validation | None, held: Any = None
+) -> dict[str, ReportFigure]:
+    """Return the figures by name, as far as the data allow."""
+    worst = max(s.joints, key=lambda j: j.percent)
+    outside = int(np.sum((s.interval[:, 0] > prior) | (s.interval[:, 1] < prior)))
+    drawn: dict[str, tuple[str, str, Any]] = {
+        "residuals": (
+            "Distribution and autocorrelation of the residuals",
+            f"Histograms of the residuals with the normal density, and their autocorrelation; {_coloured(s)} of "
+            f"{len(s.joints)} joints exceed the band of white noise.",
+            plot_residuals(s, rows),
+        ),
+        "friction": (
+            "Friction against velocity",
+            "For each joint the friction curve of the model, and dots with the residual added.",
+            plot_friction(rows, s.coef),
+        ),
+        "parameters": (
+            "Estimates and intervals with the prior model",
+            f"Each base parameter with its interval, divided by the larger of estimate and prior; for {outside} of "
+            f"{len(s.names)} the prior is outside, and {len(s.uncertain)} intervals contain zero.",
+            plot_parameters(s, prior),
+        ),
+        "excitation": (
+            "Excitation",
+            f"Singular values of the scaled equations (condition number {s.excitation.scaled_condition:.3g}), and the weakest "
+            f"parameters; {len(s.excitation.weak)} are nearly collinear with others.",
+            plot_excitation(s.excitation),
+        ),
+    }
+    told = rows.X @ s.coef
+    if validation is not None and len(validation.predicted) == len(rows) and np.isfinite(validation.predicted).all():
+        text = "Measured torque of each joint, its prediction while held out, and the difference."
+        drawn["torques"] = ("Measured and predicted torque", text, plot_torques(rows, validation.predicted, held=held))
+    else:
+        text = f"Measured torque of each joint, that of the fit, and the difference; it is largest for {worst.joint}."
+        drawn["fit"] = ("Measured and fitted torque", text, plot_torques(rows, told, held=held))
+    if validation is not None:
+        overall = f"overall {validation.train:.3g} fitted and {validation.held_out:.3g} held out"
+        text = f"Residual in percent of the torque, by joint; {overall}."
+        drawn["validation"] = ("Residual by joint", text, plot_validation(validation))
+    return {
+        name: ReportFigure(title, alt, inline_svg(panels, alt, k))
+        for k, (name, (title, alt, panels)) in enumerate(drawn.items())
+    }
+
+
+def _coloured(s: Statistics) -> int:
+    return sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)

@@ -1,0 +1,249 @@
+"""Verdict on an identification: a grade, and findings as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_table, as_text, short
+from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.readable_names import as_large_as, listed, readable
+from dynamis.identification.validation.statistics import Statistics
+from dynamis.identification.validation.symptoms import Symptom, missing_terms, rough_standstill, saturated
+
+if TYPE_CHECKING:
+    from dynamis.identification.equations import Equations
+
+Array = npt.NDArray[Any]
+GRADES = ("good", "usable", "doubtful", "not usable")
+WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
+RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: limits of good, usable, doubtful
+AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
+OVERFIT = (1.25, 2.0)  # held out over fitted
+EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
+CURES = {
+    "dry": "Coulomb friction (add friction 'coulomb')",
+    "viscous": "viscous friction (add friction 'viscous')",
+    "stribeck": "friction that increases near standstill (add friction 'stribeck', or leave slow samples out)",
+    "quadratic": "friction quadratic in the velocity (add friction 'quadratic')",
+    "inertia": "motor-side inertia (set rotor=True, or check the gear ratio)",
+    "offset": "a constant torque (set offset=True, and check the sensor's zero)",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class VerdictItem:
+    """One sentence, its ``topic``, and its severity: 0 none, 1 doubt, 2 defect, 3 fatal."""
+
+    topic: str
+    severity: int
+    sentence: str
+
+    def __repr__(self) -> str:
+        return short(f"<VerdictItem on {self.topic}: {self.sentence}>")
+
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """``grade``: "good", "usable", "doubtful" or "not usable", that of the worst finding."""
+
+    findings: tuple[VerdictItem, ...]
+
+    @property
+    def grade(self) -> str:
+        return GRADES[max((f.severity for f in self.findings), default=0)]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All findings, the worst first."""
+        return tuple(f.sentence for f in sorted(self.findings, key=lambda f: -f.severity))
+
+    def about(self, topic: str) -> tuple[VerdictItem, ...]:
+        """Return the findings on one topic."""
+        return tuple(f for f in self.findings if f.topic == topic)
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.grade[:1].upper()}{self.grade[1:]}.", *(f"- {s}" for s in self.sentences)])
+
+    def __repr__(self) -> str:
+        return short(f"<Verdict: {self.grade}; {self.sentences[0] if self.findings else 'no findings'}>")
+
+    _repr_html_ = as_text
+
+
+def verdict(
+    statistics: Statistics,
+    validation: Validation | None = None,
+    *,
+    equations: Equations | None = None,
+    inconsistent: Mapping[str, str] | None = None,
+    effort: Any = None,
+) -> Verdict:
+    """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
+
+    ``equations`` are the rows of the statistics, used to search the residual for missing terms. ``inconsistent`` maps links to
+    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits.
+    """
+    found = [*_excitation(statistics), *_level(statistics, validation)]
+    if validation is not None:
+        found += [*_overfit(validation), *_against_others(validation)]
+    found += [*_coloured(statistics), *_outliers(statistics), *_consistency(inconsistent)]
+    if equations is not None:
+        rows, e, names = equations, statistics.residual, equations.joints
+        shown = {part.joint for part in statistics.joints if part.percent > EXACT}
+        every = missing_terms(rows.X, rows.y, e, rows.joint, rows.t, rows.v, run=rows.run, names=names)
+        terms = [term for term in every if term.joint in shown]
+        rough = [symptom for symptom in rough_standstill(e, rows.joint, rows.v, names) if symptom.joint in shown]
+        found += [*_missing(terms, statistics), *_standstill(rough, terms)]
+        limits = None if effort is None else np.asarray(effort, float)
+        found += _saturation(saturated(rows.y, rows.joint, limits, names))
+    return Verdict(tuple(found))
+
+
+def _excitation(s: Statistics) -> list[VerdictItem]:
+    condition, weak = s.excitation.scaled_condition, s.excitation.weak
+    number = f"the condition number of the scaled equations is {condition:.3g}"
+    severity = 0 if condition < WELL_CONDITIONED else 1 if condition < ILL_CONDITIONED else 2
+    if severity == 0:
+        return [VerdictItem("excitation", 0, f"The parameters are well excited: {number} (below 100 is good).")]
+    names = listed([readable(name) for name in weak])
+    about = f" Nearly collinear: {names}." if weak else ""
+    cure = "Record a richer motion (see excitation design), or use an estimator with a prior."
+    text = f"Some parameters are weakly excited: {number} (below 100 is good).{about} {cure}"
+    return [VerdictItem("excitation", severity, text)]
+
+
+def _level(s: Statistics, validation: Validation | None) -> list[VerdictItem]:
+    overall = s.percent if validation is None else validation.held_out
+    where = "on the fitted motion" if validation is None else "on held-out motion"
+    severity = int(np.searchsorted(RESIDUAL, overall))
+    by_joint = {j.joint: j.percent for j in s.joints}
+    if validation is not None:
+        both = zip(validation.joints, validation.held_out_joints, strict=True)
+        by_joint = {name: float(x) for name, x in both if np.isfinite(x)} or by_joint
+    worst = max(by_joint, key=lambda name: by_joint[name])
+    size = next((f" ({j.rms:.3g} of {j.torque:.3g} N·m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
+    parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
+    findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque; {parts}.")]
+    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > RESIDUAL[2]]
+    if bad and severity < 2:
+        text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
+        findings.append(VerdictItem("residual", 1, text))
+    return findings
+
+
+def _overfit(v: Validation) -> list[VerdictItem]:
+    ratio = v.held_out / max(v.train, 1e-12)
+    if v.held_out < EXACT or ratio <= OVERFIT[0]:
+        text = f"Held-out motion is predicted as well as the fitted one: residuals {v.held_out:.3g} % and {v.train:.3g} %."
+        return [VerdictItem("overfit", 0, text)]
+    numbers = f"{v.held_out:.3g} % against {v.train:.3g} %"
+    text = (
+        f"Held-out motion is predicted {ratio:.2g} times worse than the fitted one (residuals {numbers}): the fit overfits "
+        "this log. Use more data, fewer (essential) parameters, or a regularised estimator."
+    )
+    return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
+
+
+def _against_others(v: Validation) -> list[VerdictItem]:
+    findings = []
+    if v.held_out >= v.mean:
+        text = f"The mean torque of each joint predicts held-out motion at least as well ({v.mean:.3g} %) as this fit."
+        findings.append(VerdictItem("mean", 3, text))
+    if v.prior is None:
+        return findings
+    if v.held_out > max(AS_GOOD * v.prior, EXACT):
+        text = (
+            f"On held-out motion this fit is worse than the prior model: residual {v.held_out:.3g} % against {v.prior:.3g} %. "
+            "Do not use it; use a regularised or physically consistent estimator, which keeps poorly excited parameters at the "
+            "prior."
+        )
+        return [*findings, VerdictItem("prior", 3 if v.held_out > 1.05 * v.prior else 2, text)]
+    text = f"The residual on held-out motion is {v.held_out:.3g} %, that of the prior model {v.prior:.3g} %"
+    text += ": no better." if v.held_out > max(v.prior, EXACT) else "."
+    findings.append(VerdictItem("prior", 0, text))
+    if v.prior_joints is not None:
+        both = zip(v.joints, v.held_out_joints, v.prior_joints, strict=True)
+        worse = [f"{name} ({new:.3g} % against {old:.3g} %)" for name, new, old in both if new > max(1.1 * old, EXACT)]
+        if worse:
+            findings.append(VerdictItem("prior", 1, f"The prior model predicts better for {listed(worse)}."))
+    return findings
+
+
+def _coloured(s: Statistics) -> list[VerdictItem]:
+    coloured = [j for j in s.joints if j.whiteness is not None and not j.whiteness.white and j.percent > EXACT]
+    if not coloured:
+        return []
+    longest = max(coloured, key=lambda j: j.whiteness.length if j.whiteness else 0.0)
+    assert longest.whiteness is not None
+    worth = longest.whiteness.effective * longest.rows
+    text = (
+        f"The residuals of {listed([j.joint for j in coloured])} are not white noise: at worst ({longest.joint}) they are "
+        f"correlated over {longest.whiteness.seconds:.2g} s, so that {longest.rows} samples count as {worth:.0f}."
+    )
+    if s.window > 1:
+        text += (
+            f" The standard errors account for it: they are {as_large_as(float(np.median(s.inflation)))} those of white noise."
+        )
+    return [VerdictItem("coloured", int(longest.whiteness.length > 10.0), text)]
+
+
+def _outliers(s: Statistics) -> list[VerdictItem]:
+    wild = [f"{j.joint} ({100 * j.outliers:.2g} % of its rows)" for j in s.joints if j.outliers > 2e-3 and j.percent > EXACT]
+    if not wild:
+        return []
+    text = f"Residuals beyond five standard deviations: {listed(wild)}. Check the log there, or use a robust estimator."
+    return [VerdictItem("outliers", 1, text)]
+
+
+def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
+    if inconsistent is None:
+        return []
+    if not inconsistent:
+        return [VerdictItem("consistency", 0, "Every link is physically consistent.")]
+    whole = inconsistent.get("")
+    if whole is not None:  # inertias in combination, not of single links
+        text = f"As estimated, {whole}: simulation may fail. Use a physically consistent estimator."
+        return [VerdictItem("consistency", 2, text)]
+    why = listed([f"{link} ({reason})" for link, reason in inconsistent.items()])
+    text = f"Physically inconsistent: {why}. Simulation may fail; use a physically consistent estimator."
+    return [VerdictItem("consistency", 2, text)]
+
+
+def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
+    findings = []
+    left = {part.joint: part.percent for part in s.joints}
+    for kind in dict.fromkeys(term.kind for term in terms):
+        own = [term for term in terms if term.kind == kind]
+        joints = listed([f"{term.joint} ({100 * term.explained:.0f} %)" for term in own], 8)
+        if kind == "delay":
+            shifts = listed([f"{1e3 * abs(term.size):.0f} ms {'late' if term.size > 0 else 'early'}" for term in own], 8)
+            text = f"A time shift explains much of the residual of {joints}: the torque is {shifts}. Align it first."
+        else:
+            text = f"Much of the residual of {joints} is due to a term missing in the model: {CURES[kind]}."
+        grave = any(term.explained > 0.5 and left[term.joint] > RESIDUAL[1] for term in own)
+        findings.append(VerdictItem("missing", 2 if grave else 1, text))
+    return findings
+
+
+def _standstill(rough: Sequence[Symptom], terms: Sequence[Symptom]) -> list[VerdictItem]:
+    said = {term.joint for term in terms}  # already reported with a cause
+    names = [f"{s.joint} ({s.explained:.2g} times)" for s in rough if s.joint not in said]
+    if not names:
+        return []
+    text = f"Residuals near standstill are larger than in motion: {listed(names)}. Friction is different there: "
+    return [VerdictItem("standstill", 1, text + "leave slow samples out, or model stiction.")]
+
+
+def _saturation(limited: Sequence[Symptom]) -> list[VerdictItem]:
+    if not limited:
+        return []
+    names = listed([f"{s.joint} ({100 * s.explained:.2g} % of its rows at {s.size:.3g} N·m)" for s in limited])
+    text = f"Torques are saturated: {names}. The limit hides the dynamics: leave these rows out."
+    return [VerdictItem("saturation", 1, text)]

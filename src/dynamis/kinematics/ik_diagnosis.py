@@ -1,0 +1,124 @@
+"""Diagnosis of a failed inverse-kinematics search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.kinematics.damped_least_squares import Reached, descend
+from dynamis.kinematics.ik_problem import Problem
+from dynamis.kinematics.turns import ROUNDING, Turns
+
+Array = npt.NDArray[Any]
+SINGULAR = 1e-4  # smallest over largest singular value: some direction is as good as lost
+SEARCH = 50  # random starts before anything is blamed: the target may be within reach after all
+TRIES = 12  # random starts of each further question
+EXISTS = "a solution exists: increase restarts="
+
+
+def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
+    """The reason for the failure, from the configuration with the smallest error."""
+    if descend(task, task.starts(rng, SEARCH), tolerance).found.any():
+        return f"{_misses(task, errors)}, but {EXISTS}"
+    starts = np.concatenate([q[None], task.starts(rng, TRIES)])
+    free = _without_limits(task, starts, tolerance)
+    if free is not None:
+        beyond = _beyond_limits(task, free)
+        within = _misses(task, errors)
+        return (
+            f"solutions exist only outside the joint limits: {beyond}; within the limits the {within}"
+            if beyond
+            else f"{within}, but {EXISTS}"
+        )
+    possible = _possible(task, rng)
+    lost = _directions_lost(task, q, possible, rng)
+    if lost:
+        return f"{_misses(task, errors)}: {lost}"
+    if task.kind == "pose":
+        point = descend(task.of_position(), starts, tolerance)
+        if point.found.any():
+            off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
+            return f"the position is reachable, but not with this orientation: {off}{_held(task, q)}"
+        nearest = float(point.errors[:, 0].min())
+        return (
+            f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
+        )
+    held, singular = _held(task, q), _singular(task, q, possible)
+    if task.kind == "position":
+        return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
+    return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
+
+
+def _misses(task: Problem, errors: Array) -> str:
+    parts = [f"{errors[0]:.3g} m"] if task.kind != "orientation" else []
+    parts += [f"{errors[1]:.3g} rad"] if task.kind != "position" else []
+    return "smallest error is " + " and ".join(parts)
+
+
+def _possible(task: Problem, rng: np.random.Generator) -> Array:
+    """An orthonormal basis (k, r) of the directions in which the frame can move in some configuration."""
+    J = task.jacobian(task.starts(rng, TRIES))
+    U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1), full_matrices=False)
+    return np.asarray(U[:, values > 1e-9 * max(values[0], 1e-300)])
+
+
+def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Generator) -> str:
+    """A sentence if the robot cannot move the frame in all directions of the task in any configuration."""
+    wanted = int((task.weights > 0.0).sum())
+    can = int(np.linalg.matrix_rank(task.jacobian(task.starts(rng, TRIES)), tol=1e-9).max())
+    e = task.errors(q[None])[0][0]
+    hopeless = float(np.linalg.norm(e - possible @ (possible.T @ e)))
+    if can == possible.shape[1] and hopeless <= 1e-3 * float(np.linalg.norm(e)):
+        return ""
+    cure = (
+        "exclude directions with zeros in weights="
+        if task.kind != "pose"
+        else "use task='position', or exclude directions with zeros in weights="
+    )
+    return f"{task.robot.name!r} can move the frame in {can} of the {wanted} independent directions of the task; {cure}"
+
+
+def _without_limits(task: Problem, starts: Array, tolerance: Array) -> Array | None:
+    """The solution (nq) without joint limits that violates them least, if there is one."""
+    if not (np.isfinite(task.lower).any() or np.isfinite(task.upper).any()):
+        return None
+    free: Reached = descend(task.without_limits(), starts, tolerance)
+    if not free.found.any():
+        return None
+    # a joint that comes round is within its limits, if a turn brings it there, where it is nearest to their middle
+    limited = np.isfinite(task.lower) & np.isfinite(task.upper)
+    middle = np.where(limited, (np.where(limited, task.lower, 0.0) + np.where(limited, task.upper, 0.0)) / 2.0, starts[0])
+    solutions = Turns(task.robot, False).nearest(free.q[free.found], middle)
+    return np.asarray(solutions[_outside(task, solutions).sum(axis=1).argmin()])
+
+
+def _outside(task: Problem, q: Array) -> Array:
+    """Violation of the limits by each entry of q (…, nq), up to rounding."""
+    outside = np.maximum(task.lower - q, q - task.upper)
+    return np.where(outside > ROUNDING, outside, 0.0)
+
+
+def _beyond_limits(task: Problem, solution: Array) -> str:
+    """The joints that violate their limits in a solution, with their values."""
+    outside = _outside(task, solution)
+    return ", ".join(
+        f"{c.name} at {solution[c.q_index]:.4g} (allowed: {c.lower:.4g} to {c.upper:.4g})"
+        for c in task.robot.model.coordinates
+        if c.q_index is not None and outside[c.q_index] > 0.0
+    )
+
+
+def _held(task: Problem, q: Array) -> str:
+    """Joints at a limit."""
+    return "".join(
+        f", {c.name} is at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"
+        for c in task.robot.model.coordinates
+        if c.q_index is not None and q[c.q_index] in (task.lower[c.q_index], task.upper[c.q_index])
+    )
+
+
+def _singular(task: Problem, q: Array, possible: Array) -> str:
+    values = np.linalg.svd(possible.T @ task.jacobian(q[None])[0], compute_uv=False)
+    return ", and the nearest configuration is singular (arm stretched or folded)" if values[-1] < SINGULAR * values[0] else ""

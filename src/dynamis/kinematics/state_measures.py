@@ -1,0 +1,176 @@
+"""Measures of batches of states, by name, for workspace maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_table
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.kinematics.directions import directions_of
+from dynamis.kinematics.manipulability import condition_number, manipulability, operational_eigenvalues
+from dynamis.model.joints import Free
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+
+ROUNDING = 1e-12  # of the largest torque: what is less counts as none
+
+
+@dataclass(frozen=True, repr=False)
+class Measure:
+    """A scalar measure of a state: label, unit, whether larger is better, and whether its scale is logarithmic."""
+
+    name: str
+    label: str
+    unit: str
+    of: Callable[..., Array]
+    more_is_better: bool = True
+    logarithmic: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Measure {printable(self.name)}: {self.label}{f' in {self.unit}' if self.unit else ''}>"
+
+    _repr_html_ = as_table
+
+
+def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_limits: Any = None) -> Any:
+    """Largest point mass [kg] (…) at the frame in static equilibrium within the torque limits; 0 if gravity torques of the
+    arm alone exceed them.
+
+    τ = g(q) + m d(q) with d the torques per kilogram, so each joint limits m to an interval. ``torque_limits`` defaults to
+    the robot's effort limits.
+
+    >>> import dynamis as dy
+    >>> robot = dy.load("ur5e")
+    >>> bool(payload_capacity(robot, robot.neutral()) > 5.0)
+    True
+    """
+    limits = effort_limits(robot, torque_limits)
+    g = robot.gravity(q)
+    d = -np.einsum("...ij,i->...j", robot.jacobian(q, frame)[..., :3, :], robot.model.gravity.astype(float))
+    still = np.abs(d) <= ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
+    most = np.where(still, np.inf, (np.sign(d) * limits - g) / np.where(still, 1.0, d)).min(axis=-1)
+    able = (np.abs(g) <= limits + ROUNDING * np.abs(g).max(axis=-1, keepdims=True)).all(axis=-1)
+    return np.where(able, np.maximum(most, 0.0), 0.0)[()]
+
+
+def free_coordinates(robot: Robot) -> Array:
+    """Which of the coordinates (n) belong to a free joint and are not actuated."""
+    free = np.zeros(robot.n, dtype=bool)
+    for _, body in robot.model.moving:
+        if isinstance(body.motion, Free):
+            free[list(body.dof)] = True
+    return free
+
+
+def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
+    """Torque limits (n): those of the robot, one number for all, or one per joint; 0 for a free base."""
+    if torque_limits is None:
+        limits = robot.limits["effort"].astype(float)
+    else:
+        try:
+            limits = np.array(np.broadcast_to(np.asarray(torque_limits, dtype=float), (robot.n,)))
+        except (TypeError, ValueError):
+            limits = np.full(robot.n, np.nan)
+    if limits.shape != (robot.n,) or np.isnan(limits).any() or (limits < 0.0).any():
+        raise InputError(f"torque_limits must be {robot.n} non-negative numbers, or one for all; got {torque_limits!r}")
+    return np.where(free_coordinates(robot), 0.0, limits)
+
+
+def effort_limits(robot: Robot, torque_limits: Any = None) -> Array:
+    """`torque_bounds` of a fixed-base robot, at least one of them finite."""
+    if not robot.n:
+        raise InputError(f"robot {printable(robot.name)} has no moving joints, so it has no joint torques")
+    if free_coordinates(robot).any():
+        raise InputError(
+            f"robot {printable(robot.name)} has an unactuated free base, whose supporting forces are unknown; "
+            "load it with base='fixed'"
+        )
+    limits = torque_bounds(robot, torque_limits)
+    if not np.isfinite(limits).any():
+        raise InputError(
+            f"robot {robot.name!r} has no effort limits, so its forces are unbounded; give torque_limits=, on the command "
+            f"line --limits"
+        )
+    return limits
+
+
+def least_stiffness(robot: Robot, q: Any, frame: str | None = None, *, joint_stiffness: Any, rows: Any = None) -> Any:
+    """Smallest stiffness [N/m] (…) at the frame over all directions: 1 / the largest eigenvalue of J K_q⁻¹ Jᵀ."""
+    task = directions_of(robot, frame, rows)
+    A = task.selection @ robot.jacobian(q, frame)
+    compliance = (A / joint_springs(robot, joint_stiffness)) @ np.swapaxes(A, -1, -2)
+    softest = np.linalg.eigvalsh(compliance)[..., -1]
+    with np.errstate(divide="ignore"):
+        return (1.0 / np.maximum(softest, 0.0))[()]
+
+
+def joint_springs(robot: Robot, joint_stiffness: Any) -> Array:
+    """k_q (n), from one number for all or one per joint: positive, infinite for a rigid joint."""
+    try:
+        k = np.array(np.broadcast_to(np.asarray(joint_stiffness, dtype=float), (robot.n,)))
+    except (TypeError, ValueError):
+        k = np.full(robot.n, np.nan)
+    if np.isnan(k).any() or (k <= 0.0).any():
+        raise InputError(
+            f"joint stiffness must be {robot.n} positive numbers, in N m/rad or N/m, or one for all; got {joint_stiffness!r}"
+        )
+    return k
+
+
+def _worst_mass(robot: Robot, q: Any, frame: str | None, rows: Any) -> Array:
+    return operational_eigenvalues(robot, q, frame, rows=rows)[..., -1]
+
+
+def _least_mass(robot: Robot, q: Any, frame: str | None, rows: Any) -> Array:
+    return operational_eigenvalues(robot, q, frame, rows=rows)[..., 0]
+
+
+def _inertia(place: int) -> Callable[..., Array]:
+    return lambda robot, q, frame, rows: np.linalg.eigvalsh(robot.mass_matrix(q))[..., place]  # noqa: ARG005 - as its fellows
+
+
+def _kind(kind: str) -> Callable[..., Array]:
+    return lambda robot, q, frame, rows: np.asarray(manipulability(robot, q, frame, kind, rows=rows))
+
+
+MEASURES: dict[str, Measure] = {
+    m.name: m
+    for m in (
+        Measure("manipulability", "manipulability w", "", _kind("velocity")),
+        Measure("force", "force manipulability 1/w", "", _kind("force"), logarithmic=True),
+        Measure("dynamic", "dynamic manipulability", "", _kind("dynamic")),
+        Measure("condition", "condition number of J", "", lambda r, q, f, rows: condition_number(r, q, f, rows=rows),
+                more_is_better=False, logarithmic=True),
+        Measure("inertia", "largest eigenvalue of M", "kg m²", _inertia(-1), more_is_better=False),
+        Measure("least_inertia", "smallest eigenvalue of M", "kg m²", _inertia(0)),
+        Measure("felt_mass", "largest eigenvalue of Λ", "kg", _worst_mass, more_is_better=False, logarithmic=True),
+        Measure("least_felt_mass", "smallest eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
+    )
+}  # fmt: skip
+LIMITED = ("payload", "stiffness")  # which need a number more
+
+
+def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
+    """A measure by name, including "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
+    if name == "payload":
+        limits = options.get("torque_limits")
+        return Measure(name, "payload capacity", "kg",
+                       lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
+    if name == "stiffness":
+        if options.get("joint_stiffness") is None:
+            raise InputError(
+                "the measure 'stiffness' requires joint_stiffness=, one positive number for all joints or one per joint; "
+                "on the command line --springs"
+            )
+        k = options["joint_stiffness"]
+        return Measure(name, "smallest stiffness over all directions", "N/m", logarithmic=True,
+                       of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip
+    if name not in MEASURES:
+        raise unknown_name("measure", name, (*MEASURES, *LIMITED))
+    return MEASURES[name]

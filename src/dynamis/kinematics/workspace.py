@@ -1,0 +1,361 @@
+"""Workspace of a frame: sampled positions, and slices coloured by a measure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_text, short
+from dynamis.errors import InputError, printable
+from dynamis.kinematics.box import box_of, check_robot
+from dynamis.kinematics.directions import in_order_of_q
+from dynamis.kinematics.state_measures import Measure, measure_named
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+Progress = Callable[[float, str], None]
+
+AT_ONCE = 20_000  # states between two reports of progress
+MOST = 20_000_000
+FLAT = 1e-9  # of the largest extent
+LOOKED_AT = 64  # configurations, to see in how many directions the frame moves
+A_CELL = 12.0  # points that an occupied cell holds on average, so that few are missed
+PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
+NEAR = 1e-9  # of the reach: a point in the plane
+STEPS = 12  # of Newton's method towards the plane, at most
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Workspace:
+    """Sampled positions of a frame (N, 3), with their configurations (N, nq).
+
+    ``reach`` and ``nearest`` are measured from ``origin``, the origin of the first joint. ``dimension`` is 3, 2 if the points
+    lie in a plane, 1 on a line, 0 if the frame does not move.
+    """
+
+    robot: Robot
+    frame: str
+    points: Array
+    q: Array
+    origin: Array
+
+    @property
+    def reach(self) -> float:
+        """The largest distance from the origin [m]."""
+        return float(np.linalg.norm(self.points - self.origin, axis=1).max())
+
+    @property
+    def nearest(self) -> float:
+        """The smallest sampled distance from the origin [m]."""
+        return float(np.linalg.norm(self.points - self.origin, axis=1).min())
+
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """The corners of the bounding box of the points."""
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    def _flattened(self) -> tuple[Array, Array]:
+        """Coordinates along the principal axes of the cloud, and these axes as rows; world axes where possible."""
+        low, high = self.box
+        size = max(float((high - low).max()), 1e-300)
+        straight = np.flatnonzero(high - low > FLAT * size)
+        centred = self.points - self.points.mean(axis=0)
+        # singular values of the points: eigenvalues of their covariance would lose half of the digits
+        _, extents, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
+        count = int((extents > FLAT * size * np.sqrt(len(centred))).sum()) if size > 1e-300 else 0
+        rows = np.eye(3)[straight] if len(straight) == count else axes[:count]
+        return self.points @ rows.T, rows
+
+    @property
+    def dimension(self) -> int:
+        return int(self._flattened()[0].shape[1])
+
+    @property
+    def _freedoms(self) -> int:
+        """The largest rank of the position Jacobian over the samples."""
+        values = np.linalg.svd(self.robot.jacobian(self.q[:LOOKED_AT], self.frame)[:, :3], compute_uv=False)
+        return int((values > FLAT * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
+
+    @property
+    def content(self) -> float:
+        """Volume [m³], area [m²] or length [m] of the workspace, by counting occupied cells, boundary cells by half.
+
+        The cell size follows from the number of points: the error is a few per cent with 100 000 points, larger where the set
+        is thinner than a few cells. A curve has no area, and a surface no volume.
+        """
+        x, _ = self._flattened()
+        if x.shape[1] == 0 or self._freedoms < x.shape[1]:
+            return 0.0
+        low, extent = x.min(axis=0), np.ptp(x, axis=0)
+        about = float((np.prod(extent) * A_CELL / len(x)) ** (1.0 / x.shape[1]))
+        # a whole number of cells along each axis, half a cell beyond its ends: then cells at a straight edge are half full
+        side = extent / np.maximum(np.round(extent / about), 1.0)
+        cells = np.floor((x - low) / side + 0.5).astype(int) + 1
+        filled = np.zeros(tuple(cells.max(axis=0) + 2), dtype=bool)
+        filled[tuple(cells.T)] = True
+        inner = filled.copy()
+        for axis in range(filled.ndim):
+            inner &= np.roll(filled, 1, axis) & np.roll(filled, -1, axis)
+        return float((0.5 * filled.sum() + 0.5 * inner.sum()) * np.prod(side))
+
+    def summary(self) -> str:
+        what = {0: "does not move", 1: "moves on a line", 2: "moves in a plane", 3: "moves in space"}[self.dimension]
+        unit = {0: "", 1: " m", 2: " m²", 3: " m³"}[self.dimension]
+        kind = {0: "", 1: "length", 2: "area", 3: "volume"}[self.dimension]
+        low, high = self.box
+        lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} sampled configurations"]
+        if self.dimension:
+            thin = self._freedoms < self.dimension
+            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.content:.4g}{unit}"
+            lines.append(f"  {much}, distance from the first joint {self.nearest:.4g} to {self.reach:.4g} m")
+        ranges = (f"{axis} {a:.4g} … {b:.4g}" for axis, a, b in zip("xyz", low, high, strict=True))
+        return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
+
+    def as_dict(self) -> dict[str, Any]:
+        low, high = self.box
+        return {
+            "robot": self.robot.name, "frame": self.frame, "samples": len(self.points), "dimension": self.dimension,
+            "content": self.content, "reach": self.reach, "nearest": self.nearest,
+            "lower": low.tolist(), "upper": high.tolist(),
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Plot the positions in space with three projections, or in their plane; returns the axes."""
+        from dynamis.kinematics.workspace_plots import cloud_picture
+
+        return cloud_picture(self, path)
+
+    def __repr__(self) -> str:
+        where = f"{len(self.points)} positions of {printable(self.frame)}"
+        return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkspaceSlice:
+    """Positions (N, 2) of a frame in a plane, with ``values`` of a measure and the configurations (N, nq).
+
+    ``measure`` describes the values; ``grid()`` gives the best, worst or mean value of each cell.
+    """
+
+    robot: Robot
+    frame: str
+    plane: str
+    level: float
+    measure: Measure
+    points: Array
+    values: Array
+    q: Array
+
+    def grid(self, cells: int = 120, pick: str = "best") -> tuple[Array, Array, Array]:
+        """(edges, edges, values) of square cells over the plane; values of empty cells are nan.
+
+        ``pick`` is "best", "worst" or "mean" of the configurations that reach a cell.
+        """
+        if pick not in ("best", "worst", "mean"):
+            raise InputError(f"pick={pick!r} is unknown; choose 'best', 'worst' or 'mean'")
+        _count(cells, "cells", 4096)
+        low, high = self.points.min(axis=0), self.points.max(axis=0)
+        side = max(float((high - low).max()), 1e-9) / cells
+        counts = np.maximum(np.ceil((high - low) / side - 1e-9).astype(int), 1)
+        where = np.minimum(((self.points - low) / side).astype(int), counts - 1)
+        flat = where[:, 0] * counts[1] + where[:, 1]
+        numbers = np.full(int(counts.prod()), np.nan)
+        if pick == "mean":
+            told = np.isfinite(self.values)
+            sums = np.bincount(flat[told], self.values[told], minlength=len(numbers))
+            met = np.bincount(flat[told], minlength=len(numbers))
+            numbers[met > 0] = sums[met > 0] / met[met > 0]
+        else:
+            (np.fmax if (pick == "best") == self.measure.more_is_better else np.fmin).at(numbers, flat, self.values)
+        edges = [low[k] + side * np.arange(counts[k] + 1) for k in range(2)]
+        return edges[0], edges[1], numbers.reshape(tuple(counts))
+
+    @property
+    def best(self) -> tuple[float, Array, Array]:
+        """(value, position (2), configuration) of the best sample."""
+        worth = np.where(np.isnan(self.values), -np.inf, self.values if self.measure.more_is_better else -self.values)
+        k = int(np.argmax(worth))
+        return float(self.values[k]), self.points[k], self.q[k]
+
+    def summary(self) -> str:
+        value, place, q = self.best
+        finite = self.values[np.isfinite(self.values)]
+        low, middle, high = np.quantile(finite, (0.05, 0.5, 0.95)) if len(finite) else (np.nan,) * 3
+        unit = f" {self.measure.unit}" if self.measure.unit else ""
+        a, b = self.plane[0], self.plane[1]
+        return "\n".join([
+            f"{self.measure.label} of {self.robot.name} over {a}, {b} ({len(self.points)} configurations)",
+            f"  best {value:.4g}{unit} at {a} = {place[0]:.4g} m, {b} = {place[1]:.4g} m, q = "
+            + ", ".join(f"{x:.4g}" for x in q),
+            f"  median {middle:.4g}{unit}, 90 % in {low:.4g} … {high:.4g}",
+        ])  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        value, place, q = self.best
+        return {
+            "robot": self.robot.name, "frame": self.frame, "plane": self.plane, "level": self.level,
+            "measure": self.measure.name, "unit": self.measure.unit, "samples": len(self.points),
+            "best": {"value": value if np.isfinite(value) else None, "at": place.tolist(), "q": q.tolist()},
+        }  # fmt: skip
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:
+        """Plot a map of the plane, with the robot in the best configuration; returns the axes."""
+        from dynamis.kinematics.workspace_plots import slice_picture
+
+        return slice_picture(self, path, pick, cells)
+
+    def __repr__(self) -> str:
+        best = f"best {self.best[0]:.4g} {self.measure.unit}".strip()
+        what = f"{self.measure.label} over {self.plane}, {len(self.points)} positions"
+        return short(f"<WorkspaceSlice of {printable(self.robot.name)}: {what}, {best}>")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text
+
+
+def workspace(
+    robot: Robot, frame: str | None = None, *, samples: int = 100_000, seed: int = 0, lower: Any = None, upper: Any = None,
+    progress: Progress | None = None,
+) -> Workspace:  # fmt: skip
+    """Positions of a frame at random configurations within the joint limits (or from ``lower`` to ``upper``).
+
+    Revolute joints without limits cover one turn. Some configurations are sampled with joints at their limits, where the
+    boundary of the workspace often is. ``progress(fraction, text)`` is called periodically.
+
+    >>> import dynamis as dy, numpy as np
+    >>> cloud = dy.workspace(dy.load("planar_2r_melchiorri"), samples=20_000)
+    >>> cloud.dimension, bool(abs(cloud.content - 4 * np.pi) < 0.5)  # a disc of radius 2
+    (2, True)
+    """
+    check_robot(robot)
+    f = robot.model.frame(frame)
+    q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
+    points = np.empty((len(q), 3))
+    for start in range(0, len(q), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        points[part] = robot.pose(q[part], f.name)[:, :3, 3]
+        _tell(progress, min(1.0, (start + AT_ONCE) / len(q)), "reaching")
+    return Workspace(robot, f.name, points, q, _first_origin(robot, f.name))
+
+
+def workspace_slice(
+    robot: Robot, colour: str | Measure = "manipulability", *, frame: str | None = None, plane: str | None = None,
+    level: float | None = None, rows: Any = None, samples: int = 200_000, seed: int = 0, lower: Any = None, upper: Any = None,
+    progress: Progress | None = None, **options: Any,
+) -> WorkspaceSlice:  # fmt: skip
+    """Map of a measure over a plane of the workspace: random configurations, moved onto the plane by Newton's method.
+
+    ``colour`` is "manipulability", "force", "dynamic", "condition", "inertia" and "least_inertia" (eigenvalues of M),
+    "felt_mass" and "least_felt_mass" (of Λ), "payload" (``torque_limits=``), "stiffness" (``joint_stiffness=``), or a
+    user-defined `Measure`. ``plane`` is "xy", "xz" or "yz", by default that of a planar arm, else the vertical "xz";
+    ``level`` is its position on the third axis, by default that of the first joint.
+
+    >>> import dynamis as dy
+    >>> from dynamis.kinematics.workspace import workspace_slice
+    >>> found = workspace_slice(dy.load("planar_2r_melchiorri"), samples=2000)
+    >>> found.plane, round(found.best[0], 3)
+    ('xy', 1.0)
+    """
+    check_robot(robot)
+    for name in sorted(set(options) - {"torque_limits", "joint_stiffness"}):
+        raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
+    measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
+    f = robot.model.frame(frame)
+    q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
+    chosen = _plane(robot, f.name, plane, q)
+    a, b, normal = PLANES[chosen]
+    height = float(_first_origin(robot, f.name)[normal]) if level is None else float(level)
+    if not np.isfinite(height):
+        raise InputError(f"level must be a finite number of metres, got {level!r}")
+    low, high = box_of(robot, lower, upper)
+    kept, points, values = [], [], []
+    for start in range(0, len(q), AT_ONCE):
+        part = _onto_plane(robot, f.name, q[start : start + AT_ONCE], normal, height, low, high)
+        kept.append(part)
+        points.append(robot.pose(part, f.name)[:, (a, b), 3])
+        values.append(np.asarray(measure.of(robot, part, f.name, rows), dtype=float) if len(part) else np.zeros(0))
+        _tell(progress, min(1.0, (start + AT_ONCE) / len(q)), measure.label)
+    found = np.concatenate(kept)
+    if not len(found):
+        raise InputError(
+            f"no configuration was found with {printable(f.name)} at {'xyz'[normal]} = {height:g} m; choose level="
+        )
+    return WorkspaceSlice(robot, f.name, chosen, height, measure, np.concatenate(points), np.concatenate(values), found)
+
+
+def _count(value: Any, name: str, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise InputError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+    return value
+
+
+def _tell(progress: Progress | None, fraction: float, text: str) -> None:
+    if progress is not None:
+        progress(fraction, text)
+
+
+def _configurations(robot: Robot, count: int, seed: int, lower: Any, upper: Any) -> Array:
+    """Random configurations (count, nq); in one of eight, joints with less than a full turn are often at their limits."""
+    low, high = box_of(robot, lower, upper)
+    for k in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))):
+        raise InputError(
+            f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=, one number per coordinate"
+        )
+    try:
+        rng = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed must be a non-negative integer, got {seed!r}") from None
+    states = rng.uniform(low, high, (count, robot.n))
+    ended = (np.arange(count) % 8 == 7)[:, None] & (rng.random((count, robot.n)) < 0.5) & (high - low < 2.0 * np.pi - 1e-9)
+    states = np.where(ended, np.where(rng.random((count, robot.n)) < 0.5, low, high), states)
+    return in_order_of_q(robot, states)
+
+
+def _first_origin(robot: Robot, frame: str) -> Array:
+    """The origin of the first joint of the chain to the frame."""
+    model = robot.model
+    chain = list(model.ancestors(model.frame(frame).body))
+    if not chain:
+        return np.zeros(3)
+    first = model.bodies[chain[-1]]
+    assert first is not None
+    return first.placement.p.astype(float)
+
+
+def _plane(robot: Robot, frame: str, plane: str | None, q: Array) -> str:
+    if plane is not None:
+        if plane not in PLANES:
+            raise InputError(f"plane={plane!r} is unknown; choose {', '.join(map(repr, PLANES))}")
+        return plane
+    points = robot.pose(q[:64], frame)[:, :3, 3]
+    extent = np.ptp(points, axis=0)
+    still = np.flatnonzero(extent <= FLAT * max(float(extent.max()), 1e-300))
+    return next((name for name, (_, _, normal) in PLANES.items() if len(still) == 1 and normal == still[0]), "xz")
+
+
+def _onto_plane(robot: Robot, frame: str, q: Array, normal: int, level: float, low: Array, high: Array) -> Array:
+    """The configurations that a few Newton steps move onto the plane, within the limits."""
+    here = q
+    order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
+    tolerance = NEAR * max(1.0, float(np.abs(level)))
+    for _ in range(STEPS):
+        away = robot.pose(here, frame)[:, normal, 3] - level
+        if not (np.abs(away) > tolerance).any():
+            break
+        row = robot.jacobian(here, frame)[:, normal, :]
+        square = np.maximum(np.einsum("ij,ij->i", row, row), 1e-12)
+        step = np.clip(-row * (away / square)[:, None], -0.5, 0.5)
+        here = in_order_of_q(robot, np.clip(here[:, order] + step, low, high))
+    return here[np.abs(robot.pose(here, frame)[:, normal, 3] - level) <= tolerance]

@@ -1,0 +1,142 @@
+"""Plots of workspaces: sampled positions with projections, and a coloured slice."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, square_limits, tidy
+from dynamis.kinematics.stick_figure import chain_points
+
+if TYPE_CHECKING:
+    from dynamis.kinematics.workspace import Workspace, WorkspaceSlice
+
+Array = npt.NDArray[Any]
+
+MOST_DOTS = 12_000  # in the scatter; the views count all points
+AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+
+
+def draw_arm(axes: Any, points: Array, colour: str = INK, width: float = 4.0) -> None:
+    """Plot a chain of points (…, 2): links as lines, joints as rings, the tip as a dot, and the ground at the first."""
+    axes.plot(*points.T, color="white", linewidth=width + 2.5, solid_capstyle="round", solid_joinstyle="round", zorder=6)
+    axes.plot(*points.T, color=colour, linewidth=width, solid_capstyle="round", solid_joinstyle="round", zorder=7)
+    axes.plot(
+        *points[:-1].T,
+        "o",
+        markersize=width + 3.5,
+        markerfacecolor="white",
+        markeredgecolor=colour,
+        markeredgewidth=1.8,
+        zorder=8,
+    )
+    axes.plot(*points[-1:].T, "o", markersize=width + 2.0, color=colour, zorder=8)
+    axes.plot(*points[:1].T, "s", markersize=width + 8.0, color=FAINT, markeredgecolor=colour, markeredgewidth=1.2, zorder=5)
+
+
+def cloud_picture(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
+    """Plot a scatter with three views, or the plane of a planar workspace."""
+    unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
+    kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
+    facts = f"{kind} about {cloud.content:.3g} {unit}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
+    if cloud.dimension < 3:
+        figure = new_figure(7.2, 7.0)
+        _view(figure.add_subplot(), cloud, _flat_view(cloud))
+    else:
+        figure = new_figure(10.4, 9.4)
+        grid = figure.add_gridspec(2, 2)
+        _scatter(figure.add_subplot(grid[0, 0], projection="3d"), cloud)
+        for place, plane in ((grid[0, 1], "xz"), (grid[1, 0], "xy"), (grid[1, 1], "yz")):
+            _view(figure.add_subplot(place), cloud, plane)
+    title = f"{cloud.robot.name}: workspace of {cloud.frame}\n{facts}"
+    figure.suptitle(title, fontsize=13, x=0.015, ha="left", color=INK)
+    return save(figure, path)
+
+
+def _flat_view(cloud: Workspace) -> str:
+    extent = np.ptp(cloud.points, axis=0)
+    return {0: "yz", 1: "xz", 2: "xy"}[int(np.argmin(extent))]
+
+
+def _view(axes: Any, cloud: Workspace, plane: str) -> None:
+    """Plot the density of configurations, projected along an axis."""
+    a, b = AXES[plane]
+    x, y = cloud.points[:, a], cloud.points[:, b]
+    side = max(np.ptp(x), np.ptp(y), 1e-9) / np.clip(np.sqrt(len(x) / 8.0), 20, 160)
+    bins = [np.arange(v.min(), v.max() + 1.5 * side, side) for v in (x, y)]
+    counts, *edges = np.histogram2d(x, y, bins)
+    shown = np.where(counts > 0, np.log10(np.maximum(counts, 1)), np.nan)
+    axes.pcolormesh(*edges, shown.T, cmap="Blues", vmin=-0.6 * np.nanmax(shown), rasterized=True)
+    axes.plot(*cloud.origin[[a, b]], "+", color=INK, markersize=11, markeredgewidth=1.8)
+    tidy(axes)
+    axes.set(xlabel=f"{plane[0]} [m]", ylabel=f"{plane[1]} [m]")
+    square_limits(axes, [np.column_stack([x, y])], 0.04)
+    names = {"xy": "top view", "xz": "side view", "yz": "front view"}
+    heading(axes, names[plane] if cloud.dimension == 3 else "density of sampled configurations (darker: more)", 10.5)
+
+
+def _scatter(axes: Any, cloud: Workspace) -> None:
+    """Plot the half behind the first joint, which shows the interior."""
+    behind = cloud.points[cloud.points[:, 1] >= cloud.origin[1]]
+    behind = behind if len(behind) > len(cloud.points) // 8 else cloud.points
+    some = behind[:: max(1, len(behind) // MOST_DOTS)]
+    distance = np.linalg.norm(some - cloud.origin, axis=1)
+    axes.scatter(*some.T, c=distance, cmap=SEQUENCE, s=5.0, alpha=0.7, linewidths=0, rasterized=True)
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    axes.set_aspect("equal")
+    axes.locator_params(nbins=4)
+    axes.tick_params(labelsize=8)
+    axes.view_init(elev=18, azim=-68)
+    heading(axes, "rear half, coloured by distance", 10.5)
+
+
+def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
+    """Plot a map of the plane, its colour scale, and the robot in the best configuration."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    fewer = int(np.clip(np.sqrt(len(found.points) / 8.0), 24, cells))
+    x, y, numbers = found.grid(fewer, pick)
+    numbers = _without_pinholes(numbers)
+    there = numbers[np.isfinite(numbers)]
+    figure = new_figure(7.6, 6.9)
+    axes = figure.add_subplot()
+    measure = found.measure
+    low, high = np.quantile(there, (0.005, 0.98)) if len(there) else (0.0, 1.0)
+    logarithmic = measure.logarithmic and low > 0.0 and high > 3.0 * low
+    norm = LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0) if measure.more_is_better else low, high)
+    colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
+    drawn = axes.pcolormesh(x, y, np.where(np.isposinf(numbers), high, numbers).T, cmap=colours, norm=norm, rasterized=True)
+    unit = f" [{measure.unit}]" if measure.unit else ""
+    bar = figure.colorbar(drawn, ax=axes, label=f"{measure.label}{unit}", pad=0.02, shrink=0.85)
+    bar.outline.set_visible(False)
+    for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
+        getattr(bar.ax.yaxis, formatter)("{x:g}")
+    a, b = AXES[found.plane]
+    arm = chain_points(found.robot, found.best[2], found.frame)[:, [a, b]]
+    draw_arm(axes, arm)
+    tidy(axes)
+    axes.set(xlabel=f"{found.plane[0]} [m]", ylabel=f"{found.plane[1]} [m]")
+    square_limits(axes, [found.points, arm], 0.04)
+    heading(axes, f"{found.robot.name}: {measure.label}", 13)
+    third = next(c for c in "xyz" if c not in found.plane)
+    words = {
+        "best": "best value at each position",
+        "worst": "worst value at each position",
+        "mean": "mean value at each position",
+    }
+    caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
+    figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
+    return save(figure, path)
+
+
+def _without_pinholes(numbers: Array) -> Array:
+    """Fill isolated empty cells, which sampling missed, with the mean of their neighbours."""
+    padded = np.pad(numbers, 1, constant_values=np.nan)
+    shifts = [np.roll(padded, (i, j), (0, 1))[1:-1, 1:-1] for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+    around = np.stack(shifts)
+    told = np.isfinite(around)
+    mean = np.where(told, around, 0.0).sum(axis=0) / np.maximum(told.sum(axis=0), 1)
+    return np.where(np.isnan(numbers) & (told.sum(axis=0) >= 5), mean, numbers)

@@ -1,0 +1,102 @@
+"""Time stepping of a batch of motions between output times and changes of the disturbance."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dynamis.compiler.cuda_time_stepper import Stages
+from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.time_stepper import march
+from dynamis.errors import InputError, SingularError
+from dynamis.robot.inputs import broadcast_batch
+from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.noise import Noise
+
+Progress = Callable[[float], None]
+AT_ONCE = 64_000_000  # numbers of results between two looks at the clock of a progress bar
+
+
+class BatchMarch:
+    """The state of a batch and its time stepping."""
+
+    def __init__(
+        self, loop: ClosedLoop, xp: Any, y: Any, h: float, steps: int, every: int, noise: Noise | None, first: int,
+        progress: Progress | None,
+    ) -> None:  # fmt: skip
+        self.loop, self.xp, self.h, self.steps, self.every, self.noise = loop, xp, h, steps, every, noise
+        self.rows = loop.rows(xp, y.shape[:-1], y.dtype)
+        batch = broadcast_batch({"q0, v0": y, **loop.batches()})
+        self.y = xp.ascontiguousarray(xp.broadcast_to(y, (*batch, y.shape[-1])))
+        self.numbers = xp.arange(first, first + math.prod(batch))
+        self.progress = progress or (lambda _x: None)
+        self.hold = 0
+        if noise is not None:
+            self.hold = round(noise.hold / h)
+            if self.hold < 1 or abs(self.hold * h - noise.hold) > 1e-6 * h:
+                raise InputError(f"hold={noise.hold:g} s of the noise is not a multiple of the step of {h:g} s")
+
+    def compiled(self, kernel: Kernel, stages: Stages | None) -> Any:
+        """(reports + 1, …, N)."""
+        xp, y, every = self.xp, self.y, self.every
+        kept = [y[None]]
+        run = functools.partial(march, kernel, t=0.0, h=self.h, stages=stages)
+        if self.noise is None:
+            at_once = max(1, AT_ONCE // max(1, y.size * every))
+            for done in range(0, self.steps // every, at_once):
+                some = min(at_once, self.steps // every - done)
+                kept.append(run(y, self.rows, first=done * every, reports=some, every=every))
+                y = kept[-1][-1]
+                self.progress((done + some) * every / self.steps)
+            return xp.concatenate(kept)
+        k = 0
+        while k < self.steps:
+            rows = self.disturbed(k)
+            some = min(every - k % every, self.hold - k % self.hold)
+            y = run(y, rows, first=k, reports=1, every=some)[0]
+            k += some
+            if k % every == 0:
+                kept.append(y[None])
+                self.progress(k / self.steps)
+        return xp.concatenate(kept)
+
+    def disturbed(self, k: int) -> tuple[Any, ...]:
+        """The rows with the disturbance of step k as the last entry."""
+        assert self.noise is not None
+        n, given = self.loop.robot.n, self.rows[0]
+        values = self.noise.values(k // self.hold, self.numbers, n, self.xp).reshape(*self.y.shape[:-1], n)
+        wide = self.xp.broadcast_to(given, (*self.y.shape[:-1], given.shape[-1])).copy()
+        wide[..., -n:] = values
+        return (wide, *self.rows[1:])
+
+    def called(self) -> Any:
+        """The same, one motion at a time with the controller called from Python."""
+        if self.xp is not np:
+            raise InputError("on a GPU the controller must be compilable, since it runs on the device")
+        if self.loop.of_robot:
+            raise InputError("parameters of the robot require a controller that can be compiled")
+        batch, size = self.y.shape[:-1], self.y.shape[-1]
+        count = math.prod(batch)
+        states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)
+        states[0] = self.y.reshape(count, size)
+        for i in range(count):
+            y = states[0, i]
+            for k in range(self.steps):
+                rows = self.rows if self.noise is None else self.disturbed(k)
+                row = np.broadcast_to(rows[0], (*batch, rows[0].shape[-1])).reshape(count, -1)[i]
+                try:
+                    y = self.loop.step(self.loop.robot, self.loop.parted(row), k * self.h, y, self.h)
+                except SingularError:
+                    y = np.full(size, np.nan)
+                if not np.isfinite(y).all():
+                    # grown beyond all numbers: the others go on, as they do when compiled
+                    states[k // self.every + 1 :, i] = np.nan
+                    break
+                if (k + 1) % self.every == 0:
+                    states[(k + 1) // self.every, i] = y
+            self.progress((i + 1) / count)
+        return states.reshape(-1, *batch, size)

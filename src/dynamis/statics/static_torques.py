@@ -1,0 +1,118 @@
+"""Torques in static equilibrium, with their parts, and the principle of virtual work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_table, counted, flat, holding_card, short
+from dynamis.kinematics.state_measures import ROUNDING, torque_bounds
+from dynamis.robot import Robot
+from dynamis.statics.convention import on_robot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HoldingTorque:
+    """Joint torques (…, n) in static equilibrium: ``total`` = ``weight`` + ``load``.
+
+    ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
+    that the robot exerts. ``limits`` are the effort limits of the joints, infinite if not stated, and 0 for the unactuated
+    coordinates of a free base.
+    """
+
+    names: tuple[str, ...]
+    weight: Array
+    load: Array
+    limits: Array
+
+    @property
+    def total(self) -> Array:
+        return self.weight + self.load
+
+    @property
+    def used(self) -> Array:
+        """|torque| / limit of each joint (…, n)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.total == 0.0, 0.0, np.abs(self.total) / self.limits)
+
+    @property
+    def possible(self) -> Any:
+        """Whether every torque is within its limit (…)."""
+        size = np.abs(self.total)
+        rounding = size <= ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
+        return np.asarray((self.used <= 1.0) | rounding).all(axis=-1)
+
+    def __repr__(self) -> str:
+        share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of the limit"
+        used = share if np.isfinite(self.limits).any() else "no torque limits stated"
+        most = f"{float(np.abs(self.total).max(initial=0.0)):.4g} N m or N maximum"
+        return f"<HoldingTorque of {counted(len(self.names), 'joint')}: {most}, {used}>"
+
+    def _repr_html_(self) -> str:
+        return holding_card(self)
+
+
+@dataclass(frozen=True, repr=False)
+class VirtualWork:
+    """Virtual work [J] of torques, gravity and wrench for a displacement δq; in static equilibrium the sum is zero."""
+
+    torques: Any
+    weight: Any
+    wrench: Any
+
+    @property
+    def total(self) -> Any:
+        return self.torques + self.weight + self.wrench
+
+    def __repr__(self) -> str:
+        return short(f"<VirtualWork: torques {flat(self.torques)}, weight {flat(self.weight)}, wrench {flat(self.wrench)} J>")
+
+    _repr_html_ = as_table
+
+
+def holding_torque(
+    robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment", torque_limits: Any = None
+) -> HoldingTorque:
+    """Joint torques in static equilibrium with gravity and a wrench at a frame, with their parts.
+
+    ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` selects the
+    sign convention: "environment", exerted on the robot (τ = g − Jᵀ w), or "robot", exerted on the environment
+    (τ = g + Jᵀ F) [Tzafestas, slides 3 to 5]. ``torque_limits`` defaults to the robot's effort limits. Leading axes broadcast.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> pushed = dy.statics.holding_torque(arm, [0.0, 1.5707963], (0, 10, 0), by="robot")
+    >>> pushed.load.round(3).tolist()  # (l_1 c_1 + l_2 c_12, l_2 c_12) times 10 N
+    [10.0, 0.0]
+    """
+    w = on_robot(robot, wrench, by)
+    weight = robot.gravity(q)
+    load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
+    return HoldingTorque(robot.coordinate_names, weight, np.asarray(load), torque_bounds(robot, torque_limits))
+
+
+def virtual_work(
+    robot: Robot, q: Any, dq: Any, tau: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
+) -> VirtualWork:
+    """Virtual work of torques, gravity and wrench for a displacement δq (n): (J δq)ᵀ w + δqᵀ τ − δqᵀ g [Tzafestas, slide 5].
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> tau = dy.statics.holding_torque(arm, [0.3, 0.8], (5, 0, 0)).total
+    >>> abs(dy.statics.virtual_work(arm, [0.3, 0.8], [1e-3, -2e-3], tau, (5, 0, 0)).total) < 1e-12
+    np.True_
+    """
+    w = on_robot(robot, wrench, by)
+    inputs = robot.inputs
+    step, torques = inputs.vector(dq, robot.n, "dq"), inputs.vector(tau, robot.n, "tau")
+    moved = np.einsum("...ij,...j->...i", robot.jacobian(q, frame), step)
+    return VirtualWork(
+        torques=(step * torques).sum(axis=-1),
+        weight=-(step * robot.gravity(q)).sum(axis=-1),
+        wrench=(moved * w).sum(axis=-1),
+    )

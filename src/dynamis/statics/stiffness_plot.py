@@ -1,0 +1,72 @@
+"""Plot of a robot with its compliance ellipse and the two principal stiffnesses."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dynamis.drawing import INK, MOTION, new_figure, save
+from dynamis.statics.projection import best_plane, draw_robot, finish
+
+if TYPE_CHECKING:
+    from dynamis.statics.stiffness import Stiffness
+
+LONGEST = 0.35  # of the arm's extent
+MILLI = 1e3
+
+
+def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
+    """Plot the arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
+    robot, q, frame = found.robot, found.q, found.frame
+    plane = best_plane(robot, q, frame)
+    ellipse = found.compliance_ellipsoid(plane)
+    several = len(found.parts) > 1 or robot.n > 1
+    figure = new_figure(11.0 if several else 7.0, 6.2)
+    axes = figure.add_subplot(1, 2, 1) if several else figure.add_subplot()
+    points = draw_robot(axes, robot, q, frame, plane)
+    tip, size = points[-1], max(float(np.ptp(points, axis=0).max()), 0.3)
+    scale = LONGEST * size / max(float(ellipse.radii.max()), 1e-300)
+    outline = tip + scale * ellipse.outline()
+    shown_at = [points, outline]
+    axes.fill(*outline.T, color=MOTION, alpha=0.18, zorder=3)
+    axes.plot(*outline.T, color=MOTION, linewidth=2.2, zorder=4)
+    for radius, direction in zip(ellipse.radii, ellipse.directions.T, strict=True):
+        upward = direction if direction[1] > 1e-9 or (abs(direction[1]) <= 1e-9 and direction[0] > 0) else -direction
+        end = tip + scale * radius * upward
+        axes.plot(*np.array([2.0 * tip - end, end]).T, color=MOTION, linewidth=1.2, linestyle="--", zorder=5)
+        stiff = f"{1e-3 / radius:.3g} N/mm" if radius > 0.0 else "rigid"
+        axes.text(*(end + 0.09 * size * upward), stiff, fontsize=10.5, color=MOTION, ha="center", va="center", zorder=10,
+                  bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5})  # fmt: skip
+        shown_at.append((end + 0.12 * size * upward)[None])
+    shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
+    finish(axes, plane, f"compliance ellipse at {frame}{shown}", shown_at)
+    if several:
+        _shares(figure.add_subplot(1, 2, 2), found, plane)
+    figure.suptitle(f"{robot.name}: stiffness at {frame}", fontsize=14, x=0.01, ha="left", color=INK)
+    if found.buckling:
+        figure.supxlabel(found.buckling, fontsize=9.5, color="0.4", x=0.02, ha="left")
+    return save(figure, path)
+
+
+def _shares(axes: Any, found: Stiffness, plane: str) -> None:
+    """The contributions of each joint, base and link to the mean compliance in the plane."""
+    rows = ["xyz".index(c) for c in plane]
+    J = found.robot.jacobian(found.q, found.frame)
+    K = found.joint - found.load
+    solved = np.linalg.solve(K, J.T)  # δq of unit wrenches
+    shares = {name: float(sum(J[r, k] * solved[k, r] for r in rows)) for k, name in enumerate(found.robot.coordinate_names)}
+    shares |= {name: float(sum(C[r, r] for r in rows)) for name, C in found.parts.items() if name != "joints"}
+    total = sum(shares.values()) or 1.0
+    names = list(shares)[::-1]
+    values = np.array([100.0 * shares[name] / total for name in names])
+    axes.barh(names, values, color=MOTION, alpha=0.85, height=0.62)
+    for k, value in enumerate(values):
+        axes.text(max(value, 0.0) + 1.0, k, f"{value:.0f} %", va="center", fontsize=9.5, color=INK)
+    axes.set_ylim(len(names) - 1 - max(len(names), 6) + 0.5, len(names) - 0.5)
+    axes.set_xlim(0.0, min(115.0, 1.2 * values.max() + 6.0))
+    axes.set_xticks([])
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.tick_params(left=False)
+    axes.set_title(f"shares of the compliance in {plane[0]} and {plane[1]}", loc="left", fontsize=11, color=INK)

@@ -1,0 +1,116 @@
+"""The result of a sweep: one row per case, with named columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_text
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.files.atomic_write import write_whole
+from dynamis.sweeps.study import Study
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The completed cases, in order. ``result["energy_error"]`` is a column; failed cases are NaN there.
+
+    ``status`` is a message; ``complete`` states whether every case is present; ``notes`` lists damaged files; ``failed`` maps
+    failed parts to the reason; ``resumed`` is the number of cases from an earlier run.
+    """
+
+    study: Study
+    columns: list[str]
+    rows: list[list[Any]] = field(repr=False)
+    status: str
+    notes: tuple[str, ...] = ()
+    failed: Mapping[int, str] = field(default_factory=dict)
+    resumed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<SweepResult of {printable(self.study.name)}: {self.status}>"
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.study.cases
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the varied columns."""
+        return [v.name for v in self.study.variables]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the numeric columns that were not varied."""
+        return self.columns[1 + len(self.inputs) : -1]
+
+    @cached_property
+    def table(self) -> dict[str, Array]:
+        """{column: values}."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        kinds: dict[str, Any] = {"case": int, "status": object}
+        return {
+            name: np.array(
+                [np.nan if x is None else x for x in values] if name not in kinds else values, kinds.get(name, float)
+            )
+            for name, values in zip(self.columns, columns, strict=True)
+        }
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.columns:
+            raise unknown_name("column", name, self.columns)
+        return self.table[name]
+
+    @property
+    def endings(self) -> Counter[str]:
+        """The number of cases per status."""
+        return Counter(row[-1] for row in self.rows)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as a .csv file, in full precision."""
+        target = Path(path)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(["" if x is None else repr(x) if isinstance(x, float) else x for x in row] for row in self.rows)
+        try:
+            write_whole(target, text.getvalue().encode())
+        except OSError as error:
+            raise InputError(
+                f"{printable(str(target))} cannot be written: {error.strerror}; the completed parts are saved: run again"
+            ) from None
+        return target
+
+    def summary(self) -> str:
+        """Status counts and statistics of every column."""
+        from dynamis.sweeps.summary import summary
+
+        return summary(self)
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, output: str | None = None, over: str | None = None
+    ) -> Any:  # fmt: skip
+        """Plot outputs over inputs, and histograms; returns the axes, and writes a file if ``path`` is given."""
+        from dynamis.sweeps.pictures import plot
+
+        return plot(self, path, output, over)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    _repr_html_ = as_text

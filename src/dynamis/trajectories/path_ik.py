@@ -1,0 +1,121 @@
+"""Joint motion for a Cartesian motion of a frame, by inverse kinematics along the path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.kinematics.damped_least_squares import descend
+from dynamis.kinematics.ik_problem import ROWS, make_problem
+from dynamis.kinematics.inverse_kinematics import inverse_kinematics, tolerances
+from dynamis.kinematics.targets import rotation_vectors
+from dynamis.robot import Robot
+from dynamis.trajectories.cartesian import CartesianMotion
+from dynamis.trajectories.joint_moves import check_plain
+from dynamis.trajectories.motion import PathMotion, Polynomials
+from dynamis.trajectories.splines import from_b_spline
+
+Array = npt.NDArray[Any]
+FIRST, MOST = 16, 1024  # intervals between points on the path
+BETWEEN = (0.25, 0.5, 0.75)  # of each interval, where the deviation is measured
+JUMP = 0.5  # rad or m from point to point, of the finest division: no longer one motion
+EXACT = 1e-11  # m and rad, at the points
+
+
+def follow(
+    robot: Robot,
+    motion: CartesianMotion,
+    frame: str | None = None,
+    *,
+    q0: Any = None,
+    task: str = "pose",
+    limits: bool = True,
+    tolerance: Any = 1e-6,
+    restarts: int = 50,
+    seed: int = 0,
+) -> PathMotion:
+    """Joint motion that moves a frame (by default the tip) along a Cartesian motion.
+
+    Inverse kinematics at points along the path, each starting from the preceding solution, and a fifth-order spline through
+    them; points are added until the deviation between them is within the tolerance, in m and rad. The time law of the
+    Cartesian motion is kept exactly. ``q0`` selects among the initial configurations.
+
+    The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> q0 = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    >>> end = robot.pose(q0)
+    >>> end[:3, 3] += 0.1, 0.1, -0.1
+    >>> motion = follow(robot, dy.trajectories.line(robot.pose(q0), end, 2.0), q0=q0)
+    >>> motion.measured["position"] < 1e-6
+    True
+    """
+    if not isinstance(motion, CartesianMotion):
+        raise InputError(f"motion must be a Cartesian motion (line, screw, arc), got {type(motion).__name__}")
+    check_plain(robot)
+    near, start = tolerances(tolerance), motion.along(0.0)[0]
+    first = inverse_kinematics(robot, _part(start, task), frame, q0=q0, task=task, limits=limits,
+                               tolerance=np.minimum(near, EXACT), restarts=restarts, seed=seed)  # fmt: skip
+    if not first.found:
+        raise InputError(f"no configuration for the first pose: {first.status}")
+    count, q = FIRST, first.q[None]
+    while True:
+        s = np.linspace(0.0, 1.0, count + 1)
+        q = _along_path(robot, motion, frame, task, limits, first.q, s, near, final=count >= MOST)
+        if len(q) == len(s):
+            path = _spline(s, q)
+            worst = _deviation(robot, motion, frame, task, path, s)
+            if (worst <= near).all() or count >= MOST:
+                break
+        count *= 2
+    status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {count + 1} points"
+    if not (worst <= near).all():
+        raise InputError(f"the joint path does not reach the tolerance: {status}; the path passes close to a singularity")
+    return PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
+
+
+def _part(X: Array, task: str) -> Array:
+    return X[:3, 3] if task == "position" else X[:3, :3] if task == "orientation" else X
+
+
+def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, task: str, limits: bool, q: Array, s: Array,
+                near: Array, *, final: bool) -> Array:  # fmt: skip
+    """Configurations at the points of the path, as far as they are continuous; an unreachable point is an error."""
+    found, exact = [q], np.minimum(near, EXACT)
+    for k in range(1, len(s)):
+        problem = make_problem(robot, _part(motion.along(s[k])[0], task), frame, task, limits, None)
+        # straight on from the last two is nearer than the last
+        guess = np.clip(2.0 * found[-1] - found[-2] if k > 1 else found[-1], problem.lower, problem.upper)
+        reached = descend(problem, guess[None], exact)
+        jumped = np.abs(reached.q[0] - found[-1]).max() > JUMP
+        if jumped or not reached.found[0]:
+            told = inverse_kinematics(robot, _part(motion.along(s[k])[0], task), frame, q0=found[-1], task=task, limits=limits)
+            if told.found and not final:
+                break  # smaller steps may lead on
+            why = "the solution branch ends at a singularity or a joint limit" if told.found else told.status
+            raise InputError(f"the joints cannot follow the path beyond s = {s[k - 1]:.3g}: {why}")
+        found.append(reached.q[0])
+    return np.array(found)
+
+
+def _spline(s: Array, q: Array) -> Polynomials:
+    from scipy.interpolate import make_interp_spline
+
+    return from_b_spline(make_interp_spline(s, q, k=5))
+
+
+def _deviation(robot: Robot, motion: CartesianMotion, frame: str | None, task: str, path: Polynomials, s: Array) -> Array:
+    """The largest distance in m and rad between the points."""
+    between = (s[:-1, None] + np.diff(s)[:, None] * np.array(BETWEEN)).ravel()
+    wanted, made = motion.along(between)[0], robot.pose(path.inside(between)[0], frame)
+    error = np.zeros((len(between), 6))
+    error[:, :3] = wanted[:, :3, 3] - made[:, :3, 3]
+    error[:, 3:] = rotation_vectors(wanted[:, :3, :3] @ np.swapaxes(made[:, :3, :3], 1, 2))
+    counted = np.zeros(6)
+    counted[ROWS[task]] = 1.0
+    error = error * counted
+    return np.array([np.linalg.norm(error[:, part], axis=1).max() for part in (slice(0, 3), slice(3, 6))])

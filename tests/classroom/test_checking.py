@@ -1,0 +1,343 @@
+"""Answers: every algebraic form of the right one is right; what is wrong is told by entry, difference, example and cause."""
+
+import re
+
+import numpy as np
+import pytest
+import sympy
+
+import dynamis as dy
+from dynamis.classroom.checking import names
+from dynamis.classroom.checking.quantities import quantity
+from dynamis.symbolic.expression import Formulas
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r").closed_form()
+
+
+@pytest.fixture(scope="module")
+def prp():
+    return dy.load("planar_prp").closed_form()
+
+
+def as_text(expression):
+    """SymPy's own text, with the names an answer uses."""
+    return str(expression).replace("**", "^").replace("qdd", "ddq").replace("qd", "dq").replace("p_I", "I")
+
+
+Q1 = sympy.Symbol("q1", real=True)
+REWRITES = {
+    "expanded": sympy.expand,
+    "trigonometry expanded": sympy.expand_trig,
+    "factored": sympy.factor,
+    "collected otherwise": lambda x: sympy.collect(sympy.expand(x), sympy.Symbol("l_2", real=True)),
+    "sine from a right angle": lambda x: x.replace(sympy.sin, lambda a: sympy.cos(a - sympy.pi / 2, evaluate=False)),
+    "with a zero in disguise": lambda x: sympy.expand(x) + sympy.sin(Q1) ** 2 + sympy.cos(Q1) ** 2 - 1,
+}
+
+
+@pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
+@pytest.mark.parametrize(
+    ("quantity", "letter"), [("mass-matrix", "M"), ("gravity", "g"), ("coriolis", "C"), ("equations", "tau")]
+)
+def test_any_algebraic_form_of_the_right_answer_is_right(arm, rewrite, quantity, letter):
+    values = {"mass-matrix": arm.M, "gravity": arm.g, "coriolis": arm.C, "equations": arm.torque}[quantity]
+    lines = []
+    for index, x in np.ndenumerate(values):
+        number = "".join(str(k + 1) for k in index)
+        lines.append(f"{letter}_{number} = {as_text(rewrite(x.sympy())).replace('pi', '3.141592653589793')}")
+    verdict = dy.check_answer(arm, quantity, "\n".join(lines))
+    assert verdict.correct, verdict.report()
+
+
+def test_our_own_print_is_right_in_every_notation(arm, prp):
+    for form in (arm, prp):
+        for letters in ("dynamis", "rocco", "melchiorri", "tzafestas", "deluca"):
+            text = "M = " + form.M.latex(letters)
+            assert dy.check_answer(form, "mass-matrix", text, notation=letters).correct, (letters, text)
+            equations = "\n".join(e.latex(letters) for e in form.equations).replace("= f_", r"= \tau_")
+            verdict = dy.check_answer(form, "equations", equations, notation=letters)
+            assert verdict.correct, verdict.report()
+
+
+def test_letters_are_found_out(arm):
+    assert dy.check_answer(arm, "gravity", r"g_2 = m_2 g a_{C2} C_{12}").findings[0].right
+    assert dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_{c2} c_{12}").findings[0].right
+    assert dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 c_{12}").findings[0].right
+
+
+SLIPS = {
+    "sign": (r"g_2 = -m_2 g l_2 c_{12}", "sign error"),
+    "sign of one term": (r"g_1 = (m_1 l_1 - m_2 a_1) g c_1 + m_2 g l_2 c_{12}", "the sign of a product"),
+    "sine for cosine": (r"g_2 = m_2 g l_2 s_{12}", "sine and cosine exchanged"),
+    "angle": (r"g_2 = m_2 g l_2 c_2", "an angle: c2 should be c12"),
+    "index": (r"g_2 = m_1 g l_2 c_{12}", "an index: m_1 should be m_2"),
+    "symbol": (r"g_2 = m_2 g a_2 c_{12}", "a_2 should be l_2"),
+    "factor": (r"g_2 = 2 m_2 g l_2 c_{12}", "a factor 2"),
+    "number": (r"g_2 = 3 m_2 g l_2 c_{12}", "a coefficient"),
+    "missing factor": (r"g_2 = m_2 l_2 c_{12}", "a missing factor: g"),
+    "extra factor": (r"g_2 = m_2 g l_2 a_1 c_{12}", "a factor too many: a_1"),
+    "missing term": (r"g_1 = m_1 g l_1 c_1 + m_2 g l_2 c_{12}", "missing: m_2*g*a_1*c1"),
+    "extra term": (r"g_2 = m_2 g l_2 c_{12} + m_1", "superfluous: m_1"),
+    "nothing": (r"g_2 = 0", "missing: m_2*g*l_2*c12"),
+}
+
+
+@pytest.mark.parametrize(("text", "cause"), SLIPS.values(), ids=SLIPS)
+def test_usual_slips_are_named(arm, text, cause):
+    (finding,) = dy.check_answer(arm, "gravity", text).findings
+    assert not finding.right
+    assert cause in finding.cause
+
+
+def test_the_example_shows_the_difference(arm):
+    (finding,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 s_{12}").findings
+    said = re.fullmatch(r"at q_1 = \S+, q_2 = .*: your formula gives (\S+), the correct value is (\S+)", finding.example)
+    assert said, finding.example
+    assert abs(float(said[1]) - float(said[2])) > 1e-3
+
+
+def test_a_right_partial_answer_is_right_and_says_what_was_not_given(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", r"M_{11} = " + arm.M[0, 0].latex())
+    assert verdict.correct
+    assert not verdict.complete
+    assert verdict.absent == ("M_12", "M_22")
+    assert "not given: M_12, M_22" in verdict.report()
+    assert dy.check_answer(arm, "mass-matrix", str(arm.M)).complete
+
+
+def test_half_of_a_symmetric_matrix_is_enough(arm):
+    rows = [rf"M_{{{i + 1}{j + 1}}} = {arm.M[i, j].latex()}" for i, j in ((0, 0), (0, 1), (1, 1))]
+    assert dy.check_answer(arm, "mass-matrix", "\n".join(rows)).correct
+
+
+def test_an_entry_that_does_not_exist_is_wrong(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", r"M_{33} = m_2")
+    assert "no such entry" in verdict.wrong[0].cause
+
+
+def test_answers_in_decimals_are_compared_with_a_tolerance():
+    form = dy.load("scara").closed_form()
+    rounded = f"M = {form.M.latex(digits=5)}"
+    assert dy.check_answer(form, "mass-matrix", rounded, tolerance=1e-4).correct
+    assert not dy.check_answer(form, "mass-matrix", rounded.replace("+", "-", 1), tolerance=1e-4).correct
+
+
+def test_unknown_quantities_and_links_are_refused(arm):
+    with pytest.raises(dy.NameLookupError, match="mass-matrix"):
+        dy.check_answer(arm, "mass-matrx", "M_11 = 1")
+    with pytest.raises(dy.InputError, match="give its number, from 1 to 2"):
+        dy.check_answer(arm, "force", "f_1 = 1")
+    with pytest.raises(dy.InputError, match="give its number"):
+        dy.check_answer(arm, "force", "f_1 = 1", body=3)
+
+
+def test_an_unreadable_answer_says_where_and_what_to_do(arm):
+    with pytest.raises(dy.FormatError, match=r"answer\.tex:2:7.*To repair") as caught:
+        dy.check_answer(arm, "gravity", "g_1 = 0\ng_2 = zz_9 c_1", file="answer.tex")
+    assert "zz_9 c_1" in str(caught.value)
+
+
+def test_an_answer_without_the_quantity_says_what_to_write(arm):
+    with pytest.raises(dy.InputError, match=r"write g_\{1\} = …; found"):
+        dy.check_answer(arm, "gravity", "M_11 = m_1\nC_11 = 0")
+
+
+def test_powers_of_powers_are_refused_at_once(arm):
+    with pytest.raises(dy.DynamisError, match=r"degree|power"):
+        dy.check_answer(arm, "gravity", "g_2 = ((((m_1 + m_2)^9)^9)^9)^9")
+
+
+def test_another_datum_of_the_potential_energy_is_right_up_to_a_constant(arm):
+    verdict = dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + (m_1 + m_2) g a_1")
+    assert verdict.correct
+    assert "correct up to a constant (another datum)" in verdict.report()
+    assert "(m_1 + m_2)*g*a_1" in verdict.findings[0].difference
+    assert not dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + m_1 g a_1 q_1").correct
+    assert not dy.check_answer(arm, "kinetic-energy", f"T = {arm.kinetic_energy} + m_1 g a_1").correct
+    one = dy.check_answer(arm, "potential-energy-of-link", f"U_1 = {arm.potential_energies[0]} - m_1 g l_1", body=1)
+    assert one.correct
+
+
+def test_the_vector_of_coriolis_torques_is_a_quantity_of_its_own(arm):
+    right = "c_1 = -m_2 a_1 l_2 s_2 (2 dq1 dq2 + dq2^2)\nc_2 = m_2 a_1 l_2 s_2 dq1^2"
+    assert dy.check_answer(arm, "coriolis-vector", right).correct
+    assert dy.check_answer(arm, "coriolis-vector", r"C(q, \dot q) \dot q = " + arm.coriolis_vector.latex()).correct
+    assert not dy.check_answer(arm, "coriolis-vector", right.replace("2 dq1 dq2", "dq1 dq2")).correct
+    first_part = arm.M_dot @ [arm.algebra.of_node(v) for v in arm.v]
+    slip = dy.check_answer(arm, "coriolis-vector", f"c_2 = {first_part[1]}").wrong[0]
+    assert "first part" in slip.cause
+    with pytest.raises(dy.InputError, match="checked as coriolis-vector"):
+        dy.check_answer(arm, "coriolis", right)
+    with pytest.raises(dy.InputError, match="matrix C is checked as coriolis"):
+        dy.check_answer(arm, "coriolis-vector", str(arm.C))
+
+
+COSINES = [  # of q_1 + q_2
+    r"1 - 2 \sin^2\left(\frac{q_1 + q_2}{2}\right)",
+    r"2 \cos^2((q_1 + q_2)/2) - 1",
+    r"\frac{1 - \tan^2(\frac{q_1+q_2}{2})}{1 + \tan^2(\frac{q_1+q_2}{2})}",
+    r"\cos(q_1/2 + q_2/2)^2 - \sin(q_1/2 + q_2/2)^2",
+    r"\frac{\sin(2 q_1 + 2 q_2)}{2 \sin(q_1 + q_2)}",
+    r"\cos(q_1 - q_2) - 2 \sin q_1 \sin q_2",
+    r"4 \cos^3((q_1 + q_2)/3) - 3 \cos((q_1 + q_2)/3)",
+    r"\cos(2 q_1 + q_2) \cos(q_1) + \sin(2 q_1 + q_2) \sin(q_1)",
+    r"\sin(q_1 + q_2 + \pi/2)",
+]
+
+
+@pytest.mark.parametrize("cosine", COSINES)
+def test_identities_of_sines_and_cosines_are_decided(arm, cosine):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 ({cosine})").correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 ({cosine}) + m_2 g l_2 \\sin^2(q_1/4)").correct
+
+
+def test_a_half_angle_in_one_entry_leaves_the_others_in_whole_angles(arm):
+    verdict = dy.check_answer(arm, "gravity", "g_1 = m_2 g l_2 s_12\ng_2 = m_2 g l_2 sin(q_1/2)^2")
+    assert "/2" not in verdict.findings[0].text()
+    assert verdict.findings[1].correct == str(arm.g[1])
+
+
+def test_multiples_that_no_identity_relates_are_wrong_and_not_endless(arm):
+    assert not dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2 cos(1000000000 q_1)").correct
+    assert not dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2 cos(1.2345 q_1)").correct
+
+
+@pytest.mark.parametrize(
+    "name", ["mass_matrix", "mass-matrix", "Mass Matrix", "MASS_MATRIX", "inertia_matrix", "inertia-matrix", "M", "B", "D"]
+)
+def test_common_names_mean_the_inertia_matrix(arm, name):
+    assert dy.check_answer(arm, name, str(arm.M)).quantity == "mass-matrix"
+
+
+def test_common_names_mean_the_other_quantities(arm):
+    meant = {"C": "coriolis", "coriolis_matrix": "coriolis", "c": "coriolis-vector", "g": "gravity", "gravity_vector": "gravity",
+             "T": "kinetic-energy", "kinetic_energy": "kinetic-energy", "U": "potential-energy", "torque": "equations",
+             "christoffel symbols": "christoffel", "Y": "regressor"}  # fmt: skip
+    assert {name: quantity(arm, name).name for name in meant} == meant
+
+
+def test_unicode_subscripts_are_indices(arm):
+    assert dy.check_answer(arm, "gravity", "g₂ = m₂ g l₂ c₁₂").correct
+    assert dy.check_answer(arm, "coriolis-vector", "c₁ = -m₂a₁l₂s₂(2θ̇₁θ̇₂ + θ̇₂²)").correct
+    assert not dy.check_answer(arm, "gravity", "g₂ = m₁ g l₂ c₁₂").correct
+
+
+@pytest.mark.parametrize(
+    "mark", ["*", r"\ast", r"\cdot", r"\bullet", "•", r"\text{sym.}", r"\mathrm{sym.}", "sym", "sym.", r"\text{symm.}"]
+)
+def test_marks_below_the_diagonal_leave_an_entry_open(arm, mark):
+    a, b, _, c = (x.latex() for x in arm.M.flat)
+    for text in (
+        rf"\begin{{bmatrix}} {a} & {b} \\ {mark} & {c} \end{{bmatrix}}",
+        f"[{a}, {b}; {mark}, {c}]",
+        f"[[{a}, {b}], [{mark}, {c}]]",
+    ):
+        verdict = dy.check_answer(arm, "mass-matrix", "M = " + text)
+        assert verdict.correct
+        assert verdict.complete
+        assert len(verdict.findings) == 3
+
+
+def test_a_factor_of_the_whole_is_said_once(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", f"M = 2 {arm.M.latex()}")
+    assert verdict.report().count("½") == 1
+    assert "all 4 wrong entries are twice the correct value: a factor ½ is missing" in verdict.remark
+    (energy,) = dy.check_answer(arm, "kinetic-energy", f"T = 2 ({arm.kinetic_energy})").findings
+    assert energy.cause == "the whole expression is twice the correct value: a factor ½ is missing"
+
+
+M_11 = "m_1*l_1^2 + I_1 + m_2*(a_1^2 + l_2^2 + 2*a_1*l_2*c2) + I_2"
+CONCEPTS = {
+    "Steiner's term of link 2": ("M", "M_22 = I_2", "parallel-axis (Steiner) term of link 2 is missing: m_2*l_2^2"),
+    "Steiner's term of a moved link": ("M", "M_11 = m_1*l_1^2 + I_1 + I_2", "parallel-axis (Steiner) term of link 2"),
+    "relative angular velocity": ("M", f"M_11 = {M_11} - I_2", "link 2 is q_1' + q_2', not q_2' alone"),
+    "relative angular velocity beside the diagonal": ("M", "M_12 = m_2*(l_2^2 + a_1*l_2*c2)", "link 2 is q_1' + q_2'"),
+    "relative velocities throughout": (
+        "T",
+        "T = 1/2 (m_1 l_1^2 + I_1) dq1^2 + 1/2 m_2 (a_1^2 dq1^2 + l_2^2 dq2^2 + 2 a_1 l_2 c_2 dq1 dq2) + 1/2 I_2 dq2^2",
+        "link 2 is q_1' + q_2', not q_2' alone",
+    ),
+    "relative velocities throughout the matrix": ("M", "M_11 = m_1 l_1^2 + I_1 + m_2 a_1^2", "link 2 is q_1' + q_2'"),
+    "one length for another": (
+        "M", f"M_11 = {M_11.replace('a_1', 'l_1')}", "l_1 should be a_1 in m_2*(a_1^2 + 2*a_1*l_2*c2)"),
+    "two lengths exchanged": (
+        "M", "M_11 = m_1*a_1^2 + I_1 + m_2*(l_1^2 + l_2^2 + 2*l_1*l_2*c2) + I_2", "exchanged symbols: a_1 and l_1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "cause"), CONCEPTS.values(), ids=CONCEPTS)
+def test_slips_of_concept_are_named(arm, name, text, cause):
+    (finding,) = dy.check_answer(arm, name, text).findings
+    assert not finding.right
+    assert cause in finding.cause
+
+
+def test_hints_name_the_cause_and_not_the_solution(arm):
+    # a hint quotes the answer's own term, which with a wrong number contains the right one
+    slips = [text for slip, (text, _) in SLIPS.items() if slip not in ("factor", "number")]
+    answers = [("gravity", text) for text in slips] + [(name, text) for name, text, _ in CONCEPTS.values()]
+    for name, text in answers:
+        verdict = dy.check_answer(arm, name, text)
+        (finding,) = verdict.findings
+        for said in (verdict.report(hint=True), str(verdict.without_solution())):
+            assert finding.correct not in said
+            assert finding.example not in said
+            assert finding.hint
+            assert finding.hint[1:] in said
+    sine = dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2 s_12")
+    assert sine.findings[0].hint == "sine and cosine exchanged: look at s12 in m_2*g*l_2*s12"
+    nothing = dy.check_answer(arm, "gravity", "g_2 = 0")
+    assert "m_2" not in nothing.report(hint=True)
+
+
+SMALL = [
+    "cartesian_2p", "motor_with_load", "pendulum_from_horizontal", "pendulum_from_vertical", "planar_2r",
+    "planar_2r_melchiorri", "planar_3r", "planar_prp",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", SMALL)
+def test_the_text_of_every_quantity_checks_as_correct(robot):
+    form = dy.load(robot).closed_form()
+    for name in names():
+        asked = quantity(form, name, form.n)
+        shape = tuple(max(k) + 1 for k in zip(*asked.entries, strict=True)) if () not in asked.entries else ()
+        values = list(asked.entries.values())
+        whole = Formulas.of(values, shape) if shape else values[0]
+        texts = [f"{asked.letters[0]} = {whole.latex()}", whole.latex(), str(whole)] if len(shape) < 3 else []
+        index = ["_{" + ",".join(str(k + 1) for k in i) + "}" if i else "" for i in asked.entries]
+        texts.append("\n".join(f"{asked.letters[0]}{i} = {x}" for i, x in zip(index, values, strict=True)))
+        for text in texts:
+            verdict = dy.check_answer(form, name, text, body=form.n)
+            assert verdict.correct, (name, text, verdict.report())
+            assert verdict.complete
+
+
+@pytest.mark.parametrize("text", ["1", "[1,2]", "[[1, 2]]", "M = 1", "M_1 = 1", "M_{111} = 1"])
+@pytest.mark.parametrize("robot", ["planar_2r", "pendulum_from_vertical"])
+def test_an_answer_of_another_shape_says_which_is_needed(robot, text):
+    form = dy.load(robot).closed_form()
+    if form.n == 1 and text in ("1", "M = 1", "M_1 = 1", "M_{111} = 1"):
+        assert not dy.check_answer(form, "mass-matrix", text).correct
+        return
+    with pytest.raises(dy.InputError, match=r"mass-matrix is a . × . matrix, but the answer is a .*write M_\{11\}"):
+        dy.check_answer(form, "mass-matrix", text)
+
+
+def test_a_lone_bracketed_symbol_is_no_coriolis_matrix():
+    form = dy.load("motor_with_load").closed_form()
+    assert not dy.check_answer(form, "coriolis", r"\begin{bmatrix}\right I \end{bmatrix}").correct
+
+
+@pytest.mark.parametrize("text", [r"\begin{bmatrix} • \quad \end{bmatrix}", "M = [*, *; *, *]"])
+def test_a_matrix_whose_entries_are_all_left_open_is_no_answer(arm, text):
+    with pytest.raises(dy.DynamisError, match="no answer in this text"):
+        dy.check_answer(arm, "mass-matrix", text)
+
+
+def test_numbers_beyond_floats_are_written(arm):
+    (finding,) = dy.check_answer(arm, "equations", "tau_1 = 1e308 m_1 (1e3 q_1 + q_2) ").findings
+    assert "e+311" in finding.difference

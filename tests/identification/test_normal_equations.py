@@ -1,0 +1,209 @@
+"""Long logs: the same answer from triangular factors, and the same bits wherever a log is cut."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.identification import (
+    Decimation,
+    LeastSquares,
+    LinearModel,
+    Samples,
+    Stream,
+    WeightedLeastSquares,
+    base_parameters,
+    equations,
+    merge,
+    normal_equations,
+)
+
+# the package has a function of the same name
+stream_module = importlib.import_module("dynamis.identification.reduction.stream")
+
+
+@pytest.fixture(scope="module")
+def base():
+    return base_parameters(LinearModel(dy.load("ur5e"), presliding={"elbow_joint": 0.02}))
+
+
+@pytest.fixture(scope="module")
+def log(base):
+    robot = base.model.robot
+    rng = np.random.default_rng(0)
+    t = np.arange(30_000) * 2e-3
+    phase, size = rng.uniform(0, 2 * np.pi, (4, 6)), rng.uniform(0.2, 0.5, (4, 6))
+    w = 2 * np.pi * np.array([0.17, 0.31, 0.47, 0.9])[:, None, None]
+    q = np.sum(size[:, None] * np.sin(w * t[:, None] + phase[:, None]), axis=0)
+    v = np.sum(w * size[:, None] * np.cos(w * t[:, None] + phase[:, None]), axis=0)
+    a = np.sum(-(w**2) * size[:, None] * np.sin(w * t[:, None] + phase[:, None]), axis=0)
+    tau = robot.inverse_dynamics(q, v, a) + 0.3 * rng.normal(size=q.shape)
+    return Samples.of(q, v, a, tau, period=2e-3, use=np.abs(v) > 0.02)
+
+
+def filtered(log, parallel, every, smooth_torque=False):
+    from dataclasses import replace
+
+    return replace(log, parallel=parallel, every=every, smooth_torque=smooth_torque)
+
+
+CASES = [(None, 1, False), (20.0, 10, False), (15.0, 7, False), (10.0, 1, True), (None, 5, False)]
+
+
+@pytest.mark.parametrize(("parallel", "every", "smooth_torque"), CASES)
+@pytest.mark.parametrize("estimator", [LeastSquares(), WeightedLeastSquares()], ids=repr)
+def test_evidence_gives_the_fit_of_all_rows(base, log, parallel, every, smooth_torque, estimator):
+    run = filtered(log, parallel, every, smooth_torque)
+    e = equations(base, run)
+    whole = estimator.fit(e.X, e.y, joint=e.joint, names=e.names)
+    expected = whole.coef_.copy(), whole.noise_.copy(), whole.covariance_.copy()
+    short = estimator.fit_normal_equations(normal_equations(base, run))
+    assert short.dof_ == len(e) - base.rank
+    assert np.allclose(short.coef_, expected[0], rtol=1e-8, atol=1e-9)
+    assert np.allclose(short.noise_, expected[1], rtol=1e-8)
+    assert np.allclose(short.covariance_, expected[2], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize(("parallel", "every", "smooth_torque"), CASES)
+def test_every_bit_is_the_same_wherever_a_log_is_cut(base, log, parallel, every, smooth_torque):
+    run = filtered(log, parallel, every, smooth_torque)
+    whole = normal_equations(base, run)
+    for size in (1_000, 12_345):
+        stream = Stream(base)
+        for low in range(0, len(run), size):
+            stream.push(run[low : low + size])
+        cut = stream.finish()
+        assert all(np.array_equal(x, y) for x, y in zip(whole.R, cut.R, strict=True))
+        assert np.array_equal(whole.counts, cut.counts)
+
+
+def test_reflections_and_products_agree(base, log):
+    quick, exact = normal_equations(base, log[:20_000]), normal_equations(base, log[:20_000], exact=True)
+    assert exact.exact
+    fits = [LeastSquares().fit_normal_equations(x).coef_ for x in (quick, exact)]
+    assert np.allclose(*fits, rtol=1e-9, atol=1e-10)
+
+
+def test_logs_are_put_together(base, log):
+    parts = [log[:9_000], log[9_000:17_000], log[17_000:]]
+    together = merge([normal_equations(base, part) for part in parts])
+    e = equations(base, parts)
+    expected = LeastSquares().fit(e.X, e.y, joint=e.joint).coef_
+    assert np.allclose(LeastSquares().fit_normal_equations(together).coef_, expected, rtol=1e-8, atol=1e-9)
+    other = base_parameters(LinearModel(base.model.robot))
+    with pytest.raises(dy.InputError, match="different parameters"):
+        merge([together, normal_equations(other, log[:1000])])
+
+
+def test_pieces_of_one_run_have_one_filter(base, log):
+    stream = Stream(base)
+    stream.push(log[:100])
+    with pytest.raises(dy.InputError, match="the same period and filter"):
+        stream.push(filtered(log, 20.0, 10)[100:200])
+
+
+@pytest.mark.parametrize(("cutoff", "every"), [(20.0, 1), (20.0, 10), (5.0, 40), (60.0, 3)])
+def test_the_low_pass_has_no_phase_and_the_stated_length(cutoff, every):
+    filtered = Decimation(2e-3, cutoff, every)
+    x = np.random.default_rng(0).normal(size=(1000, 3))
+    rows = filtered.of(x)
+    direct = np.array([filtered.taps @ x[k * every : k * every + len(filtered.taps)] for k in range(len(rows))])
+    assert np.allclose(rows, direct, atol=1e-12)
+    assert np.allclose(filtered.taps, filtered.taps[::-1])
+    assert len(rows) == filtered.rows(1000) == len(filtered.centres(1000))
+    t = np.arange(1000) * 2e-3
+    slow = np.sin(2 * np.pi * 0.2 * cutoff * t)
+    middle = t[filtered.half] - (0.0 if len(filtered.taps) % 2 else 1e-3)  # between two samples where the length is even
+    times = middle + np.arange(len(rows)) * every * 2e-3
+    assert np.allclose(filtered.of(slow[:, None])[:, 0], np.sin(2 * np.pi * 0.2 * cutoff * times), atol=0.06)
+    fast = np.sin(2 * np.pi * 3.0 * cutoff * t)
+    assert np.abs(filtered.of(fast[:, None])).max() < 0.05
+
+
+def test_filters_that_cannot_be():
+    with pytest.raises(dy.InputError, match="half the sampling rate, 250 Hz"):
+        Decimation(2e-3, 300.0)
+    with pytest.raises(dy.InputError, match="sampling period"):
+        Decimation(None, 10.0)
+    with pytest.raises(dy.InputError, match="every"):
+        Decimation(2e-3, 10.0, 0)
+
+
+def test_a_log_too_weak_for_products_says_so(base):
+    robot = base.model.robot
+    rng = np.random.default_rng(0)
+    q = 0.5 + 1e-4 * rng.normal(size=(30_000, 6))
+    v, a = rng.normal(size=(2, 30_000, 6))
+    found = normal_equations(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
+    with pytest.raises(dy.InputError, match=r"exact=True|are indistinguishable"):
+        LeastSquares().fit_normal_equations(found)
+
+
+@pytest.mark.parametrize("count", [10, 3 * 64 - 2, 3 * 64 - 1, 3 * 64, 500])
+@pytest.mark.parametrize("every", [3, 7, 1001])
+def test_rows_may_be_farther_apart_than_the_filter_is_long(monkeypatch, count, every):
+    monkeypatch.setattr(stream_module, "BLOCK", 64)
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(count).normal(size=(3, count, robot.n))
+    samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3, every=every)
+    found, rows = normal_equations(base, samples), equations(base, samples)
+    assert found.counts.sum() == len(rows)
+    assert found.samples <= count
+    for factor, joint in zip(found.factors(), range(robot.n), strict=True):
+        A = np.column_stack([rows.X, rows.y])[rows.joint == joint]
+        assert np.allclose(factor.T @ factor, A.T @ A, rtol=1e-9, atol=1e-9 * np.abs(A.T @ A).max())
+    stream = Stream(base)
+    for low in range(0, count, 37):
+        stream.push(samples[low : low + 37])
+    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, found.R, strict=True))
+
+
+def test_a_slow_stribeck_speed_shows():
+    base = base_parameters(LinearModel(dy.load("ur5e"), friction=("viscous", "coulomb", "stribeck"), stribeck_speed=1e-3))
+    assert sum("stribeck" in name for name in base.names) == 6
+    assert base.pattern.any(axis=0).all()
+
+
+def test_a_model_of_ones_own_has_code_of_its_own():
+    class Mine(LinearModel):
+        pass
+
+    robot = dy.load("planar_2r_melchiorri")
+    assert LinearModel(robot).identity is not None
+    assert Mine(robot).identity is None
+
+
+def test_pushed_arrays_may_be_used_again():
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 30_000, robot.n))
+    samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3)
+    whole = normal_equations(base, samples)
+    stream = Stream(base)
+    stream.push(samples)
+    for x in (q, v, a):
+        x[:] = 0.0
+    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, whole.R, strict=True))
+
+
+def test_a_stream_that_failed_says_so_ever_after(monkeypatch):
+    robot = dy.load("planar_2r_melchiorri")
+    base = base_parameters(LinearModel(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 20_000, robot.n))
+    stream = Stream(base)
+    monkeypatch.setattr(stream, "_normal_equations", lambda *_: (_ for _ in ()).throw(MemoryError))
+    with pytest.raises(MemoryError):
+        stream.push(Samples.of(q, v, a, v))
+        stream.finish()
+    with pytest.raises(dy.InputError, match="was interrupted"):
+        stream.finish()
+
+
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_numbers_too_large_are_refused(count):
+    robot = dy.load("planar_2r_melchiorri")
+    q, v, a = np.random.default_rng(0).normal(size=(3, count, robot.n))
+    with pytest.raises(dy.InputError, match="overflow"):
+        normal_equations(base_parameters(LinearModel(robot)), Samples.of(q, 1e200 * v, a, v))

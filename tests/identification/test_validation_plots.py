@@ -1,0 +1,90 @@
+"""Pictures of a fit: that they show what they say."""
+
+import functools
+
+import numpy as np
+import pytest
+from judged_fits import simulated
+
+import dynamis as dy
+from dynamis.identification.estimators.least_squares import WeightedLeastSquares
+from dynamis.identification.validation.held_out import alternating_blocks, cross_validate
+from dynamis.identification.validation.inline_svg import inline_svg
+from dynamis.identification.validation.parameter_plots import plot_excitation, plot_parameters
+from dynamis.identification.validation.plots import plot_friction, plot_residuals, plot_torques, plot_validation
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
+
+
+@functools.cache
+def arm():
+    case = simulated("planar_2r_melchiorri", seconds=8.0)
+    return case, case.judged()
+
+
+def visible(panels):
+    return [ax for ax in panels if ax.get_visible()]
+
+
+def test_torques_stand_beside_their_prediction_and_held_out_blocks_are_shaded(tmp_path):
+    case, s = arm()
+    held = alternating_blocks(case.rows.t, 1.0)
+    panels = plot_torques(case.rows, case.rows.X @ s.coef, tmp_path / "torques.png", held=held)
+    first, second = visible(panels)
+    measured = next(line for line in first.lines if line.get_label() == "measured")
+    assert np.array_equal(measured.get_ydata(), case.rows.y[case.rows.joint == 0])
+    assert len(first.patches) == 2
+    assert "residual" in second.get_title(loc="left")
+    assert (tmp_path / "torques.png").stat().st_size > 5000
+
+
+def test_a_window_of_time_can_be_chosen():
+    case, s = arm()
+    ax = visible(plot_torques(case.rows, case.rows.X @ s.coef, window=(2.0, 3.0)))[0]
+    times = ax.lines[0].get_xdata()
+    assert 2.0 <= times.min() <= times.max() <= 3.0
+
+
+def test_every_joint_has_its_bars_and_its_line():
+    case, s = arm()
+    v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
+    (ax,) = plot_validation(v)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert heights == pytest.approx([*v.train_joints, *v.held_out_joints, *v.prior_joints])
+    spread, memory = plot_residuals(s, case.rows)
+    assert memory.lines[0].get_ydata()[0] == 1.0
+    assert len(spread.patches) == 2
+    assert len(visible(plot_friction(case.rows, s.coef))) == 2
+
+
+def test_every_parameter_has_its_row_and_the_weakest_come_first():
+    case, s = arm()
+    (ax,) = plot_parameters(s, case.prior)
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(s.names)
+    assert len(plot_parameters(s)) == 1
+    _, weakest = plot_excitation(s.excitation)
+    widths = [bar.get_width() for bar in weakest.patches]
+    assert widths == sorted(widths)
+
+
+def test_svg_for_a_page_has_its_own_names_and_no_address():
+    _, s = arm()
+    text = inline_svg(plot_excitation(s.excitation), 'say "this"', 4)
+    assert text.startswith("<svg")
+    assert "http" not in text
+    assert 'aria-label="say &quot;this&quot;"' in text
+    assert 'id="f4-' in text
+
+
+def test_names_in_other_scripts_and_of_any_length_can_be_drawn():
+    case, s = arm()
+    import dataclasses
+
+    rows = dataclasses.replace(case.rows, joints=("肩" * 50, "$x$_"))
+    assert "肩" in inline_svg(plot_torques(rows, rows.X @ s.coef), "torques")
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    _, s = arm()
+    with pytest.raises(dy.InputError, match="cannot be written"):
+        plot_excitation(s.excitation, tmp_path / "nowhere" / "x.png")

@@ -1,0 +1,185 @@
+"""Standard errors, intervals, whiteness, excitation: what they promise, on data whose truth is known."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.validation.autocorrelated import scatter_of_scores
+from dynamis.identification.validation.essential import essential_parameters
+from dynamis.identification.validation.excitation import excitation, leverage
+from dynamis.identification.validation.residuals import residuals_by_joint
+from dynamis.identification.validation.statistics import statistics
+from dynamis.identification.validation.whiteness import autocorrelation, whiteness
+
+BETA = np.array([1.0, -2.0, 0.5, 3.0])
+
+
+def two_joints(rng, memory, n=500):
+    """Two joints whose noise differs tenfold, columns that move slowly, as those of robots do."""
+    t = np.arange(n) * 0.01
+    phase, speed = rng.uniform(0.0, 6.28, (2, 4)), rng.uniform(0.2, 2.0, (2, 4))
+    columns = np.sin(2.0 * np.pi * speed[:, None, :] * t[None, :, None] + phase[:, None, :])
+    columns[0, :, 3] = 0.0
+    e = coloured(rng, memory, 2, n) * np.array([[1.0], [0.1]])
+    X = columns.reshape(-1, 4)
+    return X, X @ BETA + e.reshape(-1), np.repeat([0, 1], n), np.tile(t, 2)
+
+
+def coloured(rng, memory, rows, n, before=150):
+    from scipy.signal import lfilter
+
+    white = rng.normal(size=(rows, n + before))
+    return lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white, axis=1)[:, before:]
+
+
+def coverage(estimator, memory, fits, **options):
+    rng = np.random.default_rng(5)
+    inside, inflation = [], []
+    for _ in range(fits):
+        X, y, joint, t = two_joints(rng, memory)
+        fit = estimator().fit(X, y, joint=joint)
+        run = np.zeros(len(y), int)
+        s = statistics(X, y, joint, t, fit.coef_, fit.covariance_, ["a", "b", "c", "d"], run=run, **options)
+        inside.append((s.interval[:, 0] <= BETA) & (s.interval[:, 1] >= BETA))
+        inflation.append(np.median(s.inflation))
+    return np.mean(inside), np.median(inflation)
+
+
+@pytest.mark.parametrize("estimator", [LeastSquares, WeightedLeastSquares])
+@pytest.mark.parametrize(("memory", "larger"), [(0.0, 1.0), (0.8, 2.0)])  # 5 s of data: of coloured noise 55 samples' worth
+def test_intervals_cover_the_truth_with_white_and_with_coloured_noise(estimator, memory, larger):
+    share, inflation = coverage(estimator, memory, 80)
+    assert (0.91 if memory == 0.0 else 0.86) <= share <= 0.985
+    assert 0.8 * larger < inflation < 2.0 * larger
+
+
+def test_without_allowing_for_colour_intervals_are_far_too_narrow():
+    share, inflation = coverage(LeastSquares, 0.8, 60, autocorrelated=False)
+    assert share < 0.7
+    assert inflation == 1.0
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("estimator", [LeastSquares, WeightedLeastSquares])
+def test_a_thousand_fits_cover_the_truth_in_ninety_five_of_a_hundred(estimator):
+    for options in ({"autocorrelated": False}, {"autocorrelated": True}):
+        assert 0.93 <= coverage(estimator, 0.0, 1000, **options)[0] <= 0.97
+    assert 0.90 <= coverage(estimator, 0.8, 1000)[0] <= 0.97
+
+
+def test_white_noise_is_called_white_and_coloured_noise_coloured():
+    rng = np.random.default_rng(0)
+    t = np.arange(2000) * 0.002
+    calls = [whiteness(rng.normal(size=2000), t).white for _ in range(60)]
+    assert sum(calls) >= 58
+    for memory in (0.3, 0.9):
+        w = whiteness(coloured(rng, memory, 1, 2000)[0], t)
+        assert not w.white
+        expected = (1.0 + memory) / (1.0 - memory)
+        assert w.length == pytest.approx(expected, rel=0.45)
+        assert w.seconds == pytest.approx(0.002 * w.length)
+
+
+def test_pairs_across_gaps_and_runs_do_not_count():
+    e = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    rho, pairs = autocorrelation(e, np.array([0.0, 1.0, 2.0, 30.0, 31.0, 32.0]), 1)
+    assert pairs.tolist() == [6.0, 4.0]
+    assert rho[1] == pytest.approx(-1.0)
+    run = np.array([0, 0, 0, 1, 1, 1])
+    assert autocorrelation(e, np.tile(np.arange(3.0), 2), 1, run=run)[1].tolist() == [6.0, 4.0]
+
+
+def test_the_scatter_by_windows_is_newey_and_wests_sum_over_lags():
+    rng = np.random.default_rng(2)
+    s, t, window = rng.normal(size=(40, 3)), np.arange(40.0), 5
+    by_lags = s.T @ s
+    for lag in range(1, window):
+        product = (1.0 - lag / window) * s[lag:].T @ s[:-lag]
+        by_lags = by_lags + product + product.T
+    assert scatter_of_scores(s, t, window=window) == pytest.approx(by_lags)
+
+
+def test_joints_are_measured_apart():
+    y = np.concatenate([np.full(100, 10.0), np.full(100, 1.0)])
+    e = np.concatenate([np.tile([1.0, -1.0], 50), np.tile([0.5, -0.5], 50)])
+    big, small = residuals_by_joint(e, y, np.repeat([0, 1], 100), names=["shoulder", "wrist"])
+    assert (big.joint, big.rms, big.percent) == ("shoulder", 1.0, pytest.approx(10.0))
+    assert (small.joint, small.largest, small.percent, small.whiteness) == ("wrist", 0.5, pytest.approx(50.0), None)
+
+
+def test_excitation_names_the_columns_that_others_can_stand_in_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)) * np.array([1.0, 100.0, 0.01, 1.0])
+    clean = excitation(X, ["a", "b", "c", "d"])
+    assert clean.weak == ()
+    assert clean.scaled_condition < 2.0 < 5000.0 < clean.condition
+    X[:, 3] = X[:, 0] + 1e-3 * X[:, 3]
+    assert set(excitation(X, ["a", "b", "c", "d"]).weak) == {"a", "d"}
+    X[:, 1] = 0.0
+    gone = excitation(X, ["a", "b", "c", "d"])
+    assert gone.weak[0] == "b"
+    assert gone.scaled_condition > 1e3
+
+
+def test_leverages_sum_to_the_rank_and_a_lone_row_has_all_of_it():
+    X = np.zeros((20, 2))
+    X[:, 0], X[7, 1] = 1.0, 5.0
+    h = leverage(X)
+    assert h.sum() == pytest.approx(2.0)
+    assert h[7] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"growth": 0.01}])
+def test_planted_zeros_are_not_essential(options):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1000, 12)) * rng.uniform(0.1, 10.0, 12)
+    beta = np.where(np.arange(12) % 3 == 0, rng.uniform(1.0, 2.0, 12), 0.0)
+    joint = np.repeat([0, 1], 500)
+    y = X @ beta + np.where(joint == 0, 0.5, 0.05) * rng.normal(size=1000)
+    names = [f"p{k}" for k in range(12)]
+    found = essential_parameters(X, y, names, joint=joint, **options)
+    assert found.names == ("p0", "p3", "p6", "p9")
+    assert found.values == pytest.approx(beta[[0, 3, 6, 9]], rel=0.05)
+    assert set(found.dropped) == set(names) - set(found.names)
+    assert found.percent == pytest.approx(found.percent_before, rel=0.03)
+    assert found.deviation.max() < 10.0
+    assert "4 of 12 parameters are essential" in str(found)
+
+
+def test_a_certain_enough_fit_keeps_all_and_coloured_noise_keeps_fewer():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 0.02] + 0.1 * rng.normal(size=200)
+    assert len(essential_parameters(X, y, "abc", certain=1000.0)) == 3
+    assert len(essential_parameters(X, y, "abc", effective=0.2)) == 2
+
+
+def test_what_does_not_fit_together_is_refused():
+    X, y, joint, t = two_joints(np.random.default_rng(0), 0.0)
+    C = np.eye(4)
+    for wrong, match in (
+        ((X, y[:-1], joint, t, BETA, C, "abcd"), "y has shape"),
+        ((X, y, joint, t[:3], BETA, C, "abcd"), "t has shape"),
+        ((X, y, joint, t, BETA, C, "abc"), "4 columns, but 3 parameter names"),
+        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "non-finite"),
+        ((X[0], y, joint, t, BETA, C, "abcd"), "one row per equation"),
+    ):
+        with pytest.raises(dy.InputError, match=match):
+            statistics(*wrong)
+    with pytest.raises(dy.InputError, match="between 0 and 1"):
+        statistics(X, y, joint, t, BETA, C, "abcd", level=95)
+    with pytest.raises(dy.InputError, match="do not determine"):
+        essential_parameters(X[:4], y[:4], "abcd")
+    with pytest.raises(dy.InputError, match="2 joints, but 1"):
+        statistics(X, y, joint, t, BETA, C, "abcd", joint_names=["only"])
+
+
+def test_states_without_times_and_exact_data_are_judged_too():
+    X, _, joint, _ = two_joints(np.random.default_rng(0), 0.0)
+    y = X @ BETA
+    fit = WeightedLeastSquares().fit(X, y, joint=joint)
+    s = statistics(X, y, joint, None, fit.coef_, fit.covariance_, "abcd")
+    assert s.percent < 1e-10
+    assert s.window == 1
+    assert np.all(np.isfinite(s.interval))

@@ -1,0 +1,241 @@
+"""Inverse kinematics: what is found is right and within limits; what is not found says why."""
+
+import numpy as np
+import pytest
+from floating import floating
+
+import dynamis as dy
+from dynamis.kinematics.ik_diagnosis import _beyond_limits, _without_limits
+from dynamis.kinematics.ik_problem import make_problem
+from dynamis.kinematics.inverse_kinematics import inverse_kinematics, inverse_kinematics_each
+from dynamis.kinematics.targets import rotation_vectors
+from dynamis.kinematics.turns import Turns
+from dynamis.spatial.rotation import from_rpy
+
+HOME = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "stanford", "panda", "kuka_iiwa14"])
+def test_random_reachable_poses_are_found_within_limits(name):
+    robot = dy.load(name)
+    lower, upper = robot.limits["lower"], robot.limits["upper"]
+    for q in robot.random(7, 30):
+        target = robot.pose(q)
+        found = inverse_kinematics(robot, target)
+        assert found.found, found.status
+        assert ((lower <= found.q) & (found.q <= upper)).all()
+        X = robot.pose(found.q)
+        assert np.linalg.norm(X[:3, 3] - target[:3, 3]) <= 1e-9
+        assert np.linalg.norm(rotation_vectors(X[:3, :3] @ target[:3, :3].T)) <= 2e-9
+        assert found.error <= 1e-9
+
+
+def test_positions_and_orientations_alone():
+    robot = dy.load("ur5e")
+    target = robot.pose(HOME)
+    point = inverse_kinematics(robot, target[:3, 3], task="position")
+    assert point.found
+    assert np.allclose(robot.pose(point.q)[:3, 3], target[:3, 3], atol=1e-9)
+    assert point.rotation_error == 0.0
+    turned = inverse_kinematics(robot, target[:3, :3], task="orientation")
+    assert turned.found
+    assert np.allclose(robot.pose(turned.q)[:3, :3], target[:3, :3], atol=1e-8)
+    arm = dy.load("planar_2r_melchiorri")
+    elbow = inverse_kinematics(arm, arm.pose([0.4, 0.9])[:3, 3], task="position", q0=[0.3, 0.7])
+    assert np.allclose(elbow.q, [0.4, 0.9], atol=1e-8)
+
+
+def test_other_frames_and_poses_of_other_kinds():
+    robot = dy.load("ur5e")
+    frame = "wrist_1_link"
+    found = inverse_kinematics(robot, robot.pose(HOME, frame)[:3, 3], frame, task="position")
+    assert np.allclose(robot.pose(found.q, frame)[:3, 3], robot.pose(HOME, frame)[:3, 3], atol=1e-9)
+    target = dy.Pose.from_matrix(robot.pose(HOME))
+    assert inverse_kinematics(robot, target, q0=HOME + 0.1).found
+    with pytest.raises(dy.NameLookupError, match="wrist_1_link"):
+        inverse_kinematics(robot, target, "wrist_1_lnk")
+
+
+def test_directions_with_weight_zero_do_not_matter():
+    scara = dy.load("scara")
+    target = scara.pose([0.3, 0.7, 0.4, -0.2])
+    target[:3, :3] = from_rpy([0.0, 0.3, 0.0]) @ target[:3, :3]  # a tilt that the arm cannot have
+    assert not inverse_kinematics(scara, target, restarts=5).found
+    found = inverse_kinematics(scara, target, weights=[1, 1, 1, 0, 0, 0])
+    assert found.found
+    assert np.allclose(scara.pose(found.q)[:3, 3], target[:3, 3], atol=1e-9)
+
+
+def test_joints_that_come_round_end_near_the_start():
+    robot = dy.load("ur5e")
+    target = robot.pose(HOME)
+    around = HOME + 2 * np.pi * np.array([-1, 1, 0, 1, 0, 0])
+    near = inverse_kinematics(robot, target, q0=around + 0.1, limits=True)
+    assert np.abs(near.q - around).max() < 1e-6
+    free = inverse_kinematics(robot, target, q0=HOME + 20 * np.pi, limits=False, restarts=100)
+    assert free.found
+    assert np.abs(free.q - HOME - 20 * np.pi).max() <= np.pi + 1e-9
+
+
+def test_turns_go_to_the_nearest_within_limits():
+    turns = Turns(dy.load("ur5e"))
+    q = turns.nearest(np.array([3.0, 3.0, 3.0, -6.0, 0.0, 6.2]), np.array([-4.0, 0.0, -3.0, 6.0, 12.0, 0.0]))
+    assert np.allclose(q, [3.0 - 2 * np.pi, 3.0, 3.0, -6.0 + 4 * np.pi - 2 * np.pi, 2 * np.pi, 6.2 - 2 * np.pi])
+    assert list(Turns(dy.load("stanford")).places) == [0, 1, 3, 4, 5]  # the boom slides
+
+
+def test_out_of_reach_says_by_how_much():
+    robot = dy.load("planar_2r_melchiorri")
+    reach = np.linalg.norm(robot.pose([0.0, 0.0])[:2, 3])
+    failed = inverse_kinematics(robot, [reach + 0.25, 0.0, 0.0], task="position", restarts=10)
+    assert not failed.found
+    assert failed.position_error == pytest.approx(0.25, rel=1e-3)
+    assert "out of reach by 0.25 m" in failed.status
+    assert "singular (arm stretched or folded)" in failed.status
+    far = dy.load("ur5e").pose(HOME)
+    far[:3, 3] *= 5.0
+    assert "out of reach by" in inverse_kinematics(dy.load("ur5e"), far, restarts=5).status
+
+
+def test_limits_in_the_way_are_named():
+    robot = dy.load("puma560")
+    q = np.array([0.3, 0.5, -0.5, 0.2, 0.6, 0.1])
+    limits = robot.description
+    limits.joint("elbow").limits.upper = -1.0
+    limits.joint("elbow").limits.lower = -2.0
+    narrow = dy.Robot(limits)
+    failed = inverse_kinematics(narrow, robot.pose(q), restarts=20)
+    assert not failed.found
+    assert "solutions exist only outside the joint limits: elbow at" in failed.status
+    assert "allowed: -2 to -1" in failed.status
+    assert -2.0 <= failed.q[2] <= -1.0
+    assert inverse_kinematics(narrow, robot.pose(q), limits=False).found
+
+
+def test_too_few_joints_are_told_apart_from_too_short_ones():
+    robot = dy.load("planar_2r_melchiorri")
+    target = robot.pose([0.3, 0.4])
+    target[:3, :3] = np.eye(3)
+    status = inverse_kinematics(robot, target, restarts=5).status
+    assert "2 of the 6 independent directions of the task" in status
+    assert "task='position'" in status
+
+
+def test_a_wrong_orientation_is_told_from_a_far_point():
+    robot = dy.load("puma560")
+    target = robot.pose(np.array([0.3, 0.5, -0.5, 0.2, 0.6, 0.1]))
+    tip = np.linalg.norm(target[:3, 3])
+    assert tip < 1.5
+    q = robot.description
+    for name in ("wrist_roll", "wrist_bend", "flange_roll"):
+        q.joint(name).limits.lower, q.joint(name).limits.upper = -0.05, 0.05
+    stiff = dy.Robot(q)
+    target[:3, :3] = target[:3, :3] @ from_rpy([2.0, 1.0, 0.5])
+    status = inverse_kinematics(stiff, target, restarts=10).status
+    assert "solutions exist only outside the joint limits" in status
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur5e"])
+def test_targets_within_reach_that_were_not_found_are_said_to_be_within_reach(name):
+    robot = dy.load(name)
+    tried = [inverse_kinematics(robot, robot.pose(q), restarts=0) for q in robot.random(5, 30)]
+    failed = [solution.status for solution in tried if not solution.found]
+    assert failed
+    assert all("a solution exists: increase restarts=" in status for status in failed)
+
+
+def test_an_arm_of_few_joints_names_its_limits_first():
+    free = dy.load("planar_2r_melchiorri")
+    narrow = free.description
+    for name in ("joint1", "joint2"):
+        narrow.joint(name).limits.lower, narrow.joint(name).limits.upper = -0.5, 0.5
+    status = inverse_kinematics(dy.Robot(narrow), free.pose([1.0, 0.3]), restarts=5).status
+    assert "solutions exist only outside the joint limits: joint1 at 1 (allowed: -0.5 to 0.5)" in status
+    assert "independent directions" not in status
+
+
+def test_a_turn_too_many_is_not_beyond_the_limits():
+    robot = dy.load("ur5e")
+    target = robot.pose(HOME)
+    problem = make_problem(robot, target, None, "pose", True, None)
+    turned = HOME + np.array([4.0, 0.0, 0.0, -4.0, 0.0, 2.0]) * np.pi
+    solution = _without_limits(problem, turned[None], np.array([1e-9, 1e-9]))
+    assert np.allclose(solution, HOME)
+    assert _beyond_limits(problem, solution) == ""
+
+
+def test_a_target_at_a_singularity_is_found():
+    robot = dy.load("planar_2r_melchiorri")
+    found = inverse_kinematics(robot, robot.pose([0.4, 0.0])[:3, 3], task="position", tolerance=1e-8)
+    assert found.found, found.status
+    assert inverse_kinematics(dy.load("ur5e"), dy.load("ur5e").pose(np.zeros(6)), q0=HOME).found
+
+
+def test_a_floating_base_moves_on_its_manifold():
+    robot = floating("planar_2r_melchiorri")
+    q = robot.random(4)
+    found = inverse_kinematics(robot, robot.pose(q))
+    assert found.found
+    assert np.allclose(robot.pose(found.q), robot.pose(q), atol=1e-8)
+    assert np.linalg.norm(found.q[3:7]) == pytest.approx(1.0)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    robot = dy.load("puma560")
+    target = robot.pose(robot.random(11))
+    a, b = (inverse_kinematics(robot, target, seed=5) for _ in range(2))
+    assert np.array_equal(a.q, b.q)
+    assert a.status == b.status
+
+
+def test_several_targets_start_from_one_another():
+    robot = dy.load("ur5e")
+    along = np.linspace(HOME, HOME + 0.5, 20)
+    solutions = inverse_kinematics_each(robot, robot.pose(along), q0=HOME)
+    assert all(s.found for s in solutions)
+    assert np.allclose([s.q for s in solutions], along, atol=1e-6)
+
+
+BAD_TARGETS = {
+    "its last row": np.ones((4, 4)),
+    r"shape \(3, 4\)": np.ones((3, 4)),
+    "nan": np.full((4, 4), np.nan),
+    "column 0 of its rotation has length 2": np.diag([2.0, 1.0, 1.0, 1.0]),
+    "reflection": np.diag([1.0, 1.0, -1.0, 1.0]),
+    "not orthogonal": np.array([[1, 0.6, 0, 0], [0, 0.8, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]),
+    "got str": "home",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TARGETS)
+def test_what_is_no_pose_is_refused_by_the_condition_it_breaks(text):
+    with pytest.raises(dy.InputError, match=text):
+        inverse_kinematics(dy.load("ur5e"), BAD_TARGETS[text])
+
+
+def test_other_bad_input_is_refused():
+    robot, target = dy.load("ur5e"), np.eye(4)
+    for options, text in (
+        ({"q0": np.zeros(5)}, "q0 has shape"),
+        ({"q0": np.full(6, np.nan)}, "finite"),
+        ({"task": "velocity"}, "'pose', 'position' or 'orientation'"),
+        ({"tolerance": 0.0}, "positive and finite"),
+        ({"tolerance": "tight"}, "must be one number"),
+        ({"restarts": -1}, "non-negative integer"),
+        ({"weights": [1.0, 1.0]}, "6 finite non-negative numbers"),
+        ({"weights": np.zeros(6)}, "not all zero"),
+        ({"seed": "x"}, "seed"),
+    ):
+        with pytest.raises(dy.InputError, match=text):
+            inverse_kinematics(robot, target, **options)
+    with pytest.raises(dy.InputError, match="requires a Robot"):
+        inverse_kinematics("ur5e", target)
+    with pytest.raises(dy.InputError, match="has symbolic parameters"):
+        inverse_kinematics(dy.load("planar_2r"), target)
+
+
+def test_the_shape_of_the_target_determines_the_task():
+    robot = dy.load("ur5e")
+    pose = robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, 3]).q)[:3, 3], pose[:3, 3])
+    assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, :3]).q)[:3, :3], pose[:3, :3])

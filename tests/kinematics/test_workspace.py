@@ -1,0 +1,225 @@
+"""Workspaces: known areas and volumes, slices that lie in their plane, colours that are what they say."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import dynamis as dy
+from dynamis.analysis.eigenvalues import eigenvalue_plot
+from dynamis.kinematics.manipulability import condition_number, operational_eigenvalues
+from dynamis.kinematics.state_measures import Measure, least_stiffness, payload_capacity
+from dynamis.kinematics.workspace import workspace_slice
+from dynamis.statics import holding_torque
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r_melchiorri")
+
+
+@pytest.fixture(scope="module")
+def ur5e():
+    return dy.load("ur5e")
+
+
+def polar_arm(radius):
+    """A turning joint and a sliding one: its end fills a disc."""
+    d = dy.Description("rod").add_link("base")
+    inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
+    d.add_link("fork", "base", "revolute", axis=(0, 0, 1), inertia=inertia)
+    d.add_link("rod", "fork", "prismatic", axis=(1, 0, 0), inertia=inertia)
+    d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, radius
+    return dy.Robot(d)
+
+
+def test_a_disc_has_its_area_and_reach(arm):
+    cloud = dy.workspace(arm)
+    assert cloud.dimension == 2
+    assert cloud.content == pytest.approx(4 * np.pi, rel=0.02)
+    assert cloud.reach == pytest.approx(2.0, abs=1e-3)
+    assert cloud.nearest < 0.02
+    np.testing.assert_allclose(cloud.points, arm.pose(cloud.q)[:, :3, 3], atol=1e-12)
+
+
+def test_limits_of_joints_cut_the_workspace(arm):
+    cloud = dy.workspace(arm, lower=[0, np.pi / 2], upper=[np.pi / 2, np.pi])
+    # a quarter of the disc of radius √2, turned as joint 2 goes
+    assert cloud.content == pytest.approx(np.pi / 2, rel=0.03)
+    assert cloud.reach == pytest.approx(np.sqrt(2), rel=1e-3)
+
+
+def test_a_polar_arm_fills_a_disc_and_a_cartesian_one_a_box():
+    assert dy.workspace(polar_arm(0.7)).content == pytest.approx(np.pi * 0.49, rel=0.03)
+    d = dy.Description("gantry").add_link("base")
+    inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
+    for k, (axis, length) in enumerate((((1, 0, 0), 1.0), ((0, 1, 0), 2.0), ((0, 0, 1), 0.5))):
+        d.add_link(f"slide{k}", "base" if k == 0 else f"slide{k - 1}", "prismatic", axis=axis, inertia=inertia)
+        d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, length
+    cloud = dy.workspace(dy.Robot(d))
+    assert cloud.dimension == 3
+    assert cloud.content == pytest.approx(1.0, rel=0.03)
+    np.testing.assert_allclose(cloud.box[1], [1.0, 2.0, 0.5], rtol=1e-3)
+
+
+def test_a_spherical_arm_fills_a_ball():
+    d = dy.Description("ball").add_link("base")
+    inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
+    d.add_link("pan", "base", "revolute", axis=(0, 0, 1), inertia=inertia)
+    d.add_link("tilt", "pan", "revolute", axis=(0, 1, 0), inertia=inertia)
+    d.add_link("boom", "tilt", "prismatic", axis=(1, 0, 0), inertia=inertia)
+    d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, 1.0
+    assert dy.workspace(dy.Robot(d)).content == pytest.approx(4 / 3 * np.pi, rel=0.05)
+
+
+def test_a_tilted_plane_is_still_a_plane(arm):
+    d = arm.description
+    c, s = np.cos(0.7), np.sin(0.7)
+    d.joints[0].origin = type(d.joints[0].origin)(np.array([[1, 0, 0], [0, c, -s], [0, s, c]]), np.zeros(3))
+    cloud = dy.workspace(dy.Robot(d))
+    assert cloud.dimension == 2
+    assert cloud.content == pytest.approx(4 * np.pi, rel=0.02)
+
+
+def test_the_same_seed_gives_the_same_cloud_and_progress_is_told(ur5e):
+    told = []
+    one = dy.workspace(ur5e, samples=50_000, seed=3, progress=lambda x, text: told.append((x, text)))
+    np.testing.assert_array_equal(one.points, dy.workspace(ur5e, samples=50_000, seed=3).points)
+    assert [x for x, _ in told] == sorted(x for x, _ in told)
+    assert told[-1][0] == 1.0
+    assert len(told) == 3
+    limits = ur5e.limits
+    assert (one.q >= limits["lower"]).all()
+    assert (one.q <= limits["upper"]).all()
+    assert "moves in space" in one.summary()
+
+
+@pytest.mark.parametrize("plane", ["xy", "xz", "yz"])
+def test_slices_lie_in_their_plane_and_within_limits(ur5e, plane):
+    found = workspace_slice(ur5e, plane=plane, level=0.1, samples=4000)
+    third = next(k for k, c in enumerate("xyz") if c not in plane)
+    p = ur5e.pose(found.q)[:, :3, 3]
+    assert np.abs(p[:, third] - 0.1).max() < 1e-8
+    np.testing.assert_allclose(found.points, p[:, ["xyz".index(c) for c in plane]], atol=1e-12)
+    assert (found.q <= ur5e.limits["upper"] + 1e-12).all()
+    assert len(found.points) > 1500
+
+
+def test_colours_are_what_they_say(ur5e):
+    some = {"samples": 400, "seed": 2}
+    found = {
+        name: workspace_slice(ur5e, name, **some)
+        for name in ("manipulability", "force", "dynamic", "condition", "inertia", "felt_mass")
+    }
+    q = found["condition"].q
+    np.testing.assert_allclose(found["condition"].values, condition_number(ur5e, q))
+    np.testing.assert_allclose(found["manipulability"].values, dy.manipulability(ur5e, q))
+    np.testing.assert_allclose(found["force"].values, dy.manipulability(ur5e, q, kind="force"))
+    np.testing.assert_allclose(found["dynamic"].values, dy.manipulability(ur5e, q, kind="dynamic"))
+    np.testing.assert_allclose(found["inertia"].values, np.linalg.eigvalsh(ur5e.mass_matrix(q))[:, -1])
+    np.testing.assert_allclose(found["felt_mass"].values, operational_eigenvalues(ur5e, q)[:, -1])
+    soft = workspace_slice(ur5e, "stiffness", joint_stiffness=1e4, **some)
+    np.testing.assert_allclose(soft.values, least_stiffness(ur5e, q, joint_stiffness=1e4))
+    np.testing.assert_allclose(workspace_slice(ur5e, "payload", **some).values, payload_capacity(ur5e, q))
+
+
+def test_payload_is_just_what_the_motors_can_hold(ur5e):
+    for q in ur5e.random(4, 30):
+        m = float(payload_capacity(ur5e, q))
+        used = [holding_torque(ur5e, q, (0, 0, -9.81 * m * share)).used.max() for share in (1.0, 1.001)]
+        assert used[0] == pytest.approx(1.0, abs=1e-9)
+        assert used[1] > 1.0
+    assert payload_capacity(ur5e, np.zeros(6), torque_limits=1.0) == 0.0
+
+
+def test_a_grid_has_the_best_the_worst_and_the_mean(arm):
+    measure = Measure("x", "first coordinate", "m", lambda robot, q, frame, rows: robot.pose(q, frame)[:, 0, 3])
+    found = workspace_slice(arm, measure, samples=20_000)
+    x, _, best = found.grid(20, "best")
+    _, _, worst = found.grid(20, "worst")
+    _, _, mean = found.grid(20, "mean")
+    there = np.isfinite(mean)
+    assert (worst[there] <= mean[there] + 1e-12).all()
+    assert (mean[there] <= best[there] + 1e-12).all()
+    # the measure is the place itself, so it lies between the edges of its cell
+    for i in range(len(x) - 1):
+        row = np.concatenate([best[i][there[i]], worst[i][there[i]]])
+        assert ((row >= x[i] - 1e-9) & (row <= x[i + 1] + 1e-9)).all()
+    assert found.best[0] == pytest.approx(2.0, abs=1e-2)
+
+
+def test_pictures_are_drawn(arm, ur5e, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    dy.workspace(arm, samples=3000).plot(tmp_path / "a.png")
+    dy.workspace(ur5e, samples=3000).plot(tmp_path / "b.png")
+    for name, pick in (("manipulability", "best"), ("condition", "worst"), ("felt_mass", "mean")):
+        workspace_slice(arm, name, samples=3000).plot(tmp_path / f"{name}.svg", pick=pick)
+    assert min(path.stat().st_size for path in tmp_path.iterdir()) > 5000
+
+
+def test_eigenvalues_of_lambda_are_drawn_beside_those_of_m(arm):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    (axes,) = eigenvalue_plot(arm, "joint2", points=31, of="Λ")
+    assert axes.get_ylabel() == "eigenvalues of Λ [kg]"
+    x = axes.lines[0].get_xdata()
+    expected = operational_eigenvalues(arm, np.column_stack([0 * x, x]))
+    drawn = np.column_stack([line.get_ydata() for line in axes.lines])[:, ::-1]
+    np.testing.assert_allclose(drawn, expected)
+    (surfaces,) = eigenvalue_plot(arm, ["joint1", "joint2"], points=9, of="Λ")
+    assert len(surfaces.collections) == 2
+    with pytest.raises(dy.InputError, match="'M' or 'Λ'"):
+        eigenvalue_plot(arm, of="N")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [(lambda a: dy.workspace(a, samples=0), "samples"), (lambda a: dy.workspace(a, samples=2.5), "samples"),
+     (lambda a: dy.workspace(a, "link7"), "link"), (lambda a: dy.workspace(dy.load("planar_2r")), "without values"),
+     (lambda a: dy.workspace(a, lower=1, upper=0), "empty"), (lambda a: dy.workspace(a, seed="x"), "seed"),
+     (lambda a: workspace_slice(a, "colour"), "measure"), (lambda a: workspace_slice(a, plane="zx"), "plane"),
+     (lambda a: workspace_slice(a, "stiffness"), "joint_stiffness"), (lambda a: workspace_slice(a, "payload"), "torque_limits"),
+     (lambda a: workspace_slice(a, level=3.0, samples=50), "no configuration"), (lambda a: workspace_slice(a, level=np.nan), "level"),
+     (lambda a: workspace_slice(a, samples=50).grid(pick="any"), "pick"), (lambda a: workspace_slice(a, speed=1), "no option"),
+     (lambda a: dy.workspace(dy.load("scara").replace()), "limits")],
+)  # fmt: skip
+def test_bad_questions_are_refused(arm, call, words):
+    if words == "limits":
+        d = dy.load("cartesian_2p", parameters={"m_1": 1.0, "m_2": 1.0, "g": 9.81})
+        call = lambda _: dy.workspace(d)  # noqa: E731
+    with pytest.raises(dy.DynamisError, match=words):
+        call(arm)
+
+
+def bent_chain(tilt, *axes):
+    """Turning joints one metre apart about these axes, all tilted by a rotation vector; its tip is one metre further."""
+    d = dy.Description("bent").add_link("base")
+    inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
+    far, first = dy.Pose(np.eye(3), np.array([1.0, 0.0, 0.0])), dy.Pose(Rotation.from_rotvec(tilt).as_matrix(), np.zeros(3))
+    for k, axis in enumerate(axes):
+        parent, origin = ("base", first) if k == 0 else (f"l{k - 1}", far)
+        d.add_link(f"l{k}", parent, "revolute", axis=axis, inertia=inertia, origin=origin)
+    return dy.Robot(d.add_link("tip", f"l{len(axes) - 1}", origin=far))
+
+
+@pytest.mark.parametrize("tilt", [(0.3, 0.5, 0.2), (0.1, 0.0, 0.0), (1e-4, 2e-4, 0.0), (0.9, -1.1, 0.4)])
+def test_a_tilted_planar_arm_stays_planar(tilt):
+    cloud = dy.workspace(bent_chain(tilt, (0, 0, 1), (0, 0, 1)), "tip")
+    assert cloud.dimension == 2
+    assert cloud.content == pytest.approx(4 * np.pi, rel=0.03)
+
+
+def test_curves_have_no_area_and_surfaces_no_volume():
+    circle = dy.workspace(bent_chain((0.3, 0.5, 0.2), (0, 0, 1)), "tip", samples=2000)
+    assert (circle.dimension, circle.content) == (2, 0.0)
+    assert "a curve" in circle.summary()
+    torus = dy.workspace(bent_chain((0, 0, 0), (0, 0, 1), (0, 1, 0)), "tip", samples=2000)
+    assert (torus.dimension, torus.content) == (3, 0.0)
+    assert "a surface" in torus.summary()
+
+
+def test_a_joint_that_need_hold_nothing_may_have_no_torque(ur5e):
+    q = ur5e.random(3, 20)
+    limits = ur5e.limits["effort"].copy()
+    plain = payload_capacity(ur5e, q, torque_limits=limits)
+    limits[0] = 0.0  # about the vertical
+    np.testing.assert_allclose(payload_capacity(ur5e, q, torque_limits=limits), plain, rtol=1e-9)
+    assert (plain > 0.0).any()
