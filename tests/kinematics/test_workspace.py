@@ -122,6 +122,15 @@ def test_colours_are_what_they_say(ur5e):
     np.testing.assert_allclose(workspace_slice(ur5e, "payload", **some).values, payload_capacity(ur5e, q))
 
 
+def test_a_map_says_which_limits_count_and_where_its_colours_are_clipped(ur5e):
+    pytest.importorskip("matplotlib")
+    axes = workspace_slice(ur5e, "payload", samples=2000).plot()
+    label = axes.figure.axes[-1].get_ylabel()
+    assert label.startswith("static payload, joint torque limits only [kg]")
+    assert "colours clipped above" in label
+    assert "largest value" in label
+
+
 def test_payload_is_just_what_the_motors_can_hold(ur5e):
     for q in ur5e.random(4, 30):
         m = float(payload_capacity(ur5e, q))

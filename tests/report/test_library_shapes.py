@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.model.library import library_names
-from dynamis.report.contact_points import contact_points
+from dynamis.report.contact_points import DIRECTIONS, _outlines, contact_points
 from dynamis.report.falling import released
 from dynamis.report.meshes import drawing
 from dynamis.report.meshes.drawing import drawing_of
@@ -123,11 +123,26 @@ def test_a_robot_that_stands_on_its_feet_is_released_with_a_floating_base():
     assert released(dy.load("ur5e")).n == 6
 
 
-def test_a_quadruped_touches_the_floor_with_its_legs_and_the_corners_of_its_trunk(without_packages):
-    robot = released(dy.load("go2"))
-    q = np.array(stage_of(robot)["pose"])
-    points = contact_points(robot, q)
-    assert {"FL_calf", "FR_calf", "RL_calf", "RR_calf"} <= {p.frame for p in points}
-    trunk = [p for p in points if p.frame == "base"]
-    assert min(p.point[2] - p.radius for p in trunk) == pytest.approx(-0.08, abs=0.03)
-    assert len(trunk) >= 6
+@pytest.mark.parametrize(("name", "left", "right"), [("go2", "FL_", "FR_"), ("g1", "left_", "right_")])
+def test_contact_spheres_are_fitted_to_the_drawn_links_and_mirrored_as_they_are(name, left, right, without_packages):
+    robot = released(dy.load(name))
+    spheres = {}
+    for one in contact_points(robot):
+        spheres.setdefault(one.frame, []).append((*one.point, one.radius))
+    lefts = [frame for frame in spheres if frame.startswith(left)]
+    assert len(lefts) >= 3
+    for frame in lefts:
+        other = sorted((x, -y, z, r) for x, y, z, r in spheres[frame.replace(left, right)])
+        assert np.allclose(np.sort(spheres[frame], axis=0), np.sort(other, axis=0), atol=1e-3), frame
+    size = np.ptp(np.array([ball[1:4] for ball in scene_of(robot)["outline"]]), axis=0).max()
+    for body, (points, radii) in _outlines(robot).items():
+        own = [s for f, s in spheres.items() if robot.model.frames[f].body == body]
+        if not own:
+            continue
+        X = next(f.pose for f in robot.model.frames.values() if f.body == body)
+        balls = np.array(own[0])
+        centres = balls[:, :3] @ np.asarray(X.R, dtype=float).T + np.asarray(X.p, dtype=float)
+        hull = (points @ DIRECTIONS.T + radii[:, None]).max(axis=0)
+        reach = (centres @ DIRECTIONS.T + balls[:, 3:]).max(axis=0)
+        assert (hull - reach).max() < 0.05 * size
+        assert (reach - hull).max() < 0.03 * size

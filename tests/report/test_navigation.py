@@ -64,6 +64,9 @@ def test_a_click_on_the_workspace_moves_the_robot_in_a_small_view_in_sight(arm, 
     assert box["x"] + box["width"] <= 1440
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= 900
+    # beside the sections, so that it covers none of them
+    assert box["x"] + box["width"] <= page.locator("main").bounding_box()["x"]
+    assert box["y"] >= page.evaluate("() => document.querySelector('nav ol').getBoundingClientRect().bottom")
     before = stage.screenshot()
     x, z = page.evaluate(
         "() => { const d = JSON.parse(document.getElementById('data-workspace').textContent)['figure-2'].views[0];"
@@ -81,6 +84,32 @@ def test_a_click_on_the_workspace_moves_the_robot_in_a_small_view_in_sight(arm, 
     assert stage.screenshot() != before
     page.get_by_role("button", name="Close the small 3-D view").click()
     assert not stage.evaluate("e => e.classList.contains('docked')")
+    page.close()
+
+
+def test_on_a_narrow_window_the_small_view_opens_by_a_button_and_leaves_room_for_the_page(arm, opened):
+    report = opened(arm[1])
+    page = report.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    report.visit("workspace")
+    button = page.get_by_role("button", name="3-D view", exact=True)
+    button.wait_for()
+    stage = page.locator(".robot .stage")
+    assert not stage.evaluate("e => e.classList.contains('docked')")
+    room = "() => document.documentElement.scrollHeight"
+    before = page.evaluate(room)
+    button.dispatch_event("click")  # a click of the browser's driver would scroll the page to the navigation first
+    assert stage.evaluate("e => e.classList.contains('docked')")
+    assert page.evaluate(room) >= before + stage.bounding_box()["height"] - 2
+    page.get_by_role("button", name="Close the small 3-D view").dispatch_event("click")
+    assert not stage.evaluate("e => e.classList.contains('docked')")
+    # a table that is wider than the window says so
+    scrolling = (
+        "() => [...document.querySelectorAll('.wide')].map((e) => [e.scrollWidth > e.clientWidth + 1, 'scrolls' in e.dataset])"
+    )
+    found = page.evaluate(scrolling)
+    assert any(wide for wide, _ in found)
+    assert all(wide == told for wide, told in found)
     page.close()
 
 

@@ -13,7 +13,7 @@ from dynamis.files.atomic_write import write_file
 from dynamis.report import printing
 from dynamis.report.report import SECTIONS, chosen_sections, contents_of
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Formula, HeatMap, Player, Plot, Robot3D, Table
+from dynamis.report.section import Facts, Formula, HeatMap, Player, Plot, Robot3D, Table
 from dynamis.report.subject import subject_of
 
 
@@ -48,6 +48,15 @@ def test_the_certificate_passes_and_names_its_comparisons(planar):
     told = " ".join(row[0] for row in table.rows)
     for word in ("base frame", "Jacobians", "Articulated", "Lagrange", "skew", "Regressor", "energies", "Compiled"):
         assert word in told
+    # the key figure is the largest entry of the column of the same name
+    (facts,) = blocks(planar[0], "check", Facts)
+    column = [row[table.header.index("largest relative error")] for row in table.rows]
+    assert dict(facts.pairs)["Largest relative error"] in column
+    size = {
+        x: float(x.replace("−", "-").replace(" × 10", "e").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+        for x in column
+    }
+    assert dict(facts.pairs)["Largest relative error"] == max(column, key=size.get)
 
 
 def test_the_certificate_fails_where_a_formulation_is_wrong(monkeypatch):
@@ -287,21 +296,61 @@ def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes
         assert word in fall.summary
 
 
-def test_a_quadruped_collapses_onto_the_floor():
-    from dynamis.report.falling import fall, touching_points
+def test_a_quadruped_collapses_onto_the_floor_and_no_drawn_link_sinks_into_it():
+    from dynamis.report.falling import fall
+    from dynamis.report.meshes.drawing import drawing_of
+    from dynamis.report.staging import body_poses, lowest_point
 
     robot = dy.load("go2", base="floating")
-    start = np.array(scene_of(robot)["pose"])
-    motion = fall(robot, start, None).motion
     scene, (low, high) = scene_of(robot), (robot.limits["lower"], robot.limits["upper"])
+    start = np.array(scene["pose"])
+    motion = fall(robot, start, None).motion
     places = [c.q_index for c in robot.model.coordinates if c.q_index is not None]
     legs = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
     assert motion.complete
     assert motion.q[-1, 2] < start[2] - 0.05
     assert (motion.q[:, places] > low[legs] - 0.1).all()
     assert (motion.q[:, places] < high[legs] + 0.1).all()
-    feet = [one.frame for one in touching_points(robot, start)]
-    assert min((motion.path(frame) @ scene["up"]).min() for frame in feet) > scene["floor"] - 0.03
+    poses = [body_poses(robot, q) for q in motion.q[::5]]
+    depth = [min(lowest_point(drawn, X, np.array(scene["up"])) for X in poses) for drawn in drawing_of(robot).shapes]
+    assert min(depth) > scene["floor"] - 0.02
+    assert np.abs(motion.energy_error).max() < 1e-3 * np.ptp(motion.potential_energy)
+
+
+def test_forces_and_torques_are_called_what_they_are():
+    from dynamis.report.numbers import effort_name
+
+    assert [effort_name(dy.load(name)) for name in ("ur5e", "cartesian_2p", "scara")] == [
+        "torque",
+        "force",
+        "generalised force",
+    ]
+    (section,) = contents_of("scara", sections=["motions"]).sections
+    terms = next(b for b in section.blocks if isinstance(b, Plot) and b.title.startswith("Terms"))
+    assert {view.name.split()[-1]: view.y_label for view in terms.views} == {"[N·m]": "torque [N·m]", "[N]": "force [N]"}
+
+
+def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
+    from dynamis.report.numbers import triple
+    from dynamis.report.sections.motions import distinct
+
+    assert triple([3.95e-15, 1.0, -2e-17]) == "(0, 1, 0)"
+    lines = distinct({"a": np.array([0.0, 3.95e-15, 1e-14]), "b": np.array([0.0, 25.0, 50.0])})
+    assert lines["a"] == [0.0, 0.0, 0.0]
+    assert lines["b"] == [0.0, 25.0, 50.0]
+
+
+def test_a_robot_that_is_not_held_is_said_to_have_a_fixed_base_under_computed_torque(monkeypatch):
+    from dynamis.report.sections import motions
+
+    told = {}
+    for mobile in (False, True):
+        monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
+        (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
+        told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
+    assert "base is fixed" in told[True]
+    assert "base is fixed" not in told[False]
+    assert "% of the energy exchanged" in told[True]
 
 
 def test_lines_that_coincide_are_one_line_with_both_names():
@@ -326,8 +375,8 @@ def test_maps_vary_over_the_coordinates_they_are_drawn_over(name):
 
 
 def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):
+    from dynamis.kinematics.reach import reach_of, shoulder
     from dynamis.report.numbers import ranges
-    from dynamis.report.reach import reach_of, shoulder
 
     robot = robots["ur5e"]
     origin, definition = shoulder(robot, "tool0")
@@ -339,6 +388,11 @@ def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):
     assert found.largest >= np.linalg.norm(robot.pose(robot.random(1, 20_000))[:, :3, 3] - origin, axis=1).max()
     # the links end to end are an upper bound: a2 + a3, d4, d5 and d6 of the UR5e
     assert 0.94 < found.largest < 0.425 + 0.3922 + 0.1333 + 0.0997 + 0.0996
+    # the report and `dynamis workspace` give the same number
+    cloud = dy.workspace(robot, samples=2000)
+    assert cloud.reach == pytest.approx(found.largest, rel=1e-6)
+    assert cloud.measured_from == definition
+    assert definition in cloud.summary()
 
 
 def test_times_and_quantities_have_the_prefix_that_fits():

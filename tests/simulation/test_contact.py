@@ -5,6 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.scalar import evaluate, symbol
+from dynamis.simulation.contact import ContactGroup
 
 
 def falling(mass=2.0):
@@ -92,3 +93,22 @@ def test_impossible_surroundings_are_refused():
         dy.contact(falling(), "ball", FLOOR, stiffness=0.0)
     with pytest.raises(dy.InputError, match="no joint with limits"):
         dy.joint_stops(falling(), stiffness=1.0)
+
+
+def test_a_group_of_contacts_acts_as_its_contacts_together():
+    arm = dy.load("planar_2r_melchiorri")
+    floor, law = dy.Plane((0, -1.5, 0), (0, 1, 0)), {"stiffness": 2e3, "damping": 0.5, "friction": 0.4}
+    tip = arm.model.frame(None).name
+    one, two = (
+        dy.contact(arm, tip, floor, radius=r, point=p, **law) for r, p in ((0.1, (0.0, 0.0, 0.0)), (0.05, (-0.3, 0.0, 0.0)))
+    )
+    q, v = np.array([-1.4, -0.2]), np.array([0.3, -1.0])
+    group = ContactGroup([one, two])
+    assert np.allclose(group(0.0, q, v), one(0.0, q, v) + two(0.0, q, v), rtol=1e-12)
+    alone, grouped = (dy.simulate(arm, 0.3, q, wrenches={tip: w}, step=1e-3, points=4) for w in (one, ContactGroup([one])))
+    assert np.allclose(alone.q, grouped.q, rtol=1e-12)
+    assert np.allclose(alone.wrenches[tip], [one(0.0, *x) for x in zip(alone.q, alone.v, strict=True)], rtol=1e-9)
+    both = dy.simulate(arm, 0.6, q, wrenches={tip: group}, step=1e-3)
+    assert np.abs(both.energy_error).max() < 2e-2 * np.ptp(both.kinetic_energy)
+    with pytest.raises(dy.InputError, match="same frame"):
+        ContactGroup([one, dy.contact(arm, arm.link_names[1], floor, **law)])

@@ -85,9 +85,13 @@ def chain_pose(model: Model, q: Array, i: int) -> Pose:
 
 def velocity(model: Model, q: Array, v: Array, frame: Frame, base: MovingBase = REST) -> Array:
     """The twist (ṗ, ω) of a frame: velocity of its origin and its angular velocity, in world axes."""
-    X = relative_poses(model, q)
-    X_W = world_poses(model, X, base)[frame.body] @ frame.pose
-    V = frame.pose.twist_inward(twists(model, X, v, base)[frame.body])
+    X_W, V = base.pose, base.twist
+    for i in reversed(list(model.ancestors(frame.body))):
+        body = model.bodies[i]
+        assert body is not None
+        X = body.pose(q)
+        X_W, V = X_W @ X, X.twist_inward(V) + body.S @ v[list(body.dof)]
+    X_W, V = X_W @ frame.pose, frame.pose.twist_inward(V)
     return np.concatenate([X_W.R @ V[:3], X_W.R @ V[3:]])
 
 

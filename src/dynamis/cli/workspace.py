@@ -100,7 +100,10 @@ def _print_cloud(cloud: Any) -> None:
         size = f"about {number(cloud.content)} {unit}" if cloud.content else "none: a lower-dimensional set"
         echo(f"  {name} {size}")
     nearest, reach = number(cloud.nearest), number(cloud.reach)
-    echo(f"  Distance from the first joint {nearest} … {reach} m ({len(cloud.points)} configurations)", hang=4)
+    echo(
+        f"  Reach: {reach} m, smallest distance {nearest} m, from {cloud.measured_from} to the origin of {cloud.frame}", hang=4
+    )
+    echo(f"  {len(cloud.points)} sampled configurations")
 
 
 def _print_slice(found: Any) -> None:

@@ -160,7 +160,7 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
     """A measure by name, including "payload" (``torque_limits``) and "stiffness" (``joint_stiffness``)."""
     if name == "payload":
         limits = options.get("torque_limits")
-        return Measure(name, "payload capacity", "kg",
+        return Measure(name, "static payload, joint torque limits only", "kg",
                        lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
     if name == "stiffness":
         if options.get("joint_stiffness") is None:

@@ -14,6 +14,7 @@ from dynamis.display import as_text, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.directions import in_order_of_q
+from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named
 from dynamis.robot import Robot
 
@@ -34,25 +35,35 @@ STEPS = 12  # of Newton's method towards the plane, at most
 class Workspace:
     """Sampled positions of a frame (N, 3), with their configurations (N, nq).
 
-    ``reach`` and ``nearest`` are measured from ``origin``, the origin of the first joint. ``dimension`` is 3, 2 if the points
-    lie in a plane, 1 on a line, 0 if the frame does not move.
+    ``reach`` and ``nearest`` are the extreme distances of the frame's origin from ``origin``, a point of the first joint's axis
+    which ``measured_from`` names; they are refined from the samples by optimisation. ``dimension`` is 3, 2 if the points lie in
+    a plane, 1 on a line, 0 if the frame does not move.
     """
 
     robot: Robot
     frame: str
     points: Array
     q: Array
-    origin: Array
+    distances: Reach
+
+    @property
+    def origin(self) -> Array:
+        return self.distances.origin
+
+    @property
+    def measured_from(self) -> str:
+        """The definition of the origin, in words."""
+        return self.distances.definition
 
     @property
     def reach(self) -> float:
         """The largest distance from the origin [m]."""
-        return float(np.linalg.norm(self.points - self.origin, axis=1).max())
+        return self.distances.largest
 
     @property
     def nearest(self) -> float:
-        """The smallest sampled distance from the origin [m]."""
-        return float(np.linalg.norm(self.points - self.origin, axis=1).min())
+        """The smallest distance from the origin [m]."""
+        return self.distances.smallest
 
     @property
     def box(self) -> tuple[Array, Array]:
@@ -112,7 +123,9 @@ class Workspace:
         if self.dimension:
             thin = self._freedoms < self.dimension
             much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.content:.4g}{unit}"
-            lines.append(f"  {much}, distance from the first joint {self.nearest:.4g} to {self.reach:.4g} m")
+            lines.append(
+                f"  {much}, distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
+            )
         ranges = (f"{axis} {a:.4g} … {b:.4g}" for axis, a, b in zip("xyz", low, high, strict=True))
         return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
 
@@ -121,6 +134,7 @@ class Workspace:
         return {
             "robot": self.robot.name, "frame": self.frame, "samples": len(self.points), "dimension": self.dimension,
             "content": self.content, "reach": self.reach, "nearest": self.nearest,
+            "measured_from": self.measured_from, "origin": self.origin.tolist(),
             "lower": low.tolist(), "upper": high.tolist(),
         }  # fmt: skip
 
@@ -247,7 +261,7 @@ def workspace(
         part = slice(start, start + AT_ONCE)
         points[part] = robot.pose(q[part], f.name)[:, :3, 3]
         _tell(progress, min(1.0, (start + AT_ONCE) / len(q)), "reaching")
-    return Workspace(robot, f.name, points, q, _first_origin(robot, f.name))
+    return Workspace(robot, f.name, points, q, reach_of(robot, f.name, q, *box_of(robot, lower, upper)))
 
 
 def workspace_slice(

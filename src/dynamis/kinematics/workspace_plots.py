@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 MOST_DOTS = 12_000  # in the scatter; the views count all points
+CLIPPED = (0.005, 0.98)  # quantiles at the ends of a colour scale: single cells beyond them would take most of the colours
 AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
@@ -104,13 +105,16 @@ def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pi
     figure = new_figure(7.6, 6.9)
     axes = figure.add_subplot()
     measure = found.measure
-    low, high = np.quantile(there, (0.005, 0.98)) if len(there) else (0.0, 1.0)
+    low, high = np.quantile(there, CLIPPED) if len(there) else (0.0, 1.0)
     logarithmic = measure.logarithmic and low > 0.0 and high > 3.0 * low
     norm = LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0) if measure.more_is_better else low, high)
     colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
     drawn = axes.pcolormesh(x, y, np.where(np.isposinf(numbers), high, numbers).T, cmap=colours, norm=norm, rasterized=True)
     unit = f" [{measure.unit}]" if measure.unit else ""
-    bar = figure.colorbar(drawn, ax=axes, label=f"{measure.label}{unit}", pad=0.02, shrink=0.85)
+    beyond = _beyond(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
+    ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
+    clipped = f"; colours clipped {' and '.join(beyond.values())}" if beyond else ""
+    bar = figure.colorbar(drawn, ax=axes, label=f"{measure.label}{unit}{clipped}", pad=0.02, shrink=0.85, extend=ends)
     bar.outline.set_visible(False)
     for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
         getattr(bar.ax.yaxis, formatter)("{x:g}")
@@ -130,6 +134,16 @@ def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pi
     caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
     figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
     return save(figure, path)
+
+
+def _beyond(numbers: Array, low: float, high: float) -> dict[str, str]:
+    """The ends of a colour scale that values go beyond, with the extreme value."""
+    found = {}
+    if len(numbers) and numbers.min() < low:
+        found["below"] = f"below {low:.3g} (least value {numbers.min():.3g})"
+    if len(numbers) and numbers.max() > high:
+        found["above"] = f"above {high:.3g} (largest value {numbers.max():.3g})"
+    return found
 
 
 def _without_pinholes(numbers: Array) -> Array:

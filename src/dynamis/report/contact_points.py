@@ -1,4 +1,7 @@
-"""The points of a robot that can touch the floor, taken from the shapes of its links."""
+"""The spheres with which a robot touches the floor, fitted to the shapes that are drawn of its bodies.
+
+The rule depends on a body's drawn shape in the body's own axes only, so that mirrored links have mirrored spheres.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,27 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import ConvexHull, QhullError
 
-from dynamis.model.shapes import balls
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.staging import body_poses
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-HEAVY = 0.2  # of the mass of the robot
-CUBE = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
-MOST = 24  # points: the cost of a step grows with their number
-APART = 0.04  # of the size of the robot: points closer than this to one already taken are left out
+# integer directions up to 3: a set that reflections at the coordinate planes map to itself
+DIRECTIONS = np.array([d for d in itertools.product(range(-3, 4), repeat=3) if np.gcd.reduce(d) == 1], dtype=float)
+DIRECTIONS = DIRECTIONS[np.argsort(np.abs(DIRECTIONS[:, 1]), kind="stable")]  # first those in the plane of symmetry y = 0
+DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
+OPPOSITE = np.argmin(DIRECTIONS @ DIRECTIONS.T, axis=1)
+MIRRORED = np.argmax(DIRECTIONS @ (DIRECTIONS * [1.0, -1.0, 1.0]).T, axis=1)  # of each direction, that with −y
+THICKNESS = (1.0, 0.5, 0.0)  # radii, of half the least width of a body
+TIED = 1e-6  # of the width of a body: points as far out as each other
+TOLERANCE = 0.014  # of the size of the drawn robot: how far a body's shape may reach beyond its spheres …
+BEYOND = 0.5  # … and of this, how far its spheres may reach beyond its shape
+
+
+SMALL = 0.07  # of the size of the drawn robot: smaller bodies between others touch the floor by their neighbours
 
 
 @dataclass(frozen=True)
@@ -31,68 +43,80 @@ class ContactPoint:
     radius: float
 
 
-def contact_points(robot: Robot, q: Array) -> list[ContactPoint]:
-    """Spheres inside the robot's shapes, which touch the floor in place of the shapes.
-
-    First the corners of heavy bodies, then the lowest of each last body at ``q``, then those farthest from all others.
-    The spheres are the corners and ends of the shapes (see `balls`): round ends with their radius, corners with radius 0.
-    """
-    bodies, points, radii = _candidates(robot)
-    poses = body_poses(robot, q)
-    placed = np.array([poses[b].R @ p + poses[b].p for b, p in zip(bodies, points, strict=True)]).reshape(-1, 3)
-    if not len(placed):
+def contact_points(robot: Robot) -> list[ContactPoint]:
+    """Spheres that touch the floor in place of the drawn shapes of the moving bodies."""
+    outlines = _outlines(robot)
+    if not outlines:
         return []
-    gravity = np.asarray(robot.model.gravity, dtype=float)
-    depth = placed @ gravity / max(float(np.linalg.norm(gravity)), 1e-12) + radii
-    taken = _corners(robot, bodies, placed)
-    last = [i for i, body in robot.model.moving if not robot.model.children[i] and not body.is_rotor]
-    own = [np.flatnonzero(bodies == i) for i in last]
-    taken += [int(them[np.argmax(depth[them])]) for them in own if len(them)]
-    taken = list(dict.fromkeys(taken))[:MOST] or [int(np.argmax(depth))]
-    away = np.min([np.linalg.norm(placed - placed[k], axis=1) for k in taken], axis=0)
+    poses = body_poses(robot, robot.home())
+    placed = np.concatenate([p @ poses[b].R.T + poses[b].p for b, (p, _) in outlines.items()])
     size = float(np.ptp(placed, axis=0).max())
-    while len(taken) < MOST and away.max() > APART * size:
-        taken.append(int(np.argmax(away)))
-        away = np.minimum(away, np.linalg.norm(placed - placed[taken[-1]], axis=1))
-    return [_in_a_frame(robot, int(bodies[k]), points[k], float(radii[k])) for k in sorted(taken)]
-
-
-def _corners(robot: Robot, bodies: Array, placed: Array) -> list[int]:
-    """The outermost points of heavy bodies, which the robot lies on, towards the corners of a cube."""
-    total = sum(float(body.inertia.mass) for _, body in robot.model.moving)
-    heavy = [i for i, body in robot.model.moving if float(body.inertia.mass) > HEAVY * total]
     found = []
-    for body in heavy:
-        own = np.flatnonzero(bodies == body)
-        if len(own):
-            found += [int(own[k]) for k in np.argmax(placed[own] @ CUBE.T, axis=0)]
+    for body, (points, radii) in outlines.items():
+        if robot.model.children[body] and float((np.ptp(points, axis=0) + 2.0 * radii.max()).max()) < SMALL * size:
+            continue
+        frame = next(f for f in robot.model.frames.values() if f.body == body)
+        R, p = (np.asarray(x, dtype=float) for x in frame.pose)
+        found += [ContactPoint(frame.name, R.T @ (c - p), r) for c, r in spheres(points, radii, TOLERANCE * size)]
     return found
 
 
-def _candidates(robot: Robot) -> tuple[Array, Array, Array]:
-    """Body, centre in its frame, and radius of every ball: of the file's simple shapes, else of what is drawn of a body."""
-    found: dict[int, list[tuple[Array, Array]]] = {}
-    for link in robot.description.links:
-        frame = robot.model.frames.get(link.name)
-        simple = [s for s in link.shapes if s.kind != "mesh"]
-        collision = [s for s in simple if s.role == "collision"]
-        for shape in collision or simple:
-            if frame is not None:
-                p, r = balls(shape)
-                found.setdefault(frame.body, []).append((p @ np.asarray(frame.pose.R).T + np.asarray(frame.pose.p), r))
-    simple_bodies = set(found)
+def spheres(points: Array, radii: Array, tolerance: float) -> list[tuple[Array, float]]:
+    """(centre, radius) of few spheres whose hull is that of the given balls, to ``tolerance`` along the `DIRECTIONS`.
+
+    A candidate touches the hull from inside, in one direction and with one of a few radii, and reaches beyond it in no
+    direction by more than a part of the tolerance. Pairs of mirrored candidates are taken, each time the one that supports the
+    hull in most of the directions left (greedy set cover).
+    """
+    hull = (points @ DIRECTIONS.T + radii[:, None]).max(axis=0)
+    centres, sizes = _candidates(points, radii, hull)
+    reach = centres @ DIRECTIONS.T + sizes[:, None]  # (candidates, directions)
+    covers = (reach >= hull - tolerance) & (reach <= hull + BEYOND * tolerance).all(axis=1, keepdims=True)
+    count = len(DIRECTIONS)
+    partner = np.concatenate([MIRRORED + k * count for k in range(len(THICKNESS))])
+    left, taken = np.ones(count, dtype=bool), []
+    while left.any():
+        gain = ((covers | covers[partner]) & left).sum(axis=1)
+        best = int(np.argmax(gain))  # the first of equal ones: larger radii come first
+        alone = {k: int((covers[k] & left).sum()) for k in (best, int(partner[best]))}
+        better = max(alone, key=lambda k: alone[k])
+        taken.append(better)
+        left &= ~covers[better]
+        # the other one too where it adds to the better one, or where neither is better: a body and its mirror image are alike
+        taken += [k for k in alone if k != better and ((covers[k] & left).any() or alone[k] == alone[better])]
+        for k in alone:
+            left &= ~covers[k]
+    return [(centres[k], float(sizes[k])) for k in taken]
+
+
+def _candidates(points: Array, radii: Array, hull: Array) -> tuple[Array, Array]:
+    """Centres and radii of spheres that touch the hull from inside, by radius and direction."""
+    width = hull + hull[OPPOSITE]
+    thickness = 0.5 * float(width.min())
+    outer = points @ DIRECTIONS.T + radii[:, None]
+    tied = outer >= hull - TIED * max(float(width.max()), 1e-12)
+    # the middle of a face at right angles to a direction, so that rounding does not choose among its corners
+    touching = (tied.T @ points + (tied.T @ radii)[:, None] * DIRECTIONS) / tied.sum(axis=0)[:, None]
+    centres = np.concatenate([touching - part * thickness * DIRECTIONS for part in THICKNESS])
+    return centres, np.repeat(np.array(THICKNESS) * thickness, len(DIRECTIONS))
+
+
+def _outlines(robot: Robot) -> dict[int, tuple[Array, Array]]:
+    """By moving body: centres and radii of balls whose convex hull is that of its drawn shapes."""
+    parts: dict[int, list[tuple[Array, Array]]] = {}
     for drawn in drawing_of(robot).shapes:
-        if drawn.body not in simple_bodies:
-            found.setdefault(drawn.body, []).append((drawn.points, drawn.radii))
-    every = [(b, p, r) for b, parts in found.items() if b for p, r in parts if len(p)]
-    if not every:
-        return np.zeros(0, dtype=int), np.zeros((0, 3)), np.zeros(0)
-    bodies = np.concatenate([np.full(len(p), b) for b, p, _ in every])
-    return bodies, np.concatenate([p for _, p, _ in every]), np.concatenate([r for _, _, r in every])
+        if drawn.body:
+            points, radii = drawn.extremes
+            outer = _on_the_hull(points) if drawn.mesh is not None else slice(None)
+            parts.setdefault(drawn.body, []).append((points[outer], radii[outer]))
+    return {
+        body: (np.concatenate([p for p, _ in found]), np.concatenate([r for _, r in found])) for body, found in parts.items()
+    }
 
 
-def _in_a_frame(robot: Robot, body: int, point: Array, radius: float) -> ContactPoint:
-    """The same point, seen from the first frame of its body."""
-    frame = next(f for f in robot.model.frames.values() if f.body == body)
-    R, p = (np.asarray(x, dtype=float) for x in frame.pose)
-    return ContactPoint(frame.name, R.T @ (point - p), radius)
+def _on_the_hull(points: Array) -> Any:
+    """Which points are corners of their convex hull; all of them where they are in one plane."""
+    try:
+        return ConvexHull(points).vertices
+    except QhullError:
+        return slice(None)

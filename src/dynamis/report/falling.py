@@ -1,7 +1,8 @@
 """A robot that is let go: gravity alone, with joint limits, light damping and the floor.
 
 A serial arm is integrated with adaptive steps between hard stops, up to its first contact with the floor. Robots on a floating
-base and trees, whose feet may stand on the floor from the start, have compliant contacts and stops, and a fixed step.
+base and trees, whose feet may stand on the floor from the start, have compliant contacts and stops, and are integrated with a
+fixed step by the time stepping that is implicit in contact.
 """
 
 from __future__ import annotations
@@ -17,24 +18,23 @@ from dynamis.model.build import with_floating_base
 from dynamis.report.contact_points import ContactPoint, contact_points
 from dynamis.report.numbers import ranges, text, torque_unit, unit_of
 from dynamis.report.scene import scene_of
-from dynamis.report.staging import free_base, is_mobile
+from dynamis.report.staging import body_poses, free_base, is_mobile
 from dynamis.robot import Robot
-from dynamis.simulation.contact import Plane, contact, joint_stops
+from dynamis.simulation.contact import Contact, ContactGroup, Plane, contact, joint_stops
 from dynamis.simulation.events import Event
 from dynamis.simulation.hard_stops import HardStops
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-Push = Callable[[Any, Array, Array], Array]
 
 DURATION, POINTS = 2.0, 151  # s
 DECAY = 4.0  # s: the time constant with which damping alone would slow the joint of the largest inertia
 SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 SIZE = 0.02  # radius of the contact spheres, of the reach
-STEP = 2e-4  # s
-RUNGE_KUTTA_UP_TO = 20  # degrees of freedom; larger robots are integrated by the semi-implicit Euler method
-STIFFNESS, DAMPING, FRICTION, SLIP = 2e4, 1.0, 0.6, 0.1  # N/m, s/m, –, m/s
+STEP = 5e-4  # s
+SINKING = 3e-3  # of the reach: the penetration at which one contact carries the weight of the robot
+DAMPING, FRICTION, SLIP = 1.0, 0.6, 0.1  # s/m, –, m/s
 LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
 STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
 ADAPTIVE: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
@@ -68,7 +68,8 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     if scene["planar"] or not np.asarray(robot.model.gravity).any():
         touching = []
     else:
-        touching = contact_points(robot, q0) if free else touching_points(robot, q0)
+        touching = contact_points(robot) if free else touching_points(robot, q0)
+        q0 = _above_the_floor(robot, q0, touching, scene)
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
     told = _damping_told(robot, damping)
     if limited:
@@ -76,9 +77,14 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         told.append(f"Joint limits act as {stiff}.")
     if not serial:
         motion = _with_contacts(damped, q0, v0, touching, limited, scene)
-        floor = (
-            f"The floor is compliant ({STIFFNESS / 1e3:g} kN/m), with friction coefficient {FRICTION:g}." if touching else ""
-        )
+        floor = ""
+        if touching:
+            law = _contact_law(robot, scene)
+            floor = (
+                f"The floor is compliant ({law['stiffness'] / 1e3:g} kN/m at each contact), with friction coefficient "
+                f"{FRICTION:g}; {len(touching)} spheres inside the drawn links touch it. Collisions between links are not "
+                "computed."
+            )
         again += _contacts_again(robot, touching, limited, scene, q0)
         return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
     stops = HardStops() if limited else None
@@ -92,6 +98,20 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     limits = ", stops=dy.simulation.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
     return Fall(motion, tuple(told), tuple(again))
+
+
+def _above_the_floor(robot: Robot, q0: Array, touching: list[ContactPoint], scene: dict[str, Any]) -> Array:
+    """``q0`` with the floating base raised until no contact sphere penetrates the floor."""
+    base = free_base(robot)
+    if base is None or not touching:
+        return q0
+    up, poses = np.asarray(scene["up"]), body_poses(robot, q0)
+    frames = [robot.model.frames[one.frame] for one in touching]
+    placed = [poses[frame.body] @ frame.pose for frame in frames]
+    heights = [up @ (X.R @ one.point + X.p) - one.radius for one, X in zip(touching, placed, strict=True)]
+    raised = q0.copy()
+    raised[base : base + 3] += max(float(scene["floor"]) - min(heights), 0.0) * up
+    return raised
 
 
 def light_damping(robot: Robot, q: Array, decay: float) -> dict[str, float]:
@@ -195,28 +215,33 @@ def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q
     return touching[int(np.argmin(_heights(robot, touching, scene)(q)))].frame
 
 
-def _method(robot: Robot) -> str:
-    return "rk4" if robot.n <= RUNGE_KUTTA_UP_TO else "euler"
+def _contact_law(robot: Robot, scene: dict[str, Any]) -> dict[str, float]:
+    weight = float(robot.mass) * float(np.linalg.norm(np.asarray(robot.model.gravity, dtype=float)))
+    stiffness = float(f"{weight / (SINKING * scene['reach']):.2g}")
+    return {"stiffness": stiffness, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
 
 
 def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
     """Python that simulates the same contacts."""
     rows = ", ".join(f"({x.frame!r}, {_rounded(x.point)}, {x.radius:.6g})" for x in touching)
     up = np.asarray(scene["up"], dtype=float)
-    stops = f", stops=joint_stops(damped, stiffness={STOP_STIFFNESS}, damping={STOP_DAMPING})" if limited else ""
+    stops = f", stops=dy.joint_stops(damped, stiffness={STOP_STIFFNESS}, damping={STOP_DAMPING})" if limited else ""
+    law = ", ".join(f"{name}={value:g}" for name, value in _contact_law(robot, scene).items())
+    contacts = [
+        "from dynamis.simulation.contact import ContactGroup",
+        f"floor = dy.Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
+        f"spheres = [{rows}]  # frame, centre in the frame, radius",
+        "contacts = {}",
+        "for frame, point, radius in spheres:",
+        f"    one = dy.contact(damped, frame, floor, point=point, radius=radius, {law})",
+        "    contacts.setdefault(frame, []).append(one)",
+        "wrenches = {frame: ContactGroup(group) for frame, group in contacts.items()}",
+    ]
+    given = "wrenches=wrenches" if touching else "wrenches=None"
     return [
-        "from dynamis.simulation.contact import Plane, contact, joint_stops",
-        f"floor = Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
-        f"law = dict(stiffness={STIFFNESS}, damping={DAMPING}, friction={FRICTION}, slip={SLIP})",
-        f"points = [{rows}]",
-        "def pushes(frame):",
-        "    spheres = [contact(damped, f, floor, point=p, radius=r, **law) for f, p, r in points if f == frame]",
-        "    total = lambda t, q, v: sum(one(t, q, v) for one in spheres)",
-        "    total.traceable = True",
-        "    return total",
-        "wrenches = {f: pushes(f) for f, _, _ in points}",
-        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method={_method(robot)!r}, step={STEP}, friction='smooth', "
-        f"wrenches=wrenches{stops})",
+        *(contacts if touching else []),
+        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method='time_stepping', step={STEP}, friction='smooth', "
+        f"{given}{stops})",
     ]
 
 
@@ -229,32 +254,21 @@ def _with_contacts(
 ) -> Trajectory:
     up = np.asarray(scene["up"], dtype=float)
     plane = Plane(tuple(scene["floor"] * up), tuple(up))
-    law: dict[str, Any] = {"stiffness": STIFFNESS, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
-    spheres: dict[str, list[Push]] = {}
+    law: dict[str, Any] = _contact_law(robot, scene) if touching else {}
+    spheres: dict[str, list[Contact]] = {}
     for one in touching:
-        push = contact(robot, one.frame, plane, radius=one.radius, point=one.point, **law)
-        spheres.setdefault(one.frame, []).append(push)
-    wrenches = {frame: _sum(pushes) for frame, pushes in spheres.items()}
+        spheres.setdefault(one.frame, []).append(contact(robot, one.frame, plane, radius=one.radius, point=one.point, **law))
+    wrenches = {frame: ContactGroup(them) for frame, them in spheres.items()}
     stops = joint_stops(robot, stiffness=STOP_STIFFNESS, damping=STOP_DAMPING) if limited else None
     return simulate(
         robot,
         DURATION,
         q0,
         v0,
-        method=_method(robot),
+        method="time_stepping",
         step=STEP,
         points=POINTS,
         stops=stops,
-        wrenches=wrenches,
+        wrenches=wrenches or None,
         friction="smooth",
     )
-
-
-def _sum(pushes: list[Push]) -> Push:
-    """The wrench of several contacts of one frame."""
-
-    def push(t: Any, q: Array, v: Array) -> Array:
-        return np.sum([one(t, q, v) for one in pushes], axis=0)
-
-    push.traceable = True  # type: ignore[attr-defined]
-    return push

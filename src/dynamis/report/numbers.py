@@ -12,6 +12,7 @@ Array = npt.NDArray[Any]
 
 PLAIN_FROM, PLAIN_TO = 1e-4, 1e6  # sizes written without a power of ten
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NOISE = 1e-11  # of the largest of several numbers: what remains of terms that cancel
 PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}
 
 
@@ -71,7 +72,16 @@ def duration(seconds: float, digits: int = 3) -> str:
 
 
 def triple(values: Any, digits: int = 3) -> str:
-    return "(" + ", ".join(text(x, digits) for x in values) + ")"
+    return "(" + ", ".join(text(x, digits) for x in without_noise(values)) + ")"
+
+
+def without_noise(values: Any, scale: float | None = None) -> Any:
+    """Numbers with those that are rounding errors beside the largest one, or ``scale``, as zeros; symbols as they are."""
+    array = np.asarray(values)
+    if array.dtype == object:
+        return values
+    size = float(np.abs(array).max(initial=0.0)) if scale is None else scale
+    return np.where(np.abs(array) <= NOISE * size, 0.0, array)
 
 
 def ranges(robot: Any) -> tuple[Array, Array]:
@@ -88,6 +98,12 @@ def ranges(robot: Any) -> tuple[Array, Array]:
 
 def unit_of(robot: Any, k: int) -> str:
     return "rad" if robot.model.coordinates[k].revolute else "m"
+
+
+def effort_name(robot: Any, k: int | None = None) -> str:
+    """ "torque" for a revolute joint, "force" for a prismatic one; for all joints "generalised force" where there are both."""
+    kinds = {c.revolute for c in robot.model.coordinates} if k is None else {robot.model.coordinates[k].revolute}
+    return "generalised force" if len(kinds) > 1 else "torque" if kinds == {True} else "force"
 
 
 def torque_unit(robot: Any, k: int) -> str:

@@ -182,7 +182,7 @@ class _Page:
                 held[key]["scene"] = {k: x for k, x in block.scene.items() if shared.get(k) != x}
         elif isinstance(block, Plot):
             kind = "plot"
-            views = [{"name": v.name, "x": v.x, "series": v.series} for v in block.views]
+            views = [{"name": v.name, "x": v.x, "series": v.series, "yLabel": v.y_label} for v in block.views]
             held[key] = {
                 "title": block.title,
                 "xLabel": block.x_label,

@@ -31,7 +31,7 @@ def scene_of(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "nq": robot.nq,
-        "neutral": short(robot.home(), DIGITS),
+        "home": short(robot.home(), DIGITS),
         "bodies": [_body(b, number[b.parent]) for _, b in kept],
         "frames": [
             {"name": f.name, "body": number[f.body], "pose": _pose(f.pose)} for f in (model.frames[x] for x in model.link_names)

@@ -50,11 +50,12 @@ class Folded:
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over a common axis: ``series`` maps labels to numbers."""
+    """Lines over a common axis: ``series`` maps labels to numbers; ``y_label`` replaces that of the plot."""
 
     x: Sequence[float]
     series: dict[str, Sequence[float | None]]
     name: str = ""
+    y_label: str = ""
 
 
 @dataclass(frozen=True)

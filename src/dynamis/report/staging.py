@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.model.joints import Free
-from dynamis.report.meshes.drawing import Drawing, drawing_of
+from dynamis.report.meshes.drawing import Drawing, Drawn, drawing_of
 from dynamis.report.numbers import main_frame, ranges, short
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
@@ -97,14 +98,18 @@ def _lowest(robot: Robot, drawing: Drawing, q: Array, up: Array, *, base: bool =
     The housings of made-up shapes do not count: at the base they reach below the floor and are cut off there.
     """
     poses = body_poses(robot, q)
-    low = [
-        float((drawn.points @ poses[drawn.body].R.T @ up + poses[drawn.body].p @ up - drawn.radii).min())
-        for drawn in drawing.shapes
-        if drawn.link is not None and len(drawn.points) and not (base and drawn.body)
-    ]
+    shown = [d for d in drawing.shapes if d.link is not None and len(d.points) and not (base and d.body)]
+    low = [lowest_point(drawn, poses, up) for drawn in shown]
     frames = robot.model.frames.values()
     low += [float((poses[f.body] @ f.pose).p @ up) for f in frames if not (base and f.body)]
     return min(low)
+
+
+def lowest_point(drawn: Drawn, poses: Sequence[Pose], up: Array) -> float:
+    """The height of the lowest point of a drawn shape, for these poses of the bodies."""
+    X = poses[drawn.body]
+    points, radii = drawn.extremes
+    return float((points @ (X.R.T @ up) - radii).min() + X.p @ up)
 
 
 def _configurations(robot: Robot, widest: float) -> Array:

@@ -16,6 +16,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, sqrt, tanh, where
+from dynamis.spatial import Pose, cross, skew
 
 Array = npt.NDArray[Any]
 STEPS = (2e-5, 1e-3)  # s: the shortest and the longest step that is chosen for contacts
@@ -72,43 +73,43 @@ class Contact:
     traceable = True
 
     def __call__(self, _t: Any, q: Array, v: Array) -> Array:
-        moving = self.robot.velocity(q, v, self.frame)
-        above, n, arm = self._nearest(q)
+        return self.wrench_at(_pose(self, q), self.robot.velocity(q, v, self.frame))
+
+    def wrench_at(self, X: Pose, twist: Array) -> Array:
+        """The wrench at the frame's origin, for the frame's pose and its twist at the origin in world axes."""
+        above, n, arm = self._nearest(X)
         depth = maximum(self.radius - above, 0.0)
-        velocity = moving[:3] + np.cross(moving[3:], arm) if self._has_arm else moving[:3]
+        velocity = self._velocity(twist, arm)
         closing = -np.dot(n, velocity)
         normal = self.stiffness * depth * maximum(1.0 + self.damping * closing, 0.0)
         sliding = velocity + closing * n
         force = normal * n - self._resistance(normal, sliding) * sliding
-        moment = np.cross(arm, force) if self._has_arm else np.zeros(3)
+        moment = cross(arm, force) if self._has_arm else np.zeros(3)
         return np.concatenate([force, moment])
 
     @property
     def _has_arm(self) -> bool:
         return bool(self.radius or any(self.point))
 
-    def _nearest(self, q: Array) -> tuple[Any, Array, Array]:
+    def _nearest(self, X: Pose) -> tuple[Any, Array, Array]:
         """(distance of the sphere's centre, outward normal, vector from the frame's origin to the contact point)."""
-        pose = self.robot.pose(q, self.frame)
-        to_centre = pose[:3, :3] @ np.array(self.point) if any(self.point) else np.zeros(3)
-        above, n = self.surface.nearest(pose[:3, 3] + to_centre)
+        to_centre = X.R @ np.array(self.point) if any(self.point) else np.zeros(3)
+        above, n = self.surface.nearest(X.p + to_centre)
         return above, n, to_centre - self.radius * n
 
-    def _jacobian(self, q: Array, arm: Array) -> Array:
-        """(3, n): Jacobian of the contact point."""
-        J = self.robot.jacobian(q, self.frame)
-        return J[:3] - _cross(arm) @ J[3:] if self._has_arm else J[:3]
+    def _velocity(self, twist: Array, arm: Array) -> Array:
+        """Of the contact point."""
+        return twist[:3] + cross(twist[3:], arm) if self._has_arm else twist[:3]
 
-    def linearised(self, q: Array, v: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array, Array]:
-        """(J, f, D): the force f − D J v' at the contact point, whose velocity is J v', for the end velocity v' of a step.
+    def linearised(self, X: Pose, twist: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
+        """(f, D): the wrench f − D V' at the frame's origin, for the frame's twist V' at the end of a step.
 
-        The penetration is that at q plus the approach in the time ``shift`` at velocity v and in ``weight`` at v'. The ratio of
-        friction to slip is that at the predicted velocity ``ahead``: friction decelerates slip and never reverses it.
+        The penetration is that at the pose X plus the approach in the time ``shift`` at the present twist and in ``weight`` at
+        V'. The ratio of friction to slip is that at the predicted twist ``ahead``: friction decelerates slip and never reverses
+        it.
         """
-        above, n, arm = self._nearest(q)
-        J = self._jacobian(q, arm)
-        velocity = J @ v
-        closing = -np.dot(n, velocity)
+        above, n, arm = self._nearest(X)
+        closing = -np.dot(n, self._velocity(twist, arm))
         depth = self.radius - above
         later = depth + shift * closing
         # a ball that leaves within the step, or faster than the surface follows, is no longer pushed
@@ -117,9 +118,11 @@ class Contact:
         normal = touching * self.stiffness * maximum(later, 0.0)
         slope = touching * self.stiffness * (weight + self.damping * maximum(depth, 0.0))
         normals = np.outer(n, n)
-        sliding = (np.eye(3) - normals) @ (J @ ahead)
+        sliding = (np.eye(3) - normals) @ self._velocity(ahead, arm)
         across = self._resistance(maximum(normal + slope * closing, 0.0), sliding)
-        return J, normal * n, slope * normals + across * (np.eye(3) - normals)
+        f, D = normal * n, slope * normals + across * (np.eye(3) - normals)
+        to_point = np.hstack([np.eye(3), -skew(arm)]) if self._has_arm else np.eye(3, 6)
+        return to_point.T @ f, to_point.T @ D @ to_point
 
     def _resistance(self, normal: Any, sliding: Array) -> Any:
         """Friction force divided by slip velocity."""
@@ -128,10 +131,55 @@ class Contact:
 
     def mass(self, q: Array) -> float:
         """The effective mass along the contact normal, 1 / (n·J M⁻¹ Jᵀ n)."""
-        _, n, arm = self._nearest(q)
-        row = n @ self._jacobian(q, arm)
+        _, n, arm = self._nearest(_pose(self, q))
+        J = self.robot.jacobian(q, self.frame)
+        row = n @ (J[:3] - skew(arm) @ J[3:])
         mobility = float(row @ np.linalg.solve(self.robot.mass_matrix(q), row))
         return 1.0 / mobility if mobility > 0.0 else np.inf
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContactGroup:
+    """The wrench of several contacts of one frame: for ``simulate(…, wrenches={frame: ContactGroup([…])})``."""
+
+    contacts: Sequence[Contact]
+
+    traceable = True
+
+    def __post_init__(self) -> None:
+        if len({(one.robot, one.frame) for one in self.contacts}) != 1:
+            raise InputError("a contact group requires at least one contact, and all contacts on the same frame of one robot")
+
+    @property
+    def robot(self) -> Robot:
+        return self.contacts[0].robot
+
+    @property
+    def frame(self) -> str:
+        return self.contacts[0].frame
+
+    @property
+    def stiffness(self) -> float:
+        return max(one.stiffness for one in self.contacts)
+
+    def __call__(self, _t: Any, q: Array, v: Array) -> Array:
+        return self.wrench_at(_pose(self, q), self.robot.velocity(q, v, self.frame))
+
+    def wrench_at(self, X: Pose, twist: Array) -> Array:
+        """The sum of the wrenches; see `Contact.wrench_at`."""
+        return np.sum([one.wrench_at(X, twist) for one in self.contacts], axis=0)
+
+    def linearised(self, X: Pose, twist: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
+        """(f, D) of all contacts together; see `Contact.linearised`."""
+        parts = [one.linearised(X, twist, ahead, shift, weight) for one in self.contacts]
+        return np.sum([f for f, _ in parts], axis=0), np.sum([D for _, D in parts], axis=0)
+
+    def mass(self, q: Array) -> float:
+        """The smallest effective mass of the contacts."""
+        return min(one.mass(q) for one in self.contacts)
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -171,20 +219,21 @@ def contact(
     return Contact(robot, name, surface, stiffness, damping, friction, radius, slip, tuple(centre.tolist()))
 
 
-def step_for(contacts: Sequence[Contact], q: Array) -> float:
+def step_for(contacts: Sequence[Contact | ContactGroup], q: Array) -> float:
     """A step that resolves the oscillation of the effective masses on the contacts: √(m/k) / 10, within ``STEPS``."""
     shortest = min((0.1 * np.sqrt(c.mass(q) / c.stiffness) for c in contacts), default=STEPS[1])
     return float(np.clip(shortest, *STEPS))
 
 
-def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact]:
+def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact | ContactGroup]:
     """The contacts among the wrenches of a simulation, by frame."""
-    return [w for frame, w in (wrenches or {}).items() if isinstance(w, Contact) and w.frame == frame]
+    return [w for frame, w in (wrenches or {}).items() if isinstance(w, Contact | ContactGroup) and w.frame == frame]
 
 
-def _cross(n: Array) -> Array:
-    """The cross-product matrix of n."""
-    return np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
+def _pose(contact: Contact | ContactGroup, q: Array) -> Pose:
+    """The pose of the contact's frame."""
+    matrix = contact.robot.pose(q, contact.frame)
+    return Pose(matrix[:3, :3], matrix[:3, 3])
 
 
 def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Callable[[Any, Array, Array], Array]:

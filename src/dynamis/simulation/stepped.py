@@ -17,6 +17,8 @@ from dynamis.compiler.time_stepper import march
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum
+from dynamis.simulation.contact import Contact, ContactGroup, contacts_in
+from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.controllers import Law
 from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
@@ -152,9 +154,11 @@ def march_one(
         stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
     else:
         stepper = _Called(motion, method, tick)
+    contacts = contacts_in(pushes.wrenches) if pushes.compilable else []
+    called = {frame: source for frame, source in motion.wrenches.items() if frame not in {one.frame for one in contacts}}
     y, rows, status, steps = y0, [y0], "completed", 0
     # what was sampled at the start acts there already
-    pushed = [_pushes(motion, jumps, float(times[0]), y)]
+    pushed = [_pushes(motion, called, jumps, float(times[0]), y)]
     try:
         for start, end in pairwise(map(float, times)):
             for a, b in pairwise(instants(jumps, start, end) if jumps else (start, end)):
@@ -164,7 +168,7 @@ def march_one(
                     source.inside = 0.5 * (a + b)  # no stage of a step may see the value that comes after it
                 y = stepper(a, y, count, (b - a) / count)
                 steps += count
-            pushed.append(_pushes(motion, jumps, end, y))
+            pushed.append(_pushes(motion, called, jumps, end, y))
             rows.append(y)
             if progress is not None:
                 progress((end - times[0]) / (times[-1] - times[0]))
@@ -177,8 +181,9 @@ def march_one(
     pushed = pushed[: len(rows)]
     states, reached = np.array(rows), float(times[len(rows) - 1])
     tau, friction = (np.array([p[k] for p in pushed]) for k in (0, 1))
-    wrenches = {frame: np.array([p[2][frame] for p in pushed]) for frame in motion.wrenches}
+    wrenches = {frame: np.array([p[2][frame] for p in pushed]) for frame in called}
     q, v, z = (np.array(part) for part in zip(*map(motion.split, states), strict=True))
+    wrenches |= _contact_wrenches(TracedMotion(motion, pushes), contacts, q, v)
     if motion.sticking:
         r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches or None)
         friction = friction + torques(motion.smooth.mass_matrix(q), r, v, motion.sticking)
@@ -301,10 +306,24 @@ def _check_settled(method: str, t: float, y: Array, left: float) -> None:
         raise SourceError(f"the iteration of the {method} rule did not converge at t = {t:.6g} s: use a shorter step")
 
 
-def _pushes(motion: EquationsOfMotion, jumps: Sequence[Stepwise], t: float, y: Array) -> tuple[Array, Array, dict[str, Array]]:
-    """The torques and wrenches recorded at a time; at a jump, those after it."""
+def _pushes(
+    motion: EquationsOfMotion, wrenches: Mapping[str, Any], jumps: Sequence[Stepwise], t: float, y: Array
+) -> tuple[Array, Array, dict[str, Array]]:
+    """The torques and these wrenches at a time, to be recorded; at a jump, those after it."""
     q, v, z = motion.split(y)
     for source in jumps:
         source.inside = None
         source.reach(t, q, v)
-    return motion.torque(t, q, v, z), motion.smooth_friction(v, z), motion.wrenches_at(t, q, v) or {}
+    return motion.torque(t, q, v, z), motion.smooth_friction(v, z), {frame: push(t, q, v) for frame, push in wrenches.items()}
+
+
+def _contact_wrenches(traced: TracedMotion, contacts: Sequence[Contact | ContactGroup], q: Array, v: Array) -> dict[str, Array]:
+    """The wrenches (N, 6) of contacts by frame, at all recorded states (N, …) by one compiled function."""
+    if not contacts:
+        return {}
+
+    def wrenches(robot: Robot, q: Array, v: Array) -> Array:
+        return ContactTerms(robot.model, q, contacts).wrenches(v)
+
+    found = traced.kernel("contact wrenches", lambda: traced.motion.robot.compile(wrenches))(q, v)
+    return {one.frame: found[:, k] for k, one in enumerate(contacts)}

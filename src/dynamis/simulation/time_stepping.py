@@ -4,10 +4,11 @@ Over one step of length h the velocity v' at its end solves
 
     A v' = M v + h (τ − bias − d + Σ Jᵀ f),     A = M + h Σ Jᵀ D J,
 
-where each contact force is f − D J v', with compliance and friction linearised in v'. Dry friction d is the sliding friction of
-joints with v' ≠ 0. For the others it is the torque within the range of their law that brings them exactly to rest within the
-step. The sets of sliding and sticking joints are updated a fixed number of times, so that the step can be traced
-[Stewart & Trinkle 1996]. A half step, then a full step with the equations at the midpoint: order two in smooth motion.
+where each contact wrench is f − D J v', with compliance and friction linearised in v' (see `contact_terms`). Dry friction d
+is the sliding friction of joints with v' ≠ 0. For the others it is the torque within the range of their law that brings them
+exactly to rest within the step. The sets of sliding and sticking joints are updated a fixed number of times, so that the step
+can be traced [Stewart & Trinkle 1996]. A half step, then a full step with the equations at the midpoint: order two in smooth
+motion.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.scalar import exp, solve_positive, where
+from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.friction import Coulomb, Stribeck
 from dynamis.simulation.motion import EquationsOfMotion
 
@@ -53,7 +55,7 @@ class Impulse:
             frame: w for frame, w in motion.wrenches.items() if getattr(w, "frame", None) == frame and hasattr(w, "linearised")
         }
         self.wrenches = {frame: w(t, q, v) for frame, w in motion.wrenches.items() if frame not in contacts} or None
-        self.contacts = list(contacts.values())
+        self.contacts = ContactTerms(motion.smooth.model, q, list(contacts.values())) if contacts else None
         self.M = motion.smooth.mass_matrix(q)
         self.r = self.tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, self.wrenches)
 
@@ -68,17 +70,16 @@ class Impulse:
         viscous = self.motion.smooth.model.viscous
         A = self.M + 0.5 * h * np.diag(viscous)
         b = self.M @ start + h * (self.r + viscous * (self.v - 0.5 * start))
-        pushed = []
-        for contact in self.contacts:
-            J, f, D = contact.linearised(self.q, self.v, ahead, shift * h, DAMPED * h)
-            A = A + h * (J.T @ D @ J)
-            b = b + h * (J.T @ f)
-            pushed.append((J, f, D))
+        pushed: Any = 0.0 * start
+        slope: Any = np.zeros((len(start), len(start)))
+        if self.contacts is not None:
+            pushed, slope = self.contacts.assembled(self.v, ahead, shift * h, DAMPED * h)
+        A, b = A + h * slope, b + h * pushed
         new, d = self._sticking(A, b, start, h) if self.motion.sticking else (solve_positive(A, b), 0.0 * start)
         mean = 0.5 * (start + new)
         power = self.motion.power(self.q, mean, self.tau - d, self.wrenches)
-        for J, f, D in pushed:
-            power = power + (f - D @ (J @ new)) @ (J @ mean)
+        if self.contacts is not None:
+            power = power + (pushed - slope @ new) @ mean
         return new, power
 
     def _sticking(self, A: Array, b: Array, start: Array, h: Any) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from dynamis.report.link_shapes import link_shapes
 from dynamis.report.meshes.encoding import encoded
 from dynamis.report.meshes.finding import HOW_FOUND, find_mesh
 from dynamis.report.meshes.installed import corresponding_meshes
-from dynamis.report.meshes.reading import MeshFile, bounds_of, fault
+from dynamis.report.meshes.reading import MeshFile, bounds_of, fault, vertices_of
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
 
@@ -35,7 +35,7 @@ class Drawn:
     """A shape as it is drawn: in the frame of a body (0 is the base), with the number of its mesh if it is one.
 
     ``link`` is the link whose file gives it, or None where the shape is made up. ``points`` and ``radii`` are balls whose
-    convex hull holds it.
+    convex hull holds it; ``vertices`` are those of a mesh.
     """
 
     body: int
@@ -44,6 +44,12 @@ class Drawn:
     link: str | None
     points: Array
     radii: Array
+    vertices: Array | None = None
+
+    @property
+    def extremes(self) -> tuple[Array, Array]:
+        """Centres and radii of balls with the convex hull of the shape: of a mesh its vertices."""
+        return (self.points, self.radii) if self.vertices is None else (self.vertices, np.zeros(len(self.vertices)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +118,13 @@ def _drawn(robot: Robot, name: str, shape: Shape, meshes: _Meshes) -> Drawn:
     placed = replace(shape, origin=X)
     if shape.kind != "mesh":
         return Drawn(frame.body, placed, None, name, *balls(placed))
-    low, high = bounds_of(meshes.files[shape.mesh])
+    file = meshes.files[shape.mesh]
+    low, high = bounds_of(file)
     corners = balls(replace(placed, kind="box", size=(1.0, 1.0, 1.0), origin=Pose.identity()))[0]
     inside = (low + (corners + 0.5) * (high - low)) * np.array(shape.size)
-    return Drawn(frame.body, placed, meshes.number(shape.mesh), name, inside @ X.R.T + X.p, np.zeros(len(corners)))
+    vertices = vertices_of(file) * np.array(shape.size) @ X.R.T + X.p
+    number = meshes.number(shape.mesh)
+    return Drawn(frame.body, placed, number, name, inside @ X.R.T + X.p, np.zeros(len(corners)), vertices)
 
 
 def _drawing(drawn: list[Drawn], meshes: _Meshes) -> Drawing:

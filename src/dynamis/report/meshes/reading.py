@@ -62,6 +62,13 @@ def bounds_of(file: MeshFile) -> tuple[Array, Array]:
     return found
 
 
+def vertices_of(file: MeshFile) -> Array:
+    """The vertices (n, 3) of a mesh that can be drawn."""
+    found = read(file)
+    assert not isinstance(found, str)
+    return found.vertices
+
+
 # each scene of a report, one for every motion, asks about the same files
 @functools.lru_cache(maxsize=1024)
 def _examined(file: MeshFile) -> tuple[Array, Array] | str:

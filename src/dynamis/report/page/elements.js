@@ -30,8 +30,11 @@ function powerOfTen(x) {
 // a box that scrolls must be reachable by keyboard; others are not in the tab order
 export function markScrolling(root = document) {
   for (const box of root.querySelectorAll(".wide, .formula, pre")) {
-    if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
+    const sideways = box.scrollWidth > box.clientWidth + 1;
+    if (sideways || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
+    // a table's columns, unlike a long formula or line of code, do not show that there are more of them
+    if (box.matches(".wide")) box.toggleAttribute("data-scrolls", sideways);
   }
 }
 

@@ -11,8 +11,9 @@ const TWO_SIDED = {
 };
 const EDGE = { left: 58, right: 92, top: 12, bottom: 46 };
 const TALLEST = 420;
-const READ = "Move the pointer over the map, or tap it, to read values.";
-const PICK = "Click or tap the map to read a value and to show the configuration in the 3-D view.";
+const TOUCH = matchMedia("(hover: none), (pointer: coarse)").matches;
+const READ = TOUCH ? "Tap the map to read values." : "Move the pointer over the map to read values.";
+const PICK = `${TOUCH ? "Tap" : "Click"} the map to read a value and to show the configuration in the 3-D view.`;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
 
 export class HeatMap {

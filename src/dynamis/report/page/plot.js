@@ -54,8 +54,7 @@ export class LinePlot {
   }
 
   yLabel() {
-    const unit = this.data.yLabel.includes("[") ? null : /\[[^\]]*\]$/.exec(this.data.views[this.view].name);
-    return unit ? `${this.data.yLabel} ${unit[0]}` : this.data.yLabel;
+    return this.data.views[this.view].yLabel || this.data.yLabel;
   }
 
   // a sample of each line with its name, which switches the line on and off, and its value at the cursor
@@ -63,7 +62,7 @@ export class LinePlot {
     const colours = seriesColours();
     this.told = this.names.map(() => element("span", { class: "value" }));
     const entries = this.names.map((name, k) => {
-      const entry = element("button", { type: "button", "aria-pressed": String(!this.hidden.has(name)) }, sample(colours[k % colours.length], DASHES[k % DASHES.length]), element("span", {}, name), this.told[k]);
+      const entry = element("button", { type: "button", "aria-pressed": String(!this.hidden.has(name)) }, sample(colours[k % colours.length], DASHES[k % DASHES.length]), element("span", {}, ...breakable(name)), this.told[k]);
       entry.addEventListener("click", () => {
         this.hidden[this.hidden.has(name) ? "delete" : "add"](name);
         entry.setAttribute("aria-pressed", String(!this.hidden.has(name)));
@@ -136,6 +135,11 @@ export class LinePlot {
     const width = this.place.clientWidth;
     if (this.chart && width > 0 && Math.abs(width - this.chart.width) > 1) this.chart.setSize({ width, height: HEIGHT });
   }
+}
+
+// a name that may be broken after its underscores, and not within words
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part) => [part, document.createElement("wbr")]);
 }
 
 function sample(stroke, dash) {

@@ -5,6 +5,7 @@ import { rollPitchYaw } from "dynamis/kinematics";
 import { RobotView } from "dynamis/view3d";
 
 const LAYERS = { links: "Links", frames: "Frames", masses: "Centres of mass", ellipsoids: "Inertia ellipsoids" };
+const HOME = "Each joint at zero, or in the middle of its range where zero is outside its limits";
 
 export class RobotPanel {
   constructor(place, scene) {
@@ -48,10 +49,10 @@ export class RobotPanel {
       for (const { c } of this.inputs) this.q[c.q] = c.lower + Math.random() * (c.upper - c.lower);
       this.set(this.q);
     };
-    const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+    const button = (text, onclick, title) => element("button", { type: "button", onclick, title }, text);
     return element(
       "div", { class: "buttons" },
-      button("Neutral pose", () => this.set([...this.scene.neutral])), button("Random pose", random), button("Reset view", () => this.view.resetView()),
+      button("Home", () => this.set([...this.scene.home]), HOME), button("Random pose", random), button("Reset view", () => this.view.resetView()),
     );
   }
 

@@ -46,9 +46,9 @@ class Worst:
         self.rows[what] = (against, max(worst, error), limit, count + 1)
 
     @property
-    def largest(self) -> float:
-        """The largest error of the exact comparisons."""
-        return max((error for _, error, limit, _ in self.rows.values() if limit == EXACT), default=0.0)
+    def largest(self) -> tuple[float, str]:
+        """The largest relative error of all comparisons, and the comparison it belongs to."""
+        return max(((error, what) for what, (_, error, _, _) in self.rows.items()), default=(0.0, "none"))
 
     @property
     def passed(self) -> bool:
@@ -63,11 +63,11 @@ def build(subject: Subject, section: Section) -> None:
         (what, against, str(count), power(error), power(limit, 0), "agrees" if error <= limit else "DISAGREES")
         for what, (against, error, limit, count) in worst.rows.items()
     ]
-    most = worst.largest
+    most, where = worst.largest
     verdict = "all agree" if worst.passed else "do not all agree"
     section.lead = (
         f"{len(rows)} independent formulations and identities were compared at random states; they {verdict}. The largest "
-        f"relative error of the exact ones is {power(most)}."
+        f"relative error is {power(most)} ({where})."
     )
     section.add(
         Facts(
@@ -81,9 +81,9 @@ def build(subject: Subject, section: Section) -> None:
     section.add(
         Table(
             "Comparisons",
-            ("quantity", "compared with", "states", "largest error", "tolerance", "verdict"),
+            ("quantity", "compared with", "states", "largest relative error", "tolerance", "verdict"),
             rows,
-            "Errors are relative to the largest entry of the reference.",
+            "Errors are relative to the largest entry of the reference. Finite differences have a larger tolerance.",
         )
     )
     section.add(*_findings(subject, section))
@@ -104,7 +104,7 @@ def add_extra(subject: Subject, section: Section, budget: Budget) -> None:
         done += 1
     if done:
         section.notes.append(
-            f"Extra, as the time limit allowed: {done} further states, largest relative error {power(further.largest)}; "
+            f"Extra, as the time limit allowed: {done} further states, largest relative error {power(further.largest[0])}; "
             f"{'all comparisons agree' if further.passed else 'some comparisons DISAGREE'}."
         )
 

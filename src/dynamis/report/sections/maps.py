@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.report.numbers import ranges, short, text, torque_unit, unit_of
+from dynamis.report.numbers import effort_name, ranges, short, text, torque_unit, unit_of, without_noise
 from dynamis.report.section import Axes, Curves, Grid, HeatMap, Plot, Section
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
@@ -36,20 +36,23 @@ def build(subject: Subject, section: Section) -> None:
         section.lead = "Not applicable: no joint of this robot has a single scalar position to draw a map over."
         return
     quantities: list[tuple[str, str, Values, Unit]] = [
-        ("Gravity torque", "g", robot.gravity, torque_unit),
+        (f"Gravity {effort_name(robot)}", "g", robot.gravity, torque_unit),
         ("Joint inertia (diagonal of M)", "M", lambda q: _diagonal(robot, q), inertia_unit),
     ]
     order = by_influence(robot, movable)
     if len(movable) == 1:
         _along(robot, movable[0], section)
-        section.lead = f"Gravity torque and inertia as functions of {robot.coordinate_names[movable[0]]}."
+        section.lead = (
+            f"Gravity {effort_name(robot, movable[0])} and inertia as functions of {robot.coordinate_names[movable[0]]}."
+        )
     else:
         for title, letter, values, unit in quantities:
             _map(robot, title, letter, values, unit, movable, section)
         section.lead = (
-            "Static gravity torque g(q) of the joints, and the diagonal entries of the inertia matrix M(q). Each map spans the "
-            "two coordinates that change the chosen quantity most; all other coordinates are at rest. Click a map to show that "
-            "configuration in the 3-D view."
+            f"Static gravity {effort_name(robot)} g(q) of the joints, and the diagonal entries of the inertia matrix M(q). "
+            "Each map spans the two coordinates that change the chosen quantity most; all others are in the home configuration "
+            "(zero, or mid-range for joints whose limits exclude zero). Click or tap a map to show that configuration in the "
+            "3-D view."
         )
     section.reproduce = (
         f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(robot.home(), 6)}, (100, 1))\n"
@@ -164,7 +167,7 @@ def _rectangle(robot: Robot, a: int, b: int, cells: int) -> Array:
 def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tuple[int, int]) -> Grid:
     (a, b), name, c = pair, robot.coordinate_names, robot.model.coordinates
     q = _rectangle(robot, a, b, CELLS)
-    found = values(q)[..., k]
+    found = without_noise(values(q)[..., k])
     low, high = ranges(robot)
     axes = Axes(
         (float(low[a]), float(high[a])),
@@ -188,7 +191,10 @@ def _along(robot: Robot, k: int, section: Section) -> None:
     low, high = ranges(robot)
     x, q = np.linspace(low[k], high[k], POINTS), _line(robot, k)
     g, M = robot.gravity(q)[:, k], robot.mass_matrix(q)[:, k, k]
-    for title, values, unit in (("Gravity torque", g, torque_unit(robot, k)), ("Inertia", M, inertia_unit(robot, k))):
+    for title, values, unit in (
+        (f"Gravity {effort_name(robot, k)}", without_noise(g), torque_unit(robot, k)),
+        ("Inertia", M, inertia_unit(robot, k)),
+    ):
         summary = f"{title} between {text(float(values.min()))} and {text(float(values.max()))} {unit}."
         curve = Curves(short(x), {robot.coordinate_names[k]: short(values)})
         section.add(Plot(title, _label(robot, k), f"{title.lower()} [{unit}]", [curve], summary))

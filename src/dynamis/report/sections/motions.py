@@ -10,10 +10,11 @@ import numpy.typing as npt
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.errors import DynamisError
 from dynamis.report.falling import ADAPTIVE, fall, released
-from dynamis.report.numbers import power, quantity, ranges, short, text, torque_unit
+from dynamis.report.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, without_noise
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Curves, Player, Plot, Section
 from dynamis.report.sections.maps import plain_coordinates
+from dynamis.report.staging import is_mobile
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
@@ -72,6 +73,7 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
     told = (
         f"Joint-space move of {MOVE:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an initial "
         f"error of up to {OFF:g} rad or m.",
+        *(("The base is fixed in this simulation, as the robot has no floating base here.",) if is_mobile(robot) else ()),
     )
     _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
     return [
@@ -112,6 +114,10 @@ def ends(robot: Robot) -> tuple[Array, Array]:
 def distinct(lines: dict[str, Array]) -> dict[str, Any]:
     """Lines that coincide to drawing accuracy as one, named after all of them."""
     size = max((float(np.ptp(x)) for x in lines.values()), default=0.0)
+    lines = {
+        name: without_noise(x, max((float(np.abs(y).max(initial=0.0)) for y in lines.values()), default=0.0))
+        for name, x in lines.items()
+    }
     groups: list[tuple[list[str], Array]] = []
     for name, x in lines.items():
         same = next((names for names, y in groups if float(np.abs(x - y).max()) <= COINCIDE * size), None)
@@ -137,10 +143,7 @@ def _show(
     if len(motion) < 2:
         section.notes.append(f"{title}: {motion.status}.")
         return
-    error = float(np.abs(motion.energy_error).max())
-    exchanged = max(float(np.ptp(motion.kinetic_energy)), float(np.ptp(motion.potential_energy)))
-    relative = exchanged > 1e3 * error
-    kept = f"{power(error / exchanged, 0)} of the energy exchanged" if relative else quantity(error, "J", 2)
+    kept = _balance(motion)
     balance = f"Energy is balanced to {kept}."
     stop = next((e for e in motion.events if "hits" in e.kind), None)
     hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
@@ -194,6 +197,17 @@ def _show(
     )
 
 
+def _balance(motion: Trajectory) -> str:
+    """The largest error of the energy balance, relative to the energy exchanged, with that in joules."""
+    error = float(np.abs(motion.energy_error).max())
+    energies = motion.kinetic_energy, motion.potential_energy, motion.work
+    exchanged = max(float(np.ptp(x)) for x in energies)
+    if not exchanged > ZERO:
+        return quantity(error, "J", 2)
+    share = 100.0 * error / exchanged
+    return f"{text(share, 2) if share >= 1e-4 else power(share, 0)} % of the energy exchanged ({quantity(exchanged, 'J')})"
+
+
 def _largest(values: Array) -> list[int]:
     most = np.abs(values).max(axis=0)
     return sorted(int(k) for k in np.argsort(-most)[:JOINTS])
@@ -215,15 +229,18 @@ def _ledger(section: Section, name: str, motion: Trajectory) -> None:
     # the joint with the largest term comes first
     for k in (int(k) for k in np.argsort(-heavy)[:JOINTS]):
         lines = {term: x[:, k] for term, x in shown.items() if np.abs(x[:, k]).max() > ZERO * largest}
-        lines |= {"actuator torque": np.sum([x[:, k] for x in shown.values()], axis=0)}
-        views.append(Curves(short(motion.t), distinct(lines), f"{robot.coordinate_names[k]} [{torque_unit(robot, k)}]"))
+        effort, unit = effort_name(robot, k), torque_unit(robot, k)
+        lines |= {f"actuator {effort}": np.sum([x[:, k] for x in shown.values()], axis=0)}
+        joint = f"{robot.coordinate_names[k]} [{unit}]"
+        views.append(Curves(short(motion.t), distinct(lines), joint, f"{effort} [{unit}]"))
     k = int(np.argmax(heavy))
+    whole = effort_name(robot)
     by = max(shown, key=lambda term: float(np.abs(shown[term][:, k]).max()))
     section.add(
         Plot(
-            "Terms of the joint torque",
+            f"Terms of the {whole if whole == 'generalised force' else f'joint {whole}'}",
             "time [s]",
-            "torque",
+            whole,
             views,
             f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}.",
             "joint",

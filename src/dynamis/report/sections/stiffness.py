@@ -7,6 +7,7 @@ import numpy as np
 from dynamis.errors import DynamisError
 from dynamis.kinematics.workspace import workspace_slice
 from dynamis.report.numbers import main_frame, quantity, ranges, short, triple
+from dynamis.report.scene import scene_of
 from dynamis.report.section import Section, Table
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.sections.workspace import slice_map
@@ -26,10 +27,11 @@ def build(subject: Subject, section: Section) -> None:
         return
     frame = main_frame(robot)
     low, high = ranges(robot)
-    q = robot.random(1)
+    q = np.array(scene_of(robot)["pose"], dtype=float)
     section.lead = (
         f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per joint (kN/m for "
-        "prismatic joints). Robot files do not contain transmission stiffness; results scale linearly with the assumed value."
+        "prismatic joints). Robot files do not contain transmission stiffness; results scale linearly with the assumed value. "
+        "The map shows the best configuration of each cell; the table is computed at one pose, given below it."
     )
     found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
     section.add(slice_map(found))
@@ -42,10 +44,10 @@ def build(subject: Subject, section: Section) -> None:
         rows.append(("rigid" if rigid else quantity(1.0 / float(c), "N/m"), moved, triple(axis)))
     section.add(
         Table(
-            f"Principal stiffnesses of {frame} in one configuration",
+            f"Principal stiffnesses of {frame} in the initial pose of the 3-D view",
             ("stiffness", f"deflection under {LOAD:g} N", "direction (world axes)"),
             rows,
-            f"Configuration: q = {triple(q, 3)}.",
+            f"Computed at the pose in which the 3-D view shows the robot at first: q = {triple(q, 3)}.",
         )
     )
     if np.isfinite(robot.limits["effort"]).all():
@@ -53,9 +55,9 @@ def build(subject: Subject, section: Section) -> None:
         down = g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, -1.0])
         try:
             said = largest_force(robot, q, down, frame=frame, by="robot").sentence
-            section.notes.append(f"Largest force along gravity in this configuration: {said}.")
+            section.notes.append(f"Largest force along gravity in this pose: {said}.")
         except DynamisError as error:
-            section.notes.append(f"The largest force in this configuration could not be computed: {error}")
+            section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\nq = {short(q, 6)}\n"
         f"print(dy.statics.stiffness(robot, q, {SPRING:g}, frame={frame!r}).compliance)\n"

@@ -11,7 +11,6 @@ from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
 from dynamis.report.configurations import encoded
 from dynamis.report.numbers import main_frame, quantity, ranges, short, text, triple
-from dynamis.report.reach import reach_of
 from dynamis.report.section import Axes, Facts, Grid, HeatMap, Section
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.subject import Subject
@@ -38,7 +37,6 @@ def build(subject: Subject, section: Section) -> None:
     low, high = ranges(robot)
     ends: dict[str, Any] = {"lower": low, "upper": high}
     cloud = workspace(robot, frame, samples=SAMPLES, **ends)
-    reach = reach_of(robot, frame, cloud.q, low, high)
     name, unit, moves = EXTENTS[cloud.dimension]
     section.lead = (
         f"{frame} {moves}. Its positions are computed at {SAMPLES} random configurations within the joint limits "
@@ -47,14 +45,14 @@ def build(subject: Subject, section: Section) -> None:
     section.add(
         Facts(
             [
-                (f"Reach to {frame}", quantity(reach.largest, "m", 4)),
-                ("Smallest distance", quantity(reach.smallest, "m")),
+                (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
+                ("Smallest distance", quantity(cloud.nearest, "m")),
                 (f"{name}, approximate", f"{text(cloud.content, 3)}{unit}"),
             ]
         )
     )
     section.notes.append(
-        f"Reach is the largest distance from {reach.definition}, at {triple(reach.origin, 4)} m, to the origin of {frame}, "
+        f"Reach is the largest distance from {cloud.measured_from}, at {triple(cloud.origin, 4)} m, to the origin of {frame}, "
         "over all configurations within the joint limits. Data sheets may define reach differently (often to the wrist)."
     )
     if cloud.dimension < 2:

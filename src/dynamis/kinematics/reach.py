@@ -30,7 +30,10 @@ class Reach:
 
 
 def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> Reach:
-    """The extremes of the distance, by bounded optimisation from the best of the configurations ``q`` (N, nq)."""
+    """The extremes of the distance, by bounded optimisation from the best of the configurations ``q`` (N, nq).
+
+    A frame that is fixed to the base keeps its distance.
+    """
     origin, definition = shoulder(robot, frame)
     order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
     distance = np.linalg.norm(robot.pose(q, frame)[:, :3, 3] - origin, axis=1)
@@ -57,6 +60,8 @@ def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
     """
     model = robot.model
     chain = [i for i in reversed(list(model.ancestors(model.frame(frame).body))) if i]
+    if not chain:
+        return np.zeros(3), "the origin of the base"
     bodies = [model.bodies[i] for i in chain]
     first = bodies[0]
     assert first is not None
@@ -73,4 +78,4 @@ def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
         return plain
     # the foot on the first axis of the common normal of the two axes
     along = np.cross(np.asarray(X.p, dtype=float) - p, b) @ normal / (normal @ normal)
-    return p + along * a, "the shoulder, which is the point of the first joint's axis nearest to the second joint's axis"
+    return p + along * a, "the shoulder (the point of the first joint's axis nearest to the second joint's axis)"
