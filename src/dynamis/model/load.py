@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,14 +111,25 @@ def load_description(
     source: str | os.PathLike[str], *, strict: bool = False, parameters: Mapping[str, Any] | None = None, base: str = "fixed"
 ) -> Description:
     """The description of a file, a library robot or the text of a URDF document; raises for errors, warns about doubts."""
-    description, report = read(source, parameters=parameters, base=base)
+    from_library = not is_document(source) and find(source)[1]
+    if from_library and not parameters:
+        known, report = _read_library(find(source)[0], base)
+        description = None if known is None else known.copy()
+    else:
+        description, report = read(source, parameters=parameters, base=base)
     if description is None:
         raise FormatError(str(report.problems[-1]), report.problems)
     report.raise_errors(ModelError, strict=strict)
-    if not is_document(source) and find(source)[1]:  # doubts about the library's published numbers are in its entries
-        report.problems = [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS]
+    if from_library:  # doubts about the library's published numbers are in its entries
+        report = Report(report.source, [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS])
     report.emit_warnings(stacklevel=3)
     return description
+
+
+@functools.cache
+def _read_library(path: Path, base: str) -> tuple[Description | None, Report]:
+    """The files of the library do not change: each is parsed once per process."""
+    return read(path.stem, base=base)
 
 
 def check(source: str | os.PathLike[str] | Description) -> Report:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynamis.model.description import Shape
 from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import cross
 
 Array = npt.NDArray[Any]
 
@@ -38,8 +39,9 @@ def between(start: Array, end: Array) -> tuple[Pose, float]:
     length = float(np.linalg.norm(way))
     z = way / length if length else np.array([0.0, 0.0, 1.0])
     across = np.eye(3)[int(np.argmin(np.abs(z)))]
-    x = np.cross(across, z) / np.linalg.norm(np.cross(across, z))
-    return Pose(np.column_stack([x, np.cross(z, x), z]), (np.asarray(start, dtype=float) + end) / 2.0), length
+    x = cross(across, z)
+    x = x / np.linalg.norm(x)
+    return Pose(np.column_stack([x, cross(z, x), z]), (np.asarray(start, dtype=float) + end) / 2.0), length
 
 
 def fault(shape: Shape) -> str | None:
