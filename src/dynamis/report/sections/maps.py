@@ -50,9 +50,9 @@ def build(subject: Subject, section: Section) -> None:
             _map(robot, title, letter, values, unit, movable, section)
         section.lead = (
             f"Static gravity {effort_name(robot)} g(q) of the joints, and the diagonal entries of the inertia matrix M(q). "
-            "Each map spans the two coordinates that change the chosen quantity most; all other coordinates have their value in "
-            "the reference pose (zero, or the middle of the range where zero is outside the limits). Click or tap a map to show "
-            "that configuration in the 3-D view."
+            "Each map spans the two coordinates that change the chosen quantity most; the others have their value in the "
+            "reference pose (zero, or the middle of the range where zero is outside the limits). Click or tap a map to "
+            "show that configuration in the 3-D view."
         )
     section.reproduce = (
         f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(middle(robot), 6)}, (100, 1))\n"
