@@ -143,9 +143,11 @@ def test_workspace_as_cloud_and_as_slice():
     assert "Area about" in result.output
     data = json.loads(run("workspace", "ur5e", "--samples", "5000", "--json").output)
     assert data["dimension"] == 3
-    assert 1.0 < data["reach"] < 1.2
+    assert data["reach"] == pytest.approx(0.9689, abs=1e-4)  # from the shoulder, 0.1625 m above the base
+    assert data["origin"] == pytest.approx([0.0, 0.0, 0.1625], abs=1e-9)
+    assert "from the shoulder" in " ".join(run("workspace", "ur5e", "--samples", "500").output.split())
     result = run("workspace", "ur5e", "--colour", "payload", "--samples", "3000")
-    assert "kg" in result.output
+    assert "static payload, joint torque limits only [kg]" in result.output
     assert "Best" in result.output
     data = json.loads(
         run(

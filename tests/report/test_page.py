@@ -22,7 +22,7 @@ def test_the_keyboard_goes_through_the_page_in_order(planar, opened):
     assert seen[1] == "theme"
     assert seen[2] == "A Robot"
     assert "CANVAS " in seen
-    assert seen.index("CANVAS ") < seen.index("BUTTON Neutral pose")
+    assert seen.index("CANVAS ") < seen.index("BUTTON Home")
     page.close()
 
 
@@ -49,7 +49,7 @@ def test_the_pages_kinematics_are_the_robots(name, robots, planar_page, arm_page
 
 def test_a_slider_moves_the_robot(arm_page, robots):
     page, robot = arm_page.page, robots["ur5e"]
-    page.get_by_role("button", name="Neutral pose").click()
+    page.get_by_role("button", name="Home").click()
     before = page.evaluate(TIP)
     slider = page.locator("input[type=range][data-q='1']")
     slider.focus()
@@ -61,7 +61,7 @@ def test_a_slider_moves_the_robot(arm_page, robots):
     assert not np.allclose(page.evaluate(TIP), before, atol=1e-3)
     assert np.allclose(page.evaluate(TIP), robot.pose(q)[:3, 3], atol=1e-6)
     assert f"{q[1]:.3f}".replace("-", "−") in page.locator(".slider output").nth(1).inner_text()
-    page.get_by_role("button", name="Neutral pose").click()
+    page.get_by_role("button", name="Home").click()
     assert np.allclose(page.evaluate(TIP), before, atol=1e-9)
 
 
