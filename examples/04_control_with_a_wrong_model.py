@@ -28,8 +28,7 @@ laws = {
 figure = new_figure(7.5, 4.7)
 axes = figure.subplots()
 for (name, law), colour, style in zip(laws.items(), ("#e0a030", MOTION, FORCE), ("-", "-", "--"), strict=True):
-    controller = law.knowing(believed) if name.startswith("adaptive") else law.on(believed)
-    motion = dy.simulate(robot, 2.0, start, controller=controller, method="rk4", step=2e-3)
+    motion = dy.simulate(robot, 2.0, start, controller=law.with_model(believed), method="rk4", step=2e-3)
     wanted = np.array([move.at(t)[0] for t in motion.t])
     error = np.degrees(abs(motion.q - wanted).max(axis=1))
     print(f"{name:22s} largest {error.max():.3f} deg, at the end {error[-1]:.4f} deg")

@@ -25,8 +25,8 @@ def push(t, q, v):  # 40 N sideways for 0.1 s
     return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * dy.where(t > 1.4, dy.where(t < 1.5, 40.0, 0.0), 0.0)
 
 
-motion = dy.simulate(robot, 2.2, start, controller=law.on(model), wrenches={"link5": push}, friction="smooth", method="rk4",
-                     step=2e-3)  # fmt: skip
+motion = dy.simulate(robot, 2.2, start, controller=law.with_model(model), wrenches={"link5": push}, friction="smooth",
+                     method="rk4", step=2e-3)  # fmt: skip
 seen = dy.control.detect(motion, model, bandwidth=50.0, calm=1.3)
 print(seen)
 

@@ -129,7 +129,7 @@ def motion(kind, name):
     law, reference, task, wrenches = make(kind, name)
     robot, model = plant(name, kind not in WITHOUT_DRY_FRICTION), known(name, kind not in WITHOUT_DRY_FRICTION)
     step = STEPS.get(kind, 1e-3)
-    made = dy.rollouts(robot, END, STARTS[name], controller=law.knowing(model), wrenches=wrenches, friction="smooth",
+    made = dy.rollouts(robot, END, STARTS[name], controller=law.with_model(model), wrenches=wrenches, friction="smooth",
                        method="rk4", step=step, every=round(0.01 / step))  # fmt: skip
     return law, reference, task, wrenches, made
 
@@ -154,7 +154,7 @@ def test_with_five_per_cent_of_parameter_error_it_stays_within_the_stated_bound(
     worst = errors(kind, name).max(axis=0)
     assert worst.max() < STATED[kind]
     if task is None and kind in ("pd_gravity", "feedforward_pd", "computed_torque"):
-        expected = control.tracking_bound(law.knowing(known(name)), plant(name), reference)
+        expected = control.tracking_bound(law.with_model(known(name)), plant(name), reference)
         assert (worst < expected).all()
         if name != "puma560":  # smoothed dry friction damps, which is left out
             assert (worst > 0.6 * expected).all()  # the prediction is right to a tenth

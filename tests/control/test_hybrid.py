@@ -33,7 +33,7 @@ def test_the_force_is_held_on_a_slanted_surface_while_the_tip_moves_along_it():
     hybrid = control.HybridForcePosition.designed(along, 40.0, normal, TASK, bandwidth=12.0, wrench=push)
     model = control.perturbed(ARM, 0.05, seed=4)
     motion = dy.simulate(
-        ARM, 4.0, Q, controller=hybrid.knowing(model), wrenches={"link2": push}, method="rk4", step=1e-3, points=81
+        ARM, 4.0, Q, controller=hybrid.with_model(model), wrenches={"link2": push}, method="rk4", step=1e-3, points=81
     )
     force = np.linalg.norm(motion.wrenches["link2"][:, :3], axis=1)
     assert abs(force[-1] - 40.0) < 0.01

@@ -51,7 +51,7 @@ def test_a_slow_push_feels_the_stiffness(robot, q, task, coriolis):
     x0 = task.value(robot, q)
     law = control.Impedance(x0, K, task, coriolis=coriolis, null=5.0)
     wrench = np.concatenate([force, np.zeros(6 - task.size)])
-    pushed = dy.simulate(robot, 16.0, q, controller=law.on(robot), wrenches={robot.link_names[-1]: wrench}, method="rk4",
+    pushed = dy.simulate(robot, 16.0, q, controller=law.with_model(robot), wrenches={robot.link_names[-1]: wrench}, method="rk4",
                          step=2e-3, points=3)  # fmt: skip
     found = force / (task.value(robot, pushed.q[-1]) - x0)
     assert np.abs(found / K - 1.0).max() < 1e-6
@@ -91,7 +91,7 @@ def test_a_small_push_dies_out_with_the_designed_ratio(ratio):
 def test_the_loop_is_passive_where_coriolis_terms_are_kept():
     K, goal = 2000.0, np.array([1.0, 1.0])
     law = control.Impedance(goal, K, TASK)
-    motion = dy.simulate(ARM, 2.0, [0.2, 1.0], [1.0, -2.0], controller=law.on(ARM), method="rk4", step=1e-3, points=401)
+    motion = dy.simulate(ARM, 2.0, [0.2, 1.0], [1.0, -2.0], controller=law.with_model(ARM), method="rk4", step=1e-3, points=401)
     e = goal - motion.path()[:, :2]
     V = motion.kinetic_energy + 0.5 * K * (e * e).sum(axis=1)
     assert (np.diff(V) < 0.0).all()
@@ -109,7 +109,9 @@ def test_a_chosen_inertia_answers_like_that_mass():
 
     push.traceable = True
     law = control.Impedance(x0, K, TASK, 0.5, inertia=mass, wrench=push)
-    motion = dy.simulate(ARM, 1.5, q0, controller=law.on(ARM), wrenches={"link2": push}, method="rk4", step=1e-3, points=151)
+    motion = dy.simulate(
+        ARM, 1.5, q0, controller=law.with_model(ARM), wrenches={"link2": push}, method="rk4", step=1e-3, points=151
+    )
     # m ẍ + 2 ζ √(m K) ẋ + K x = f, from rest
     w, zeta = np.sqrt(K / mass), 0.5
     wd, t = w * np.sqrt(1.0 - zeta**2), motion.t
@@ -135,7 +137,7 @@ def test_a_chosen_inertia_needs_the_wrench():
 def test_what_the_task_leaves_free_is_damped_and_not_felt():
     law = control.OperationalSpace.designed(dy.task_space.Position().value(IIWA, Q), bandwidth=10.0, null=3.0)
     v0 = np.linalg.svd(IIWA.jacobian(Q)[:3])[2][3:].sum(axis=0)  # a motion that the tip does not see
-    motion = dy.simulate(IIWA, 3.0, Q, v0, controller=law.on(IIWA), method="rk4", step=1e-3, points=61)
+    motion = dy.simulate(IIWA, 3.0, Q, v0, controller=law.with_model(IIWA), method="rk4", step=1e-3, points=61)
     assert np.abs(motion.path() - motion.path()[0]).max() < 1e-6
     assert np.abs(motion.v[-1]).max() < 1e-2
     assert np.abs(motion.q[-1] - Q).max() > 0.05
@@ -145,7 +147,7 @@ def test_a_posture_is_reached_beside_the_task():
     task = dy.task_space.Position()
     posture = Q + 0.2
     law = control.OperationalSpace.designed(task.value(IIWA, Q), task, bandwidth=10.0, null=5.0, posture=posture)
-    motion = dy.simulate(IIWA, 6.0, Q, controller=law.on(IIWA), method="rk4", step=2e-3, points=4)
+    motion = dy.simulate(IIWA, 6.0, Q, controller=law.with_model(IIWA), method="rk4", step=2e-3, points=4)
     J, M = IIWA.jacobian(motion.q[-1])[:3], IIWA.mass_matrix(motion.q[-1])
     # what is left of the pull towards the posture is what the task takes
     N = np.linalg.svd(J)[2][3:]

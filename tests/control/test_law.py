@@ -12,17 +12,16 @@ ARM = dy.load("planar_2r_melchiorri")
 LAW = control.PDGravity([0.1, 0.2], stiffness=4000.0, damping=900.0)
 
 
-def test_a_law_computes_with_what_it_knows_whatever_it_is_handed():
+def test_a_law_with_a_model_computes_with_it_whatever_robot_is_passed():
     other = control.perturbed(ARM, 0.2, seed=1)
     q, v = np.array([0.3, 0.4]), np.zeros(2)
-    assert np.array_equal(LAW.knowing(other)(ARM, 0.0, q, v), LAW(other, 0.0, q, v))
-    assert np.array_equal(LAW.on(other)(0.0, q, v), LAW(other, 0.0, q, v))
-    assert np.array_equal(LAW.knowing(other).knowing(ARM)(other, 0.0, q, v), LAW(ARM, 0.0, q, v))
+    assert np.array_equal(LAW.with_model(other)(ARM, 0.0, q, v), LAW(other, 0.0, q, v))
+    assert np.array_equal(LAW.with_model(other).with_model(ARM)(other, 0.0, q, v), LAW(ARM, 0.0, q, v))
     assert np.abs(LAW(other, 0.0, q, v) - LAW(ARM, 0.0, q, v)).max() > 1.0
 
 
-def test_a_law_on_a_model_is_compiled_with_fixed_steps():
-    motion = dy.simulate(ARM, 0.1, controller=LAW.on(ARM), method="rk4", step=1e-3, points=3)
+def test_a_law_with_a_model_is_compiled_with_fixed_steps():
+    motion = dy.simulate(ARM, 0.1, controller=LAW.with_model(ARM), method="rk4", step=1e-3, points=3)
     assert motion.statistics["compiled"]
 
 
@@ -35,9 +34,9 @@ def test_a_batch_of_starts_is_one_compiled_loop():
 
 def test_the_model_must_have_the_same_joints():
     with pytest.raises(dy.InputError, match="with 6 joints, but the robot"):
-        LAW.knowing(dy.load("ur5e"))(ARM, 0.0, np.zeros(2), np.zeros(2))
+        LAW.with_model(dy.load("ur5e"))(ARM, 0.0, np.zeros(2), np.zeros(2))
     with pytest.raises(dy.InputError, match="must be a robot"):
-        LAW.on("ur5e")
+        LAW.with_model("ur5e")
 
 
 def test_joints_with_quaternions_are_refused():
@@ -116,7 +115,7 @@ def test_a_robot_with_its_payload_carried_stays_where_it_is_put():
     robot = dy.load("kuka_iiwa14")
     load = dy.solids.sphere(0.05, mass=4.0)
     q0 = np.array([0.2, 0.6, 0.1, -1.3, 0.2, 0.9, 0.1])
-    held = dy.simulate(robot.replace(payload=load), 1.0, q0, controller=control.GravityCompensation(load).on(robot),
+    held = dy.simulate(robot.replace(payload=load), 1.0, q0, controller=control.GravityCompensation(load).with_model(robot),
                        method="rk4", step=1e-3, points=3)  # fmt: skip
     assert np.abs(held.q[-1] - q0).max() < 1e-9
 

@@ -47,7 +47,7 @@ def test_residuals_of_a_log_are_those_of_the_observer():
     watched = control.MomentumObserver(INNER, ROBOT.n, bandwidth=30.0)
     model = control.perturbed(ROBOT, 0.05, seed=1)
     motion = dy.simulate(
-        ROBOT, 0.6, Q, controller=watched.knowing(model), disturbance=OUTSIDE, method="rk4", step=1e-3, points=301
+        ROBOT, 0.6, Q, controller=watched.with_model(model), disturbance=OUTSIDE, method="rk4", step=1e-3, points=301
     )
     inside = watched.residual(model, motion.q, motion.v, motion.actuator_states["controller"])
     logged = control.residuals(model, motion.t, motion.q, motion.v, motion.tau - OUTSIDE, bandwidth=30.0)
@@ -64,7 +64,7 @@ def bumped():
 
     tap.traceable = True
     motion = dy.simulate(
-        ROBOT, 1.4, Q, controller=INNER.on(model), wrenches={"link4": tap}, method="rk4", step=1e-3, points=701
+        ROBOT, 1.4, Q, controller=INNER.with_model(model), wrenches={"link4": tap}, method="rk4", step=1e-3, points=701
     )
     return model, motion
 
@@ -83,7 +83,7 @@ def test_a_collision_is_found_when_it_happens_and_where(bumped):
 
 def test_without_a_push_there_is_none(bumped):
     model, _ = bumped
-    calm = dy.simulate(ROBOT, 1.4, Q, controller=INNER.on(model), method="rk4", step=1e-3, points=351)
+    calm = dy.simulate(ROBOT, 1.4, Q, controller=INNER.with_model(model), method="rk4", step=1e-3, points=351)
     nothing = control.detect(
         calm, model, bandwidth=50.0, threshold=control.detect(bumped[1], model, bandwidth=50.0, calm=0.7).threshold
     )

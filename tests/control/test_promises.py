@@ -58,9 +58,9 @@ def test_each_joint_may_have_its_own_bandwidth():
 
 def test_a_law_that_knows_another_model_is_checked_with_it():
     law = control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0)
-    assert not law.knowing(HEAVY).check(ARM).stable
-    assert not control.MomentumObserver(law, 2).knowing(HEAVY).check(ARM).stable
-    assert law.knowing(ARM).check(ARM).proven
+    assert not law.with_model(HEAVY).check(ARM).stable
+    assert not control.MomentumObserver(law, 2).with_model(HEAVY).check(ARM).stable
+    assert law.with_model(ARM).check(ARM).proven
 
 
 @pytest.mark.parametrize("law", [
@@ -68,8 +68,8 @@ def test_a_law_that_knows_another_model_is_checked_with_it():
     control.GravityCompensation(damping=1.0),
 ], ids=["pd", "gravity"])  # fmt: skip
 def test_a_theorem_for_the_right_model_proves_nothing_for_another(law):
-    assert law.knowing(ARM).check(ARM).proven
-    report = law.knowing(HEAVY).check(ARM)
+    assert law.with_model(ARM).check(ARM).proven
+    report = law.with_model(HEAVY).check(ARM)
     assert not report.proven
     assert "not proven" in report.verdict
     assert "uses another" in str(report)
@@ -78,10 +78,10 @@ def test_a_theorem_for_the_right_model_proves_nothing_for_another(law):
 def test_an_adaptive_law_may_start_from_a_wrong_model_where_it_can_learn_what_is_missed():
     everything = control.SlotineLi.designed(ARM, GOAL, bandwidth=5.0)
     last = control.SlotineLi.designed(ARM, GOAL, bandwidth=5.0, adapt="link2")
-    assert everything.knowing(ARM).check(ARM).proven
-    assert everything.knowing(control.perturbed(ARM, 0.05)).check(ARM).stable
-    assert last.knowing(HEAVY).check(ARM).stable  # the payload is in the last link
-    assert not last.knowing(control.perturbed(ARM, 0.05)).check(ARM).stable
+    assert everything.with_model(ARM).check(ARM).proven
+    assert everything.with_model(control.perturbed(ARM, 0.05)).check(ARM).stable
+    assert last.with_model(HEAVY).check(ARM).stable  # the payload is in the last link
+    assert not last.with_model(control.perturbed(ARM, 0.05)).check(ARM).stable
 
 
 def impedance_report(robot, task, q, **options):
@@ -147,7 +147,7 @@ def test_pd_says_how_far_unknown_gravity_moves_its_rest(gravity):
     left = law.error_at_rest(ARM, 0.05)
     assert "globally asymptotically stable" not in str(law.check(ARM, error=0.05))
     light = ARM.replace(gravity=1.05 * ARM.model.gravity)
-    end = dy.simulate(light, 10.0, GOAL, controller=law.on(ARM), method="rk4", step=5e-3, points=3).q[-1]
+    end = dy.simulate(light, 10.0, GOAL, controller=law.with_model(ARM), method="rk4", step=5e-3, points=3).q[-1]
     off = np.abs(end - GOAL)
     assert off.max() > 1e-3
     assert (off <= left).all()

@@ -82,7 +82,7 @@ MODEL = control.perturbed(ARM, 0.05, seed=7)
 def learning():
     law = control.SlotineLi.designed(MODEL, exciting, bandwidth=10.0, learning=20.0, duration=6.0)
     q0, v0, _ = exciting(0.0)
-    motion = dy.simulate(ARM, 40.0, q0, v0, controller=law.knowing(MODEL), method="rk4", step=2e-3, points=801)
+    motion = dy.simulate(ARM, 40.0, q0, v0, controller=law.with_model(MODEL), method="rk4", step=2e-3, points=801)
     return law, motion
 
 
@@ -118,7 +118,7 @@ def test_a_payload_is_learnt_by_the_last_link_alone():
     peaks = {}
     for rate in (0.0, 20.0):
         law = control.SlotineLi.designed(ARM, exciting, bandwidth=10.0, adapt="link2", learning=rate, duration=6.0)
-        motion = dy.simulate(heavy, 12.0, q0, v0, controller=law.knowing(ARM), method="rk4", step=2e-3, points=241)
+        motion = dy.simulate(heavy, 12.0, q0, v0, controller=law.with_model(ARM), method="rk4", step=2e-3, points=241)
         peaks[rate] = np.abs(control.tracking(motion, exciting).error[motion.t > 9.0]).max()
     assert peaks[20.0] < 0.1 * peaks[0.0]
 

@@ -44,7 +44,7 @@ def test_a_goal_too_soft_for_gravity_is_indeed_not_reached():
         law = control.PDGravity(goal, share * alpha, 800.0, "goal")
         # a push aside at the start
         end[share] = dy.simulate(
-            ARM, 20.0, goal + np.array([0.3, 0.0]), controller=law.on(ARM), method="rk4", step=5e-3, points=3
+            ARM, 20.0, goal + np.array([0.3, 0.0]), controller=law.with_model(ARM), method="rk4", step=5e-3, points=3
         ).q[-1]
     assert np.abs(end[1.2] - goal).max() < 1e-5
     assert np.abs(end[0.5] - goal).max() > 0.1
@@ -58,7 +58,9 @@ def test_pd_with_gravity_here_is_stable_with_any_gains_and_says_what_an_error_of
 
 def test_the_energy_of_pd_with_gravity_falls():
     law = control.PDGravity(GOAL, stiffness=3000.0, damping=200.0)
-    motion = dy.simulate(ARM, 3.0, [-1.0, 1.0], [1.0, -2.0], controller=law.on(ARM), method="rk4", step=1e-3, points=601)
+    motion = dy.simulate(
+        ARM, 3.0, [-1.0, 1.0], [1.0, -2.0], controller=law.with_model(ARM), method="rk4", step=1e-3, points=601
+    )
     e = np.array(GOAL) - motion.q
     V = motion.kinetic_energy + 0.5 * (e * law.stiffness * e).sum(axis=1)
     assert (np.diff(V) < 0.0).all()
@@ -126,7 +128,7 @@ def test_the_scaled_bounds_hold_at_random_states():
 def test_v_of_the_bounded_law_falls_outside_its_layer():
     model = control.perturbed(ARM, 0.05, seed=5)
     law = control.RobustPD.designed(model, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
-    motion = dy.simulate(ARM, 0.1, [-1.0, 1.0], controller=law.on(model), method="rk4", step=1e-4, points=401)
+    motion = dy.simulate(ARM, 0.1, [-1.0, 1.0], controller=law.with_model(model), method="rk4", step=1e-4, points=401)
     s = 5.0 * (np.array(GOAL) - motion.q) - motion.v
     V = 0.5 * np.einsum("ni,nij,nj->n", s, ARM.mass_matrix(motion.q), s)
     outside = np.linalg.norm(s * law.bounds.scale, axis=1) > law.width / law.margin

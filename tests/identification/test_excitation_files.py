@@ -62,7 +62,7 @@ def test_samples_are_those_of_the_believed_robot(found):
 
 def test_a_controller_follows_it(found):
     law = dy.control.ComputedTorque.designed(found, bandwidth=20.0)
-    trajectory = dy.simulate(ARM, 1.5, found.start, controller=law.on(ARM), method="rk4", step=2e-3, points=31)
+    trajectory = dy.simulate(ARM, 1.5, found.start, controller=law.with_model(ARM), method="rk4", step=2e-3, points=31)
     assert np.abs(trajectory.q - found.at(trajectory.t)[0]).max() < 1e-3
 
 

@@ -105,7 +105,7 @@ def test_a_group_of_contacts_acts_as_its_contacts_together():
     q, v = np.array([-1.4, -0.2]), np.array([0.3, -1.0])
     group = ContactGroup([one, two])
     assert np.allclose(group(0.0, q, v), one(0.0, q, v) + two(0.0, q, v), rtol=1e-12)
-    alone, grouped = (dy.simulate(arm, 0.3, q, wrenches={tip: w}, step=1e-3, points=4) for w in (one, ContactGroup([one])))
+    alone, grouped = (dy.simulate(arm, 0.3, q, wrenches={tip: w}, step=1e-3, points=4) for w in (one, [one]))
     assert np.allclose(alone.q, grouped.q, rtol=1e-12)
     assert np.allclose(alone.wrenches[tip], [one(0.0, *x) for x in zip(alone.q, alone.v, strict=True)], rtol=1e-9)
     both = dy.simulate(arm, 0.6, q, wrenches={tip: group}, step=1e-3)

@@ -35,7 +35,7 @@ class FeedforwardPD(Controller):
     ...     s, c = dy.sin(2.0 * t), dy.cos(2.0 * t)
     ...     return np.array([0.5, 1.0]) * s, np.array([1.0, 2.0]) * c, np.array([-2.0, -4.0]) * s
     >>> law = FeedforwardPD.designed(arm, swing, bandwidth=10.0)
-    >>> motion = dy.simulate(arm, 2.0, v0=[1.0, 2.0], controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> motion = dy.simulate(arm, 2.0, v0=[1.0, 2.0], controller=law, method="rk4", step=1e-3, points=21)
     >>> bool(abs(motion.q[-1] - swing(2.0)[0]).max() < 1e-9)
     True
     """

@@ -45,7 +45,7 @@ class Impedance(Controller):
     >>> arm, task = dy.load("planar_2r_melchiorri"), dy.task_space.Position(rows=(0, 1))
     >>> law = Impedance([1.2, 0.9], 800.0, task)
     >>> push = {arm.link_names[-1]: [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
-    >>> moved = dy.simulate(arm, 20.0, [0.1, 1.0], controller=law.on(arm), wrenches=push, method="rk4", step=2e-3, points=3)
+    >>> moved = dy.simulate(arm, 20.0, [0.1, 1.0], controller=law, wrenches=push, method="rk4", step=2e-3, points=3)
     >>> (moved.path()[-1, :2] - [1.2, 0.9]).round(6)  # 40 N over 800 N/m
     array([ 0.05, -0.  ])
     """

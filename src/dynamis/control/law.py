@@ -1,8 +1,8 @@
 """The controller interface: a plain function of robot model, time and state.
 
 A law is called as ``law(robot, t, q, v)``; the robot passed is the model the law computes with. `simulate` and `rollouts` pass
-the simulated robot. ``law.knowing(model)`` computes with another model, whatever robot is passed, to study model errors.
-``law.on(model)`` is the same as a function of (t, q, v).
+the simulated robot. ``law.with_model(model)`` computes with another model, whatever robot is passed, to study model errors.
+``law.with_model(model)`` is the same as a function of (t, q, v).
 """
 
 from __future__ import annotations
@@ -39,28 +39,24 @@ class Controller(ABC):
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
         """The torques (n)."""
 
-    def knowing(self, model: Robot) -> Knowing:
+    def with_model(self, model: Robot) -> WithModel:
         """The same law with a fixed model, whichever robot is passed.
 
         >>> import dynamis as dy
         >>> plant = dy.load("planar_2r_melchiorri")
         >>> law = dy.control.PDGravity([0.0, 0.5], stiffness=4000.0, damping=900.0)
-        >>> rough = law.knowing(plant.replace(payload=dy.solids.sphere(0.1, mass=5.0)))
+        >>> rough = law.with_model(plant.replace(payload=dy.solids.sphere(0.1, mass=5.0)))
         >>> bool((rough(plant, 0.0, plant.neutral(), [0.0, 0.0]) > law(plant, 0.0, plant.neutral(), [0.0, 0.0])).all())
         True
         """
-        return Knowing(self, model)
-
-    def on(self, model: Robot) -> OnModel:
-        """The same law with a fixed model, as a function of (t, q, v)."""
-        return OnModel(self, model)
+        return WithModel(self, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
         """Check the stability conditions of this law on this robot; ``rate`` is the sampling rate in Hz."""
         return Stability(type(self).__name__, ())
 
 
-class Knowing(Controller):
+class WithModel(Controller):
     """A law with a fixed model."""
 
     def __init__(self, law: Controller, model: Robot) -> None:
@@ -74,29 +70,14 @@ class Knowing(Controller):
         check_same_joints(self.model, robot)
         return self.law(self.model, t, np.asarray(q), np.asarray(v), *measured)
 
-    def knowing(self, model: Robot) -> Knowing:
-        return Knowing(self.law, model)
+    def with_model(self, model: Robot) -> WithModel:
+        return WithModel(self.law, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return check_knowing(self.law, robot, self.model, rate)
+        return check_with_model(self.law, robot, self.model, rate)
 
     def __repr__(self) -> str:
-        return short(f"<Knowing {printable(self.model.name)}: {self.law!r}>")
-
-
-class OnModel:
-    """A law with its model as a function of (t, q, v); ``traceable`` lets `simulate` compile it with fixed steps."""
-
-    traceable = True
-
-    def __init__(self, law: Controller, model: Robot) -> None:
-        self.law, self.model = law, traceable_twin(model)
-
-    def __call__(self, t: Any, q: Any, v: Any) -> Array:
-        return self.law(self.model, t, np.asarray(q), np.asarray(v))
-
-    def __repr__(self) -> str:
-        return short(f"<OnModel {printable(self.model.name)}: {self.law!r}>")
+        return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
 
 
 class DynamicController(DynamicLaw):
@@ -109,16 +90,16 @@ class DynamicController(DynamicLaw):
         """As for a `Controller`."""
         return {}
 
-    def knowing(self, model: Robot) -> KnowingDynamic:
+    def with_model(self, model: Robot) -> DynamicWithModel:
         """The same law with a fixed model, whichever robot is passed."""
-        return KnowingDynamic(self, model)
+        return DynamicWithModel(self, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
         """Check the stability conditions of this law on this robot."""
         return Stability(type(self).__name__, ())
 
 
-class KnowingDynamic(DynamicController):
+class DynamicWithModel(DynamicController):
     """A dynamic law with a fixed model."""
 
     def __init__(self, law: DynamicController, model: Robot) -> None:
@@ -140,17 +121,17 @@ class KnowingDynamic(DynamicController):
         check_same_joints(self.model, robot)
         return self.law.rates(self.model, t, q, v, x, *measured)
 
-    def knowing(self, model: Robot) -> KnowingDynamic:
-        return KnowingDynamic(self.law, model)
+    def with_model(self, model: Robot) -> DynamicWithModel:
+        return DynamicWithModel(self.law, model)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return check_knowing(self.law, robot, self.model, rate)
+        return check_with_model(self.law, robot, self.model, rate)
 
     def __repr__(self) -> str:
-        return short(f"<KnowingDynamic {printable(self.model.name)}: {self.law!r}>")
+        return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
 
 
-def check_knowing(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:
+def check_with_model(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:
     """Check the stability conditions of a law with this model on this robot.
 
     For laws whose `check` accepts no model, the theorems hold for the exact model only.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller, DynamicController, check_knowing
+from dynamis.control.law import Controller, DynamicController, check_with_model
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
@@ -98,7 +98,7 @@ class MomentumObserver(DynamicController):
 
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
         """Check stability; ``model`` is the model of law and observer, if different from the robot."""
-        inner = check_knowing(self.inner, robot, robot if model is None else model, rate)
+        inner = check_with_model(self.inner, robot, robot if model is None else model, rate)
         own = positive("smallest observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
         lag = 1e3 / float(np.min(self.bandwidth))
         late = f"r is τ_ext filtered with a time constant of {lag:.3g} ms; model errors appear as external torques"

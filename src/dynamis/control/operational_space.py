@@ -35,7 +35,7 @@ class OperationalSpace(Controller):
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> task = dy.task_space.Position(rows=(0, 1))
     >>> law = OperationalSpace.designed([0.8, 1.0], task, bandwidth=6.0)
-    >>> motion = dy.simulate(arm, 2.5, [0.5, 1.0], controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> motion = dy.simulate(arm, 2.5, [0.5, 1.0], controller=law, method="rk4", step=1e-3, points=21)
     >>> motion.path()[-1, :2].round(4)
     array([0.8, 1. ])
     """

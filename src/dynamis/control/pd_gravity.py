@@ -35,7 +35,7 @@ class PDGravity(Controller):
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> law = PDGravity.designed(arm, [0.5, -0.5], bandwidth=8.0)
-    >>> motion = dy.simulate(arm, 2.0, controller=law.on(arm), method="rk4", step=1e-3, points=21)
+    >>> motion = dy.simulate(arm, 2.0, controller=law, method="rk4", step=1e-3, points=21)
     >>> bool(abs(motion.q[-1] - [0.5, -0.5]).max() < 1e-3)
     True
     """

@@ -44,7 +44,7 @@ class RobustPD(Controller):
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> law = RobustPD.designed(arm, [0.5, -0.5], bandwidth=5.0)
-    >>> motion = dy.simulate(arm, 3.0, controller=law.on(arm), method="rk4", step=1e-3, points=31)
+    >>> motion = dy.simulate(arm, 3.0, controller=law, method="rk4", step=1e-3, points=31)
     >>> bool((abs(motion.q[-1] - [0.5, -0.5]) < law.ultimate_error()).all())
     True
     """

@@ -15,7 +15,7 @@ from dynamis.control.feedforward_pd import FeedforwardPD
 from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
-from dynamis.control.law import Controller, DynamicController, check_knowing
+from dynamis.control.law import Controller, DynamicController, check_with_model
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.pd_gravity import PDGravity
@@ -134,8 +134,7 @@ def trial(
     there = here if law == "gravity-compensation" else _vector(goal, len(here), "goal", here)
     reference = joint_move(here, there, duration=over)
     made = _make(law, model, reference, task, bandwidth, damping, stiffness)
-    controller = made.knowing(model) if isinstance(made, DynamicController) else made.on(model)
-    motion = simulate(robot, end, q0, controller=controller, friction="smooth", method="rk4", points=POINTS,
+    motion = simulate(robot, end, q0, controller=made.with_model(model), friction="smooth", method="rk4", points=POINTS,
                       step=QUICK.get(law, 1e-3) if step is None else step, seconds=seconds, progress=progress)  # fmt: skip
     if task is None:
         track, units = tracking(motion, reference), tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
@@ -175,13 +174,13 @@ def _checked(law: Any, robot: Robot, model: Robot, q: Array, rate: float | None,
             return law.check(robot, rate=rate, model=model)
         case OperationalSpace() | Impedance():
             return law.check(robot, rate=rate, q=q)
-    return check_knowing(law, robot, model, rate)
+    return check_with_model(law, robot, model, rate)
 
 
 def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None:
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
-            return tracking_bound(law.knowing(model), robot, reference)
+            return tracking_bound(law.with_model(model), robot, reference)
         case RobustPD():
             return law.ultimate_error()
     return None

@@ -228,14 +228,12 @@ def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, s
     stops = f", stops=dy.joint_stops(damped, stiffness={STOP_STIFFNESS}, damping={STOP_DAMPING})" if limited else ""
     law = ", ".join(f"{name}={value:g}" for name, value in _contact_law(robot, scene).items())
     contacts = [
-        "from dynamis.simulation.contact import ContactGroup",
         f"floor = dy.Plane({tuple(_rounded(scene['floor'] * up))}, {tuple(_rounded(up))})",
         f"spheres = [{rows}]  # frame, centre in the frame, radius",
-        "contacts = {}",
+        "wrenches = {}",
         "for frame, point, radius in spheres:",
         f"    one = dy.contact(damped, frame, floor, point=point, radius=radius, {law})",
-        "    contacts.setdefault(frame, []).append(one)",
-        "wrenches = {frame: ContactGroup(group) for frame, group in contacts.items()}",
+        "    wrenches.setdefault(frame, []).append(one)",
     ]
     given = "wrenches=wrenches" if touching else "wrenches=None"
     return [

@@ -143,7 +143,7 @@ class Contact:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactGroup:
-    """The wrench of several contacts of one frame: for ``simulate(…, wrenches={frame: ContactGroup([…])})``."""
+    """The wrench of several contacts of one frame, as ``simulate(…, wrenches={frame: [contact, …]})`` combines them."""
 
     contacts: Sequence[Contact]
 
@@ -227,7 +227,14 @@ def step_for(contacts: Sequence[Contact | ContactGroup], q: Array) -> float:
 
 def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact | ContactGroup]:
     """The contacts among the wrenches of a simulation, by frame."""
-    return [w for frame, w in (wrenches or {}).items() if isinstance(w, Contact | ContactGroup) and w.frame == frame]
+    given = [(frame, grouped(w)) for frame, w in (wrenches or {}).items()]
+    return [w for frame, w in given if isinstance(w, Contact | ContactGroup) and w.frame == frame]
+
+
+def grouped(wrench: Any) -> Any:
+    """A list of contacts as one wrench; other wrenches as they are."""
+    several = isinstance(wrench, list | tuple) and len(wrench) > 0 and all(isinstance(x, Contact) for x in wrench)
+    return ContactGroup(tuple(wrench)) if several else wrench
 
 
 def _pose(contact: Contact | ContactGroup, q: Array) -> Pose:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
+from dynamis.simulation.contact import grouped
 
 Array = npt.NDArray[Any]
 Source = Callable[[float, Array, Array], Array]
@@ -127,8 +128,8 @@ def wrench_sources(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
 def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str, Any]:
     """The wrench on each frame as numbers or one function, in world axes at its origin; pushes converted, lists summed."""
     plain: dict[str, Any] = {}
-    for frame, given in (wrenches or {}).items():
-        name = robot.model.frame(frame).name
+    for frame, wrench in (wrenches or {}).items():
+        given, name = grouped(wrench), robot.model.frame(frame).name
         if name in plain:
             raise InputError(f"wrenches= has the frame {name!r} twice: give a list for one frame")
         several = isinstance(given, list | tuple) and any(isinstance(x, Push) or callable(x) for x in given)

@@ -66,7 +66,7 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
     off = OFF * (np.arange(robot.n) + 1.0) / robot.n
     law = ComputedTorque.designed(joint_move(a, b, duration=MOVE), bandwidth=BANDWIDTH)
     try:
-        motion = simulate(robot, MOVE + REST, a - off, controller=law.on(robot), **ADAPTIVE)
+        motion = simulate(robot, MOVE + REST, a - off, controller=law.with_model(robot), **ADAPTIVE)
     except DynamisError as error:
         section.notes.append(f"The motion under computed torque could not be simulated: {error}")
         return []
@@ -80,7 +80,7 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
         f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE})",
         f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
         f"start = np.array({short(a - off, 6)})",
-        f"motion = dy.simulate(robot, {MOVE + REST}, start, controller=law.on(robot))",
+        f"motion = dy.simulate(robot, {MOVE + REST}, start, controller=law.with_model(robot))",
         "print(motion, motion.ledger.total[-1])",
     ]
 
