@@ -7,7 +7,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 LAYERS = [
-    ("on top", ["cli", "report"]),
+    ("on top", ["cli", "report", "plotting"]),
     ("subjects", ["control", "identification", "task_space", "sweeps"]),
     ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
     ("robot", ["robot", "symbolic"]),

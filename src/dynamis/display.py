@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -368,3 +369,8 @@ def _text(x: Any) -> str:
     if isinstance(x, float | np.floating):
         return f"{x + 0.0:.4g}".replace("-", "−")
     return str(x)
+
+
+def plotted(module: str, result: Any, *arguments: Any, function: str = "plot") -> Any:
+    """Draw a result by a function of the package `plotting`. Results know its name only: figures are made above them."""
+    return getattr(importlib.import_module(f"dynamis.plotting.{module}"), function)(result, *arguments)

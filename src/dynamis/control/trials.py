@@ -23,7 +23,7 @@ from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
 from dynamis.control.tracking import Tracking, tracking, tracking_bound
-from dynamis.display import short, tracking_card
+from dynamis.display import plotted, short, tracking_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.kinematics.box import check_robot
 from dynamis.robot import Robot
@@ -89,9 +89,7 @@ class Trial:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, errors and torques, and write a file if ``path`` is given."""
-        from dynamis.control.plots import plot
-
-        return plot(self, path)
+        return plotted("controller_trial", self, path)
 
     def __repr__(self) -> str:
         worst = int(self.tracking.largest.argmax())

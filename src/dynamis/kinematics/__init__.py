@@ -5,5 +5,5 @@ Inverse kinematics, in reading order: `targets` (checks of poses, points and ori
 `ik_diagnosis` (why a search failed), `inverse_kinematics` (one solution), `all_solutions` (all solutions). Measures:
 `directions` (of a frame's twist, and the length that scales rotations), `jacobian_measures` (volumes of one Jacobian),
 `manipulability` (its gradient, condition numbers, Λ⁻¹), `state_measures` (payload and others by name), `box` (of
-configurations), `workspace` with `workspace_plots` and `stick_figure`.
+configurations), `workspace` and `stick_figure`.
 """

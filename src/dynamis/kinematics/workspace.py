@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, short
+from dynamis.display import as_text, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.directions import in_order_of_q
@@ -140,9 +140,7 @@ class Workspace:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the positions in space with three projections, or in their plane; returns the axes."""
-        from dynamis.kinematics.workspace_plots import cloud_picture
-
-        return cloud_picture(self, path)
+        return plotted("workspace", self, path)
 
     def __repr__(self) -> str:
         where = f"{len(self.points)} positions of {printable(self.frame)}"
@@ -224,9 +222,7 @@ class WorkspaceSlice:
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:
         """Plot a map of the plane, with the robot in the best configuration; returns the axes."""
-        from dynamis.kinematics.workspace_plots import slice_picture
-
-        return slice_picture(self, path, pick, cells)
+        return plotted("workspace", self, path, pick, cells, function="plot_slice")
 
     def __repr__(self) -> str:
         best = f"best {self.best[0]:.4g} {self.measure.unit}".strip()

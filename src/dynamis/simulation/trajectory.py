@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
-from dynamis.display import as_text, short, trajectory_card
+from dynamis.display import as_text, plotted, short, trajectory_card
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
@@ -186,6 +186,4 @@ class Trajectory:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques and energies; returns the axes, and writes a file if ``path`` is given."""
-        from dynamis.simulation.plots import plot
-
-        return plot(self, path)
+        return plotted("trajectory", self, path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, counted, short
+from dynamis.display import as_text, counted, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.directions import Directions, check_numeric, directions_of
 from dynamis.kinematics.manipulability import scaled_jacobian
@@ -113,9 +113,7 @@ class Duality:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the robot with its velocity and force ellipsoids, and the four subspaces; returns the axes."""
-        from dynamis.statics.duality_plot import duality_picture
-
-        return duality_picture(self, path)
+        return plotted("duality", self, path)
 
     def __repr__(self) -> str:
         state = "singular" if self.singular else "regular"

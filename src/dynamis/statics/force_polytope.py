@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, counted, polytope_card, short
+from dynamis.display import as_table, counted, plotted, polytope_card, short
 from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.kinematics.directions import ROWS, Directions, directions_of
 from dynamis.kinematics.state_measures import effort_limits
@@ -94,9 +94,7 @@ class ForcePolytope:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the polygon (two directions) or polyhedron (three); returns the axes."""
-        from dynamis.statics.force_polytope_plot import polytope_picture
-
-        return polytope_picture(self, path)
+        return plotted("force_polytope", self, path)
 
     def __repr__(self) -> str:
         size = (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import short, stiffness_card
+from dynamis.display import plotted, short, stiffness_card
 from dynamis.errors import InputError, SingularError, printable
 from dynamis.kinematics.directions import Directions, characteristic_length, directions_of
 from dynamis.kinematics.state_measures import joint_springs
@@ -160,9 +160,7 @@ class Stiffness:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the robot with its compliance ellipse; returns the axes."""
-        from dynamis.statics.stiffness_plot import stiffness_picture
-
-        return stiffness_picture(self, path)
+        return plotted("stiffness", self, path)
 
     def __repr__(self) -> str:
         soft = float(np.linalg.norm(self.compliance[:3, :3], 2))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_text, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
 from dynamis.sweeps.study import Study
@@ -106,9 +106,7 @@ class SweepResult:
         self, path: str | os.PathLike[str] | None = None, output: str | None = None, over: str | None = None
     ) -> Any:  # fmt: skip
         """Plot outputs over inputs, and histograms; returns the axes, and writes a file if ``path`` is given."""
-        from dynamis.sweeps.pictures import plot
-
-        return plot(self, path, output, over)
+        return plotted("sweep", self, path, output, over)
 
     def __str__(self) -> str:
         return self.summary()

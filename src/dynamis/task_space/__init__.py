@@ -3,7 +3,7 @@
 Modules, in order of dependence: `rotations` and `differentiation` (of tasks), `tasks` (task coordinates), `task_state` (robot
 and task at one state), `singularities` (rank, damping, truncation), `operational` (Λ, μ, p), `redundancy` (one function per
 law), `null_space` (null-space objectives), `resolve` (a law with a report), `priorities`, `limits` (quadratic programs),
-`kernels` (batches), `feedback` and `motions`, `comparison` with `comparison_plot`.
+`kernels` (batches), `feedback` and `motions`, `comparison`.
 """
 
 from dynamis.task_space.comparison import LawComparison, LawRun, compare_laws

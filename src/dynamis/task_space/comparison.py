@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, counted, short
+from dynamis.display import as_table, counted, plotted, short
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.motion import without_dry_friction
@@ -111,9 +111,7 @@ class LawComparison:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot joint paths, torques, null-space velocity, drift and costs of all laws; returns the axes."""
-        from dynamis.task_space.comparison_plot import plot
-
-        return plot(self, path)
+        return plotted("law_comparison", self, path)
 
     def __str__(self) -> str:
         return self.table()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import motion_card, short
+from dynamis.display import motion_card, plotted, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, minimum, where
@@ -73,9 +73,7 @@ class Motion(ABC):
 
         With a robot, the plot has joint names, limits, and the torques from inverse dynamics.
         """
-        from dynamis.trajectories.plots import plot
-
-        return plot(self, path, robot)
+        return plotted("motion", self, path, robot)
 
     def __repr__(self) -> str:
         what = f"{self.shape[0]} joints" if self.shape else "one variable"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table, excitation_card
+from dynamis.display import as_call, as_table, excitation_card, plotted
 from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.samples import Samples
@@ -137,9 +137,7 @@ class Excitation:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities and torques relative to their limits, and the convergence of the criterion."""
-        from dynamis.identification.excitation.plots import plot
-
-        return plot(self, path)
+        return plotted("excitation", self, path)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything except the robot as plain values."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dynamis.drawing import heading, square_limits, tidy
 from dynamis.kinematics.directions import movable_rows
 from dynamis.kinematics.stick_figure import chain_points
-from dynamis.kinematics.workspace_plots import AXES, draw_arm
+from dynamis.plotting.workspace import AXES, draw_arm
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

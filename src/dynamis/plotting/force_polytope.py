@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-def polytope_picture(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
+def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     m = found.task.size
     if m not in (2, 3):
         raise InputError(

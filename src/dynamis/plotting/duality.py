@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.drawing import FORCE, INK, MOTION, STRUCTURE, new_figure, save
+from dynamis.plotting.projection import best_plane, draw_robot, finish
 from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
-from dynamis.statics.projection import best_plane, draw_robot, finish
 
 if TYPE_CHECKING:
     from dynamis.statics.duality import Duality
@@ -22,7 +22,7 @@ LONGEST = 0.42  # of the arm's extent: the longer half-axis of an ellipse
 SAID = 4  # sentences below
 
 
-def duality_picture(found: Duality, path: str | os.PathLike[str] | None) -> Any:
+def plot(found: Duality, path: str | os.PathLike[str] | None) -> Any:
     """Plot the robot on the left, the subspaces on the right, the sentences below."""
     figure = new_figure(12.6, 6.9)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.35))

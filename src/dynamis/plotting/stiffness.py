@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.drawing import INK, MOTION, new_figure, save
-from dynamis.statics.projection import best_plane, draw_robot, finish
+from dynamis.plotting.projection import best_plane, draw_robot, finish
 
 if TYPE_CHECKING:
     from dynamis.statics.stiffness import Stiffness
@@ -17,7 +17,7 @@ LONGEST = 0.35  # of the arm's extent
 MILLI = 1e3
 
 
-def stiffness_picture(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
+def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
     """Plot the arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
     robot, q, frame = found.robot, found.q, found.frame
     plane = best_plane(robot, q, frame)

@@ -38,7 +38,7 @@ def draw_arm(axes: Any, points: Array, colour: str = INK, width: float = 4.0) ->
     axes.plot(*points[:1].T, "s", markersize=width + 8.0, color=FAINT, markeredgecolor=colour, markeredgewidth=1.2, zorder=5)
 
 
-def cloud_picture(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
+def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     """Plot a scatter with three views, or the plane of a planar workspace."""
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
@@ -94,7 +94,7 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
     heading(axes, "rear half, coloured by distance", 10.5)
 
 
-def slice_picture(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
+def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
     """Plot a map of the plane, its colour scale, and the robot in the best configuration."""
     from matplotlib.colors import LogNorm, Normalize
 
