@@ -341,3 +341,8 @@ def test_a_matrix_whose_entries_are_all_left_open_is_no_answer(arm, text):
 def test_numbers_beyond_floats_are_written(arm):
     (finding,) = dy.check_answer(arm, "equations", "tau_1 = 1e308 m_1 (1e3 q_1 + q_2) ").findings
     assert "e+311" in finding.difference
+
+
+def test_a_robot_instead_of_its_closed_form_is_refused_with_the_remedy():
+    with pytest.raises(dy.InputError, match=r"takes a closed form, such as robot\.closed_form\(\), got Robot"):
+        dy.check_answer(dy.load("planar_2r"), "gravity", "g_1 = 0")

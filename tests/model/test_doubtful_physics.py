@@ -13,6 +13,7 @@ DOUBTS = {
     "not positive definite": ('ixx="0.02"', 'ixx="-0.02"', "inertia-negative", ["link 'upper'", "not positive definite", "used as written"]),
     "massless leaf": ('<child link="tool"/>', '<child link="tool"/><!-- moves -->', "massless-leaf", ["joint 'mount'", "'tool'", "singular"]),
     "swapped limits": ('lower="-2" upper="2"', 'lower="2" upper="-2"', "limits-swapped", ["joint 'shoulder'", "2", "-2", "exchanged"]),
+    "negative velocity limit": ('upper="2" effort="50" velocity="3"', 'upper="2" effort="50" velocity="-3"', "limits-negative", ["joint 'shoulder'", "velocity limit is -3", "used as written"]),
     "axis length": ('xyz="0 1 0"', 'xyz="0 2 0"', "axis-length", ["joint 'shoulder'", "length 2", "direction is used"]),
     "mimic": ("<dynamics", '<mimic joint="elbow" multiplier="2" offset="0.1"/><dynamics', "mimic",
               ["joint 'shoulder'", "'elbow'", "2", "0.1", "no coordinate of its own"]),

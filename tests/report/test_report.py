@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import operator
 import re
 
 import numpy as np
@@ -40,6 +41,15 @@ def test_every_snippet_runs(planar, tmp_path, monkeypatch):
     for section in planar[0].sections:
         code = section.reproduce.replace("fall.plot('fall.png')", "").replace(".plot('stiffness.png')", "")
         exec(compile(code, section.key, "exec"), {})
+
+
+def test_every_name_in_a_snippet_of_a_robot_with_limits_exists():
+    description = dy.load("pendulum_from_vertical", parameters={"I": 0.5, "m": 1.0, "L": 0.5, "d": 0.1, "g": 9.81}).description
+    description.joints[0].limits.lower, description.joints[0].limits.upper = -1.0, 1.0
+    (section,) = contents_of(dy.Robot(description), sections=["motions"]).sections
+    assert "HardStops" in section.reproduce
+    for path in set(re.findall(r"dy((?:\.\w+)+)\(", section.reproduce)):
+        operator.attrgetter(path[1:])(dy)
 
 
 def test_the_certificate_passes_and_names_its_comparisons(planar):

@@ -38,6 +38,8 @@ OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of t
 
 HELP = """Simulate a controller on a smooth motion to a goal, and check its stability conditions.
 
+    Dry friction of the joints is smoothed near zero velocity, so that joints creep instead of sticking; simulate has sticking.
+
     Exit status: 0 motion completed, torques within limits, stability conditions hold; 1 one of these fails; 2 bad input.
 
     \b

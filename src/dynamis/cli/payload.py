@@ -107,14 +107,13 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
 def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
     from dynamis.spatial import PARAMETER_NAMES
 
-    centre = vector([1000.0 * float(x) for x in found.com])
-    mass = (f"{number(found.mass, 3)} kg", {"bold": True})
-    echo(
-        (clean_name(robot.name), {"bold": True}),
-        ": payload ",
-        mass,
-        f" at {clean_name(found.frame)}, centre of mass {centre} mm",
-    )
+    arm = (clean_name(robot.name), {"bold": True})
+    if found.detected:
+        centre = vector([1000.0 * float(x) for x in found.com])
+        mass = (f"{number(found.mass, 3)} kg", {"bold": True})
+        echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm")
+    else:
+        echo(arm, f": no payload detected at {clean_name(found.frame)}")
     for sentence in found.verdict:
         bullet("•", sentence)
     rows = []

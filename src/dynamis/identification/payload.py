@@ -13,7 +13,7 @@ from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.payload_fit import consistent_parameters, determined
 from dynamis.identification.payload_rows import CORRECTIONS, PayloadRows, payload_regressor
-from dynamis.identification.payload_verdict import verdict
+from dynamis.identification.payload_verdict import NOTHING, verdict
 from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia
@@ -55,6 +55,11 @@ class PayloadEstimate:
     @property
     def com(self) -> Array:
         return self.inertia.com
+
+    @property
+    def detected(self) -> bool:
+        """Whether the mass exceeds its standard error clearly, or cannot be told from other parameters."""
+        return not self.verdict[0].startswith(NOTHING)
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)

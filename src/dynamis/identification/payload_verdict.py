@@ -14,6 +14,7 @@ from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
 CLEAR = 3.0  # standard errors: a larger mass is significant
+NOTHING = "no load detected"
 
 
 def verdict(
@@ -37,7 +38,9 @@ def verdict(
         lines.append(f"not identifiable on their own from this motion: {', '.join(unshown)}{shown}; default values are given")
     vague = [name for name, d, i in zip(PARAMETER_NAMES, found.determined, found.identifiable, strict=True) if d and not i]
     if vague:
-        lines.append(f"{', '.join(vague)} have an uncertainty larger than their default: accelerate more, about more axes")
+        lines.append(
+            f"{', '.join(vague)} have standard errors larger than their default values: accelerate more, about more axes"
+        )
     if found.determined.all() and not Inertia.from_parameters(found.parameters).is_consistent():
         what = "the nearest consistent one is given" if consistent else "pass consistent=True for the nearest consistent one"
         lines.append(f"the least-squares estimate is not physically consistent; {what}")
@@ -51,7 +54,8 @@ def verdict(
     if corrected:
         lines.append("offset and friction were corrected without a log of the unloaded arm: offsets may be due to weight")
     if trusted:
-        lines.append("the arm's model was assumed exact: pass a log without load (reference=) or arm= to allow for errors")
+        told = "to allow for its errors, give a log without load (reference=) or their size (arm=)"
+        lines.append(f"the arm's model was assumed exact: {told}")
     return tuple(lines)
 
 
@@ -67,7 +71,7 @@ def _mass(found: Determined) -> str:
     if not found.determined[0]:
         return "the mass is not identifiable on its own"
     if m < CLEAR * error:
-        return f"no load detected: mass {m:.4g} kg, standard error {error:.2g} kg"
+        return f"{NOTHING}: mass {m:.4g} kg, standard error {error:.2g} kg"
     return f"mass {m:.4g} kg, standard error {error:.2g} kg"
 
 

@@ -182,8 +182,11 @@ class Model:
         """The frame of this name; without one, the tip of a serial arm."""
         if name is None:
             if self.tip is None:
-                some = ", ".join(map(printable, list(self.frames)[-6:]))
-                raise InputError(f"robot {printable(self.name)} has no single tip: name a frame, such as {some}")
+                rotors = {i for i, body in self.moving if body.is_rotor}
+                leaves = [i for i, below in enumerate(self.children) if i not in rotors and not set(below) - rotors]
+                ends = [f.name for f in self.frames.values() if f.body in leaves]
+                some = ", ".join(map(printable, (ends or list(self.frames))[:6]))
+                raise InputError(f"robot {printable(self.name)} has no single tip: name a frame with frame=, such as {some}")
             name = self.tip
         try:
             return self.frames[name]

@@ -121,6 +121,10 @@ def _check_joint(joint: Joint, report: Report) -> None:
             report.warn("axis-length", where, f"the {what} has length {length:.6g}", "length 1", "divide it by its length",
                         "only its direction is used", joint.lines.get("axis", line))  # fmt: skip
     limits = joint.limits
+    for name in ("velocity", "effort"):
+        if getattr(limits, name) < 0.0:
+            report.warn("limits-negative", where, f"the {name} limit is {getattr(limits, name):g}", "0 or a positive number",
+                        "remove the sign", "it is used as written", joint.lines.get("limits", line))  # fmt: skip
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
                     "lower ≤ upper", "exchange them", "they are exchanged", joint.lines.get("limits", line))  # fmt: skip

@@ -165,7 +165,7 @@ def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], repor
 
 
 def _check_mimic_products(followers: list[Joint], joints: dict[str, Joint], report: Report) -> None:
-    """PathMotion a chain of followers ratios multiply; what comes out must still be a number to compute with."""
+    """Along a chain of followers ratios multiply; what comes out must still be a number to compute with."""
     known: dict[str, tuple[float, float]] = {}
     for joint in followers:
         chain = [joint]

@@ -83,7 +83,7 @@ def _histogram(ax: Any, result: SweepResult, name: str) -> None:
         for edge in (low, high):
             ax.axvline(edge, color=INK, linewidth=1.0, linestyle=":")
         ax.set_title(
-            f"median {median:.4g}, 90 % in {low:.4g} … {high:.4g}".replace("-", "\N{MINUS SIGN}"), fontsize=9, loc="left"
+            f"median {median:.4g}\n90 % in {low:.4g} … {high:.4g}".replace("-", "\N{MINUS SIGN}"), fontsize=9, loc="left"
         )
     ax.set_xlabel(name, fontsize=10)
     ax.set_ylabel("cases", fontsize=10)

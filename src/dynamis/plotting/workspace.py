@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+LABEL = 44  # characters in a line of the label beside a colour scale
 MOST_DOTS = 12_000  # in the scatter; the views count all points
 CLIPPED = (0.005, 0.98)  # quantiles at the ends of a colour scale: single cells beyond them would take most of the colours
 AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -114,7 +116,9 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     beyond = _beyond(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
     ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
     clipped = f"; colours clipped {' and '.join(beyond.values())}" if beyond else ""
-    bar = figure.colorbar(drawn, ax=axes, label=f"{measure.label}{unit}{clipped}", pad=0.02, shrink=0.85, extend=ends)
+    bar = figure.colorbar(
+        drawn, ax=axes, label=textwrap.fill(f"{measure.label}{unit}{clipped}", LABEL), pad=0.02, shrink=0.85, extend=ends
+    )
     bar.outline.set_visible(False)
     for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
         getattr(bar.ax.yaxis, formatter)("{x:g}")

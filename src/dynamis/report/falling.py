@@ -95,7 +95,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         told.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
         motion = simulate(damped, float(motion.t[-1]), q0, v0, stops=stops, **ADAPTIVE)  # again, for evenly spaced points
     given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
-    limits = ", stops=dy.simulation.HardStops()" if limited else ""
+    limits = ", stops=dy.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
     return Fall(motion, tuple(told), tuple(again))
 

@@ -16,7 +16,7 @@ from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
 
-STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques"}
+STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques", "q0": "positions", "v0": "velocities"}
 QUATERNION_TOLERANCE = 1e-3  # a drift integration may leave; more is a mistake
 
 
@@ -37,15 +37,16 @@ class Inputs:
         if array.dtype == object:
             array = _of_scalars(array, name)
         elif array.dtype.kind not in "biuf":
-            raise InputError(f"{name} must be an array of real numbers, got {array.dtype.name} entries")
+            kind = "text" if array.dtype.kind in "US" else f"{array.dtype.name} entries"
+            raise InputError(f"{name} must be an array of real numbers, got {kind}")
         elif array.dtype not in (np.float32, np.float64):
             array = array.astype(float)
         if array.ndim == 0 or array.shape[-1] != size:
-            known = STATES.get(name, "numbers")
+            known = f"the {size} {STATES[name]}" if name in STATES else f"{size} numbers"
             named = name in STATES and size == len(self.coordinate_names)
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
-            text = f"{name} has shape {array.shape}; its last axis must have the {size} {known}{whose}"
+            text = f"{name} has shape {array.shape}; its last axis must have {known}{whose}"
             raise InputError(text + (f" ({names})" if named else ""))
         if array.dtype != object and name in ("q", "q0", "q1"):
             self._check_quaternions(array, name)

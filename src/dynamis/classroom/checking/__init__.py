@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.checking.comparison import AnswerComparison
@@ -13,10 +13,8 @@ from dynamis.classroom.checking.quantities import Quantity, canonical, names, qu
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
 from dynamis.scalar import Node
+from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
 
 DIGITS_OF_ROUNDED = 4  # a decimal with fewer significant digits, such as 9.81, is meant as it stands
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
@@ -45,6 +43,8 @@ def check_answer(
     >>> print(dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 \\cos(q_1 + q_2)").findings[0])
     g_2: right
     """
+    if not isinstance(form, ClosedForm):
+        raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}

@@ -84,7 +84,7 @@ class _Report:
         k = int(np.argmax(np.abs(expected - self.samples.tau[:: self.step, joint])))
         row = k * self.step
         measured = self.samples.tau[row, joint]
-        return row, f"at row {row} (t = {self.samples.t[row]:.6g} s) {measured:.4g} was measured, {expected[k]:.4g} expected"
+        return row, f"at t = {self.samples.t[row]:.6g} s {measured:.4g} was measured, {expected[k]:.4g} expected"
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""

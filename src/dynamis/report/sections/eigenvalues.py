@@ -49,8 +49,8 @@ def build(subject: Subject, section: Section) -> None:
         mixed = len({c.revolute for c in robot.model.coordinates}) > 1
         unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
         ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
-        summary = f"PathMotion {robot.coordinate_names[first]} the largest eigenvalue varies from {ends[0]} to {ends[1]}."
-        title, views = "Eigenvalues of M along one joint, the others at rest", [view for _, _, view in found]
+        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue varies from {ends[0]} to {ends[1]}."
+        title, views = "Eigenvalues of M along one joint, the others in the home configuration", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:
             section.notes.append(

@@ -30,7 +30,9 @@ def build(subject: Subject, section: Section) -> None:
     n = subject.robot.n
     form = _form(subject, section)
     if form is not None and _readable(form):
-        section.lead = "The equations of motion in closed form: $M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q) = \\tau$."
+        terms = "".join(rf" + \tau_{{\mathrm{{{name.split()[0]}}}}}" for name, _ in _joint_terms(form))
+        motion = r"M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q)" + terms
+        section.lead = f"The equations of motion in closed form: ${motion} = \\tau$."
         section.add(*_closed(form))
         if n <= DERIVED_UP_TO:
             section.add(Folded("Derivation", _derivation(form)))
@@ -74,18 +76,22 @@ def _closed(form: ClosedForm) -> list[Block]:
     blocks.append(
         Say(
             "Coriolis matrix from Christoffel symbols ($\\dot M - 2C$ is skew-symmetric)"
-            + (", with the abbreviations" if compact.names else "")
+            + (f", with the abbreviation{'s' if len(compact.names) > 1 else ''}" if compact.names else "")
         )
     )
     blocks += [Formula(equation(name, x.latex())) for name, x in compact.names]
     blocks += _coriolis(compact.C)
     if any(not x.is_zero for x in form.g):
         blocks += [Say("Gravity"), *_vector("g", form.g)]
-    joint_terms = [("viscous friction", form.viscous), ("Coulomb friction", form.dry), ("springs", form.spring)]
-    for name, values in joint_terms:
-        if any(not x.is_zero for x in values):
-            blocks += [Say(f"{name[:1].upper()}{name[1:]}"), *_vector(r"\tau_{\mathrm{" + name.split()[0] + "}}", values)]
+    for name, values in _joint_terms(form):
+        blocks += [Say(f"{name[:1].upper()}{name[1:]}"), *_vector(r"\tau_{\mathrm{" + name.split()[0] + "}}", values)]
     return blocks
+
+
+def _joint_terms(form: ClosedForm) -> list[tuple[str, Any]]:
+    """The terms of friction and springs that are not zero."""
+    every = [("viscous friction", form.viscous), ("Coulomb friction", form.dry), ("springs", form.spring)]
+    return [(name, values) for name, values in every if any(not x.is_zero for x in values)]
 
 
 def _coriolis(C: Any) -> list[Block]:

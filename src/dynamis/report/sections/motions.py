@@ -73,7 +73,7 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
     told = (
         f"Joint-space move of {MOVE:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an initial "
         f"error of up to {OFF:g} rad or m.",
-        *(("The base is fixed in this simulation, as the robot has no floating base here.",) if is_mobile(robot) else ()),
+        *(("The base is fixed in this simulation.",) if is_mobile(robot) else ()),
     )
     _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
     return [
