@@ -189,3 +189,12 @@ def test_nothing_is_left_half_loaded_by_a_bad_file(arm, save, same_dynamics):
     with pytest.raises(dy.ModelError):
         dy.load(save(arm('mass value="2"', 'mass value="x"'), "bad.urdf"))
     same_dynamics(before, dy.load(path))
+
+
+def test_joints_that_join_missing_links_in_a_circle_are_each_reported():
+    joints = "".join(
+        f'<joint name="{name}" type="fixed"><parent link="{a}"/><child link="{b}"/></joint>' for name, a, b in ("jxy", "kyx")
+    )
+    report = dy.check(f'<robot name="r"><link name="base"/>{joints}</robot>')
+    assert [problem.code for problem in report.errors] == ["missing-link"] * 4
+    assert report.skipped

@@ -107,8 +107,9 @@ def _check_tree(description: Description, report: Report, *, sound: bool) -> Non
     stack = [r.name for r in roots] + [child for child, joint in incoming.items() if not counts[joint.parent]]
     while stack:
         name = stack.pop()
-        reached.add(name)
-        stack.extend(children.get(name, ()))
+        if name not in reached:  # links that do not exist may be joined in a circle
+            reached.add(name)
+            stack.extend(children.get(name, ()))
     lost = [link for link in links if link.name not in reached]
     if lost:
         names = ", ".join(printable(x.name) for x in lost[:6])
