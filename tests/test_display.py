@@ -194,7 +194,7 @@ SHOWN = {
     "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] m/s",), "2.236"),
     "joint stiffness": (lambda: STATICS.joint_stiffness_for(ARM, AT, 1e3 * np.eye(2)), ("residual",), "achieved"),
     "operational model": (lambda: dy.operational_space(ARM, AT, AT, TASK), ("x, y", "rank 2"), "Lambda"),
-    "instant": (lambda: TASKS.Instant.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),
+    "task state": (lambda: TASKS.TaskState.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),
     "resolution": (lambda: TASKS.resolve(REDUNDANT, BENT, REST, TASK, PUSH), ("redundant", "cost"), "task_error"),
     "limited": (lambda: TASKS.limited_torque(REDUNDANT, BENT, REST, TASK, PUSH, torque_limits=99.0), ("within",), "feasible"),
     "prioritised": (lambda: TASKS.prioritised(REDUNDANT, BENT, REST, [(TASK, PUSH)]), ("1 level",), "levels"),
@@ -294,7 +294,7 @@ def test_long_arrays_are_shown_by_their_shape_and_functions_by_their_name():
     assert flat(np.array([0.0, -1.3e-15])) == "[0, -1.3e-15]"
     assert flat(np.cos) == "cos"
     assert flat(2.0 + 1e-9j) == "2+1e-09j"
-    assert repr(dy.Event(parsed)) == "Watch(function=parsed, direction=0, stop=False)"
+    assert repr(dy.Event(parsed)) == "Event(function=parsed, direction=0, stop=False)"
 
 
 def test_panels_say_what_they_are():

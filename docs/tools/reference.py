@@ -11,6 +11,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -93,8 +94,9 @@ def _class(name: str, short: str, value: type) -> Iterator[str]:
 
 
 def _members(value: type) -> Iterator[tuple[str, str, Any]]:
-    """Public methods and properties with a docstring that a class has itself, in the order they are written."""
-    for member, held in vars(value).items():
+    """Public methods and properties with a docstring of a class and of its parts, in the order they are written."""
+    parts = [base for base in value.__mro__[1:] if _is_part(base)]
+    for member, held in (item for one in (value, *parts) for item in vars(one).items()):
         if isinstance(held, property):
             kind, function = "property", held.fget
         elif isinstance(held, functools.cached_property):
@@ -109,10 +111,17 @@ def _members(value: type) -> Iterator[tuple[str, str, Any]]:
             yield member, kind, function
 
 
+def _is_part(base: type) -> bool:
+    """Whether a base class is not a public name of its package, but part of the class that inherits from it."""
+    package = sys.modules.get(base.__module__.rpartition(".")[0])
+    public = getattr(package, "__all__", ())
+    return base.__module__.startswith("dynamis.") and bool(public) and base.__name__ not in public
+
+
 def _inherited(value: type) -> Iterator[str]:
     seen = {member for member, *_ in _members(value)}
     for base in value.__mro__[1:]:
-        if base.__module__.startswith("dynamis"):
+        if base.__module__.startswith("dynamis") and not _is_part(base):
             more = [member for member, *_ in _members(base) if member not in seen]
             seen |= set(more)
             if more:

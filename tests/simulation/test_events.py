@@ -123,7 +123,7 @@ def test_functions_cannot_reach_the_state():
     ("wrong", "says"),
     [
         ([sine], "events= must map names"),
-        ({"x": 3.0}, "a Watch requires a function"),
+        ({"x": 3.0}, "an Event requires a function"),
         ({3: sine}, "the name of an event"),
         ({"": sine}, "the name of an event"),
     ],

@@ -261,6 +261,6 @@ def test_an_interrupt_stops_the_whole_sweep(monkeypatch, tmp_path):
     def pressed(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module.Motion, "torque", pressed)
+    monkeypatch.setattr(module.EquationsOfMotion, "torque", pressed)
     with pytest.raises(KeyboardInterrupt):
         sweep(study_from_text(STUDY), tmp_path / "results", Serial())

@@ -32,7 +32,7 @@ class Event:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"a Event requires a function of (t, q, v), got {self.function!r}")
+            raise InputError(f"an Event requires a function of (t, q, v), got {self.function!r}")
         if self.direction not in (-1, 0, 1) or isinstance(self.direction, bool):
             raise InputError(f"direction={self.direction!r} is unknown; choose 1 (rising), -1 (falling) or 0 (both)")
         if not isinstance(self.stop, bool):
