@@ -30,6 +30,8 @@ DOUBTS = {
     "no name": ('<robot name="arm">', "<robot>", "no-name", ["robot", "no name"]),
     "bad shape": ('<link name="tool"/>', '<link name="tool"><visual><geometry><box size="1 x 1"/></geometry></visual></link>',
                   "shape", ["link 'tool'", "left out"]),
+    "shape of negative size": ('<link name="tool"/>', '<link name="tool"><visual><geometry><box size="1 -1 1"/></geometry></visual></link>',
+                               "shape", ["link 'tool'", "y = -1 is not a length", "left out"]),
     "inertia without mass": ('mass value="2"', 'mass value="0"', "inertia-without-mass", ["link 'upper'", "0 kg", "used as written", "give the link its mass"]),
     "mimic of nothing": ("<dynamics", '<mimic joint="nobody"/><dynamics', "mimic-target", ["joint 'shoulder'", "'nobody'", "own coordinate"]),
     "axis twice": ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>', "repeated-element", ["<axis> is given 2 times", "different", "first"]),

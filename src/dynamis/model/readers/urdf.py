@@ -291,6 +291,11 @@ class _Reader:
         self.report.problems += [replace(problem, where=f"{where} {role} {e.tag}") for problem in quiet.problems]
         mesh = e.attributes.get("filename", "") if e.tag == "mesh" else ""
         made = Shape(role, e.tag, tuple(float(x) for x in size), origin, mesh, rgba)
+        unusable = fault(made)
+        if unusable is not None:
+            self.report.warn("shape", where, f"a {role} {e.tag}: {unusable}", "lengths of 0 or more", "correct its size",
+                             "the shape is left out; the dynamics does not need it", e.line)  # fmt: skip
+            return
         link.shapes.append(_exact(element, made))
 
     def origin(self, element: Element, where: str) -> Pose:
