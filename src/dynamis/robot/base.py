@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
 from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError
+from dynamis.model.build import build
 from dynamis.model.description import Description
-from dynamis.model.model import Model
 from dynamis.robot.evaluation import Evaluator
 from dynamis.robot.inputs import Inputs
 
@@ -21,9 +22,15 @@ Array = npt.NDArray[Any]
 class RobotBase:
     """The model of a robot and the evaluation of functions of its state."""
 
-    model: Model
-    evaluator: Evaluator
-    _description: Description
+    def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
+        if not isinstance(description, Description):
+            raise InputError(
+                f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
+            )
+        # a description just read from a file has no other owner and is validated: no copy, no second validation
+        self._description = description if _checked else description.copy()
+        self.model = build(self._description, checked=_checked)
+        self.evaluator = Evaluator(self.model, _tracing)
 
     @property
     def name(self) -> str:

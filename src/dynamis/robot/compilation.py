@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,6 @@ from dynamis.scalar import Node
 
 class Compilation(Configurations):
     """Methods of a robot that compile functions and describe the compiled code."""
-
-    def _traced(self) -> Self:
-        """The same robot, to be called with the symbols of a function that is compiled."""
-        raise NotImplementedError
 
     def compile(
         self,
@@ -79,7 +75,7 @@ class Compilation(Configurations):
                 raise InputError(
                     f"the length of the argument {name!r} is unknown; give it with compile(function, {name}=LENGTH)"
                 )
-        robot = self._traced()
+        robot = type(self)(self._description, _tracing=True)
         whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
         return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from dynamis.display import robot_card
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
-from dynamis.model.build import build
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.load import load_description
-from dynamis.model.model import Model
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
 from dynamis.robot.compilation import Compilation
-from dynamis.robot.evaluation import Evaluator
 from dynamis.robot.functions import StateFunctions
 from dynamis.spatial import Inertia
 
@@ -60,16 +57,6 @@ class Robot(Compilation, StateFunctions):
     ``axes="local"``. Wrenches are exerted by the environment on the robot:
     M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
     """
-
-    def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
-        if not isinstance(description, Description):
-            raise InputError(
-                f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
-            )
-        # a description just read from a file has no other owner and is validated: no copy, no second validation
-        self._description = description if _checked else description.copy()
-        self.model: Model = build(self._description, checked=_checked)
-        self.evaluator = Evaluator(self.model, _tracing)
 
     # properties
 
@@ -177,9 +164,6 @@ class Robot(Compilation, StateFunctions):
                     f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate"
                 )
             d.joint(joint).actuator = actuator
-
-    def _traced(self) -> Self:
-        return type(self)(self._description, _tracing=True)
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
