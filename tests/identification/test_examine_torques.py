@@ -11,7 +11,10 @@ from dynamis.identification.logs import examine_torques
 ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
 
 
-def sampled(robot, seed=3, friction=0.3, noise=0.02, reach=0.5, seconds=8.0, rate=50.0):
+RATE = 50.0  # Hz
+
+
+def sampled(robot, seed=3, friction=0.3, noise=0.02, reach=0.5, seconds=8.0, rate=RATE):
     """Samples of a motion: joints with dry friction, as large a part of their torque as wished, and noise."""
     rng = np.random.default_rng(seed)
     lower, upper = (np.where(np.isfinite(robot.limits[k]), robot.limits[k], s * 2.0) for k, s in (("lower", -1), ("upper", 1)))
@@ -46,7 +49,7 @@ def only(findings, code, column):
     assert (found.severity, found.code, found.column) == ("error", code, column)
     assert isinstance(found.row, int)
     assert column in found.text
-    assert f"row {found.row} " in found.text
+    assert f"at t = {found.row / RATE:.6g} s " in found.text
     return found
 
 
@@ -134,7 +137,7 @@ def test_the_log_of_another_robot_is_named(one, other, severity):
     assert (found.severity, found.code) == (severity, "another robot")
     assert ROBOTS[other].name in found.text
     assert found.column in found.text
-    assert f"row {found.row} " in found.text
+    assert f"at t = {found.row / RATE:.6g} s " in found.text
 
 
 def test_too_few_samples_are_named():
