@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -48,7 +49,9 @@ def wait_until(condition, what, limit=LIMIT):
 @contextlib.contextmanager
 def process_group(arguments, **options):
     """A process with a session of its own; however a test ends, it is ended with everything that it started."""
-    process = subprocess.Popen(arguments, start_new_session=True, **options)
+    # tests that a shell started in the background ignore interrupts, and so would their processes
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(arguments, start_new_session=True, preexec_fn=heard, **options)
     try:
         yield process
     finally:
