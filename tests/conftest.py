@@ -1,26 +1,32 @@
-"""Every test process compiles quickly and stores nothing; a function that several tests compile is compiled once."""
+"""Tests use baseline code, and all processes of a run share one cache: a function that several tests compile is compiled once."""
 
 import importlib
 import os
+import shutil
+import tempfile
 import time
 import types
-from collections import OrderedDict
 
 import numpy as np
 import pytest
 
 os.environ.setdefault("DYNAMIS_TIER", "quick")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # its workers inherit the folder
+    os.environ["DYNAMIS_CACHE"] = tempfile.mkdtemp(prefix="dynamis-tests-")
 # the tests share the cores among themselves: a BLAS that takes all of them would only make them wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("DYNAMIS_NO_CACHE", "1")
 
 # what ends a computation after some seconds
 LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
            "identification.excitation.search", "report.meshes.drawing", "report.section", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
-COMPILED = 300  # functions that a process remembers
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
+
+
+def pytest_unconfigure(config):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(os.environ["DYNAMIS_CACHE"], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
@@ -39,28 +45,4 @@ def limits_of_time_are_limits_of_processor_time():
     with pytest.MonkeyPatch.context() as patch:
         for name in LIMITED:
             patch.setattr(importlib.import_module(f"dynamis.{name}"), "time", clock)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def the_same_function_is_compiled_once():
-    """Functions are found again as on disk: by what determines them, so that a key that says too little gives wrong numbers."""
-    from dynamis.compiler import cache
-    from dynamis.compiler.kernel import Kernel
-
-    known = OrderedDict()
-    compile_anew = Kernel._compile
-
-    def compiled(kernel, precision):
-        if cache.folder() is not None or os.environ.get("DYNAMIS_TIER") != "quick":
-            return compile_anew(kernel, precision)
-        key = kernel._key(precision)
-        found = known.pop(key, None) or compile_anew(kernel, precision)
-        known[key] = found
-        if len(known) > COMPILED:
-            known.popitem(last=False)
-        return found
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Kernel, "_compile", compiled)
         yield

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from processes import clean_environment, output_of
 
-from dynamis.compiler import cache
+from dynamis.compiler import cache, jit
 from dynamis.compiler.kernel import Kernel, wait_for_compiler
 
 X = np.random.default_rng(0).uniform(-2, 2, (7, 3))
@@ -135,6 +135,7 @@ def test_a_file_of_another_user_is_not_loaded(entry):
 
 
 def test_beyond_the_limit_the_longest_unused_code_is_removed(monkeypatch, folder, entry):
+    monkeypatch.setattr(cache, "TIDIED_EVERY", 1)
     old = folder / f"{'0' * 64}.o"
     old.write_bytes(bytes(10**6))
     os.utime(old, (1, 1))
@@ -150,6 +151,24 @@ def test_beyond_the_limit_the_longest_unused_code_is_removed(monkeypatch, folder
     entry.write_bytes(b"damaged, so that it is stored again")
     check()
     assert sorted(path.name for path in folder.iterdir()) == sorted([young.name, entry.name])
+
+
+def test_baseline_code_is_stored_and_replaced_by_optimised_code(monkeypatch, folder):
+    monkeypatch.setenv("DYNAMIS_TIER", "quick")
+    assert check() == 1
+    (entry,) = folder.iterdir()
+    baseline = entry.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(jit, "assemble", None)  # nothing is compiled
+        assert check() == 1
+    assert entry.read_bytes() == baseline
+    monkeypatch.delenv("DYNAMIS_TIER")
+    assert check() == 2  # found, then optimised
+    optimised = entry.read_bytes()
+    assert optimised != baseline
+    assert check() == 1
+    cache.store(entry.stem, {}, b"baseline code of a slower process", replace=False)
+    assert entry.read_bytes() == optimised
 
 
 def test_code_that_is_used_counts_as_new(folder, entry):

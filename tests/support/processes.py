@@ -17,8 +17,8 @@ LIMIT = 300.0  # seconds: only what hangs takes so long, also on a machine with 
 
 
 def clean_environment(**settings):
-    """This process's environment with the package importable from anywhere, and with these settings of it only."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("DYNAMIS")}
+    """This process's environment with the package importable from anywhere, the tests' cache, and these settings only."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DYNAMIS") or name == "DYNAMIS_CACHE"}
     return {**kept, "PYTHONPATH": str(Path(dy.__file__).resolve().parents[1]), **settings}
 
 

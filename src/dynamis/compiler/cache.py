@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import stat
@@ -20,7 +21,10 @@ from typing import Any
 MAGIC = b"dynamis object code 1\n"
 LARGEST = 256 * 2**20
 LIMIT = 1000  # megabytes
+TIDIED_EVERY = 64  # files that a process stores: the folder is listed as a whole
 ABANDONED = 24 * 3600.0  # seconds after which a file that was not finished belongs to a process that is gone
+
+_stored = itertools.count()
 
 
 def folder() -> Path | None:
@@ -88,10 +92,10 @@ def _seal(key: str, note: bytes, code: bytes) -> bytes:
     return digest.hexdigest().encode()
 
 
-def store(key: str, note: dict[str, Any], code: bytes) -> None:
-    """Keep object code; a full or read-only disk is no error."""
+def store(key: str, note: dict[str, Any], code: bytes, *, replace: bool = True) -> None:
+    """Keep object code, in the place of earlier code only if ``replace``; a full or read-only disk is no error."""
     base = folder()
-    if base is None:
+    if base is None or (not replace and load(key) is not None):
         return
     text = json.dumps(note, separators=(",", ":"), sort_keys=True).encode()
     data = MAGIC + _seal(key, text, code) + b"\n" + text + b"\n" + code
@@ -101,7 +105,8 @@ def store(key: str, note: dict[str, Any], code: bytes) -> None:
             name = file.name
             file.write(data)
         os.replace(name, base / f"{key}.o")  # noqa: PTH105  # the one call that is atomic everywhere
-        _tidy(base)
+        if next(_stored) % TIDIED_EVERY == 0:
+            _tidy(base)
     except OSError:
         if name is not None:
             with contextlib.suppress(OSError):

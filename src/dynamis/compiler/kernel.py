@@ -1,8 +1,8 @@
 """Kernels: traced functions compiled in two tiers, called on any batch, on all cores.
 
-The first call answers from code that is quick to make; better code replaces it as soon as a background thread has made it,
-and is kept on disk for the next time. Both round alike, so nobody can tell from the results. ``DYNAMIS_TIER=quick`` leaves
-it at the first.
+The first call uses baseline code, which is quick to make; a background thread replaces it by optimised code. Both are kept
+on disk for later processes, and round alike, so the results do not depend on the tier. ``DYNAMIS_TIER=quick`` leaves out the
+optimisation.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class Kernel:
     ) -> None:
         self.name, self.parameters = name, tuple(parameters)
         self.arguments = (*arguments, *([("parameters", len(parameters))] if parameters else []))
-        self._functions, self._identity = functions, identity
-        self._code: Code | None = None
+        self._identity = identity
+        self._traced = cache(functools.partial(_cheapest, functions, tuple(arguments), name, self.parameters))
         self._compiled: dict[str, Compiled] = {}
         self.renew_lock()
         _kernels.add(self)
@@ -110,14 +110,7 @@ class Kernel:
     @property
     def code(self) -> Code:
         """The traced function; traced when first asked for."""
-        if self._code is None:
-            self._code = min(self.candidates(), key=lambda code: len(code.instructions))
-        return self._code
-
-    def candidates(self) -> list[Code]:
-        """Each of the functions, traced."""
-        arguments = self.arguments[:-1] if self.parameters else self.arguments
-        return [trace(function, arguments, self.name, self.parameters) for function in self._functions]
+        return self._traced()
 
     @functools.cached_property
     def cuda(self) -> CudaKernel:
@@ -173,30 +166,28 @@ class Kernel:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _compile(self, precision: str) -> Compiled:
-        key = self._key(precision)
+        key, target, traced = self._key(precision), jit.host_target(precision), self._traced
         found = disk.load(key)
         if found is not None:
             note, data = found
-            loaded = jit.Loaded(data)
             results = tuple((name, tuple(shape)) for name, shape in note["results"])
-            shell = Code(self.name, self.arguments, results, (), ())
-            return self._ready(shell, precision, loaded, int(note["instructions"]), from_disk=True)
-        _background.postpone()
-        code = self.code
-        check_operands(code)
-        target = jit.host_target(precision)
-        loaded = jit.Loaded(jit.assemble(render(code, target, quick=True), QUICK))
-        compiled = self._ready(code, precision, loaded, len(code.instructions))
-        note = {"results": code.results, "instructions": len(code.instructions)}
-        if os.environ.get("DYNAMIS_TIER") != "quick":
-            wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
-            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(code, target), note))
-        return compiled
-
-    @staticmethod
-    def _ready(code: Code, precision: str, loaded: jit.Loaded, instructions: int, from_disk: bool = False) -> Compiled:
+            code = Code(self.name, self.arguments, results, (), ())
+        else:
+            _background.postpone()
+            code = traced()
+            check_operands(code)
+            data = jit.assemble(render(code, target, quick=True), QUICK)
+            note = {"results": code.results, "instructions": len(code.instructions), "level": QUICK}
+            disk.store(key, note, data, replace=False)
+        optimised = note["level"] == GOOD
         shapes = tuple(shape for _, shape in code.results)
-        return Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, instructions, from_disk)
+        loaded = jit.Loaded(data)
+        compiled = Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, int(note["instructions"]), optimised)
+        if not optimised and os.environ.get("DYNAMIS_TIER") != "quick":
+            wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
+            better = {**note, "level": GOOD}
+            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(traced(), target), better))
+        return compiled
 
     @staticmethod
     def _improve(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
@@ -230,8 +221,16 @@ class Kernel:
             return _in_threads(compiled, arrays, batch, threads)
         # NumPy makes the arrays it can know the size of
         outs = (None if all(shape) else np.empty((*batch, *shape), dtype) for shape in compiled.shapes)
-        with np.errstate(all="ignore"):  # whether a result is finite is judged by whoever asked for it
+        with np.errstate(all="ignore"):  # the caller checks finiteness
             return compiled.gufunc.function(*arrays, out=tuple(outs))
+
+
+def _cheapest(
+    functions: Sequence[Callable[..., Any]], arguments: tuple[tuple[str, int], ...], name: str, parameters: tuple[Node, ...]
+) -> Code:
+    """The function with the fewest operations, traced."""
+    codes = (trace(function, arguments, name, parameters) for function in functions)
+    return min(codes, key=lambda code: len(code.instructions))
 
 
 def _renew_locks() -> None:
