@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     )
     from dynamis.simulation import loops
     from dynamis.simulation.contact import Ball, Plane, contact, joint_stops
-    from dynamis.simulation.dynamic_law import DynamicLaw
+    from dynamis.simulation.controllers import Controller
     from dynamis.simulation.events import Event
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
@@ -120,7 +120,7 @@ _HOMES = {
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
-    "dynamis.simulation.dynamic_law": ("DynamicLaw",),
+    "dynamis.simulation.controllers": ("Controller",),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
     "dynamis.simulation.hard_stops": ("HardStops",),
     "dynamis.simulation.noise": ("Noise",),
@@ -168,11 +168,11 @@ __all__ = [
     "AccelerationDerivatives",
     "Ball",
     "ClosedForm",
+    "Controller",
     "ConversionError",
     "Coulomb",
     "DCMotor",
     "Description",
-    "DynamicLaw",
     "DynamisError",
     "Elastic",
     "Event",

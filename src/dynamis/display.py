@@ -371,6 +371,12 @@ def _text(x: Any) -> str:
     return str(x)
 
 
+def call_by_name(name: str, *arguments: Any, **options: Any) -> Any:
+    """Call "module:function". Results know only the names of what is made from them: figures, files, documents."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)(*arguments, **options)
+
+
 def plotted(module: str, result: Any, *arguments: Any, function: str = "plot") -> Any:
-    """Draw a result by a function of the package `plotting`. Results know its name only: figures are made above them."""
-    return getattr(importlib.import_module(f"dynamis.plotting.{module}"), function)(result, *arguments)
+    """Draw a result by a function of the package `plotting`."""
+    return call_by_name(f"dynamis.plotting.{module}:{function}", result, *arguments)

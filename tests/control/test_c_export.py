@@ -52,11 +52,11 @@ def through_c(folder, robot, law, label):
     function = getattr(ctypes.CDLL(str(library)), label)
     rng = np.random.default_rng(5)
     q, v = rng.uniform(0.3, 1.0, robot.n), rng.uniform(-1.0, 1.0, robot.n)
-    dynamic = isinstance(law, control.DynamicController)
+    dynamic = law.size > 0
     x = [law.start(robot, q, v) + 0.1] if dynamic else []
     measured = [rng.uniform(-5.0, 5.0, size) for size in law.measures.values()]
     if dynamic:
-        here = [law.torque(robot, 0.4, q, v, *x, *measured), law.rates(robot, 0.4, q, v, *x, *measured)]
+        here = [law(robot, 0.4, q, v, *x, *measured), law.rates(robot, 0.4, q, v, *x, *measured)]
     else:
         here = [law(robot, 0.4, q, v, *measured)]
     there = [np.zeros_like(h) for h in here]

@@ -171,19 +171,19 @@ def test_compiled_it_is_what_it_is_in_python(kind, name):
     law, _, _, wrenches, made = motion(kind, name)
     robot, model = plant(name, kind not in WITHOUT_DRY_FRICTION), known(name, kind not in WITHOUT_DRY_FRICTION)
 
-    class Called(dy.DynamicLaw):  # the law, called from Python with the model
+    class Called(dy.Controller):  # the law, called from Python with the model
         size = getattr(law, "size", 0)
 
         def start(self, _robot, q, v):
             return law.start(model, q, v)
 
-        def torque(self, _robot, t, q, v, x):
-            return law.torque(model, t, q, v, x)
+        def __call__(self, _robot, t, q, v, x):
+            return law(model, t, q, v, x)
 
         def rates(self, _robot, t, q, v, x):
             return law.rates(model, t, q, v, x)
 
-    dynamic = isinstance(law, control.DynamicController)
+    dynamic = law.size
     called = Called() if dynamic else (lambda t, q, v: law(model, t, q, v))
     one = dy.simulate(robot, made.t[:3], STARTS[name], controller=called, wrenches=wrenches, friction="smooth",
                       method="rk4", step=made.step)  # fmt: skip
@@ -215,10 +215,10 @@ def test_at_many_states_the_compiled_torques_are_those_of_python(kind):
     v = rng.uniform(-1.0, 1.0, (count, model.n))
     t = rng.uniform(0.0, END, (count, 1))
     kernel = control.compiled(model, law)
-    if isinstance(law, control.DynamicController):
+    if law.size:
         x = law.start(model, q, v) + rng.uniform(-0.1, 0.1, (count, law.size))
         tau, rates = kernel(t, q, v, x)
-        expected = [law.torque(model, float(a[0]), *s) for a, *s in zip(t, q, v, x, strict=True)]
+        expected = [law(model, float(a[0]), *s) for a, *s in zip(t, q, v, x, strict=True)]
         slopes = np.array([law.rates(model, float(a[0]), *s) for a, *s in zip(t, q, v, x, strict=True)])
         assert np.abs(rates - slopes).max() <= 1e-12 * np.abs(slopes).max()
     else:

@@ -61,7 +61,7 @@ def test_what_is_measured_can_be_told_instead():
     assert told.measures == {"wrench": 6}
     assert np.allclose(told.rates(ARM, 0.0, Q, np.zeros(2), np.zeros(1), [0.0, 12.0, 0.0, 0.0, 0.0, 0.0]), 18.0)
     with pytest.raises(dy.InputError, match="requires the wrench at the tip"):
-        told.torque(ARM, 0.0, Q, np.zeros(2), np.zeros(1))
+        told(ARM, 0.0, Q, np.zeros(2), np.zeros(1))
 
 
 @pytest.mark.parametrize("normals", [[0.0, 0.0], [1.0, 0.0, 0.0], [[1.0, 0.0], [1.0, 1.0]], "up", [np.nan, 1.0]])

@@ -106,7 +106,7 @@ def test_the_error_vanishes_and_the_parameters_become_true(learning):
     missed = []
     for t in np.linspace(36.0, 40.0, 50):
         q, v, a = exciting(t)
-        learnt = law.torque(MODEL, t, q, v, x[-1])
+        learnt = law(MODEL, t, q, v, x[-1])
         missed.append(np.abs(learnt - ARM.inverse_dynamics(q, v, a)) / np.abs(ARM.gravity(np.zeros(2))).max())
     assert np.max(missed) < 2e-3
 

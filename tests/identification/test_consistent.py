@@ -10,7 +10,7 @@ import pytest
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.estimators import convex, interior_point, log_cholesky_fit
+from dynamis.identification.estimators import convex, convex_solver, interior_point, log_cholesky_fit
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
@@ -119,7 +119,7 @@ def test_without_clarabel_the_answer_is_the_same(metric, monkeypatch):
     X, y, joint = rows(base, 40, 1.0, 7)
     make = functools.partial(PhysicallyConsistent, base, prior=wrong_prior(base, 8), metric=metric)
     one = make().fit(X, y, joint=joint)
-    monkeypatch.setattr(convex, "clarabel_is_installed", lambda: False)
+    monkeypatch.setattr(convex_solver, "clarabel_is_installed", lambda: False)
     other = make().fit(X, y, joint=joint)
     assert objective(other, X, y, joint) == pytest.approx(objective(one, X, y, joint), rel=1e-6)
     np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-5 * np.abs(one.coef_).max())

@@ -98,7 +98,7 @@ def at_rest(form, body):
     from dynamis.algorithms.articulated_body import articulated_inertias
 
     found = articulated_inertias(form.model, np.array([form.q[0], 0.0], dtype=object), np.zeros(2), np.zeros(2))
-    return form._formulas(found.M_hat[body])
+    return form.formulas(found.M_hat[body])
 
 
 RODS = r"""M = \begin{bmatrix}

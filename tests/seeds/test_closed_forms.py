@@ -134,34 +134,34 @@ def test_planar_arm_of_rocco_has_five_parameters_and_this_regressor(rocco):
 
 def test_planar_arm_of_rocco_recursion_outward(rocco):
     one, two = newton_euler_quantities(rocco)
-    printed_matrix(rocco._formulas(one[r"\omega"]), r"\begin{bmatrix} 0 \\ 0 \\ \dot{\vartheta}_1 \end{bmatrix}")
-    printed_matrix(rocco._formulas(one[r"\dot\omega"]), r"\begin{bmatrix} 0 \\ 0 \\ \ddot{\vartheta}_1 \end{bmatrix}")
+    printed_matrix(rocco.formulas(one[r"\omega"]), r"\begin{bmatrix} 0 \\ 0 \\ \dot{\vartheta}_1 \end{bmatrix}")
+    printed_matrix(rocco.formulas(one[r"\dot\omega"]), r"\begin{bmatrix} 0 \\ 0 \\ \ddot{\vartheta}_1 \end{bmatrix}")
     for quantity, arm in ((r"\ddot p", "a_1"), (r"\ddot p_C", "l_1")):
         expected = rf"\begin{{bmatrix}} -{arm} \dot{{\vartheta}}_1^2 + g s_1 \\ {arm} \ddot{{\vartheta}}_1 + g c_1 \\ 0 \end{{bmatrix}}"
-        printed_matrix(rocco._formulas(one[quantity]), expected)
+        printed_matrix(rocco.formulas(one[quantity]), expected)
     sum_of_rates = r"\begin{bmatrix} 0 \\ 0 \\ \dot{\vartheta}_1 + \dot{\vartheta}_2 \end{bmatrix}"
-    printed_matrix(rocco._formulas(two[r"\omega"]), sum_of_rates)
-    printed_matrix(rocco._formulas(two[r"\dot\omega"]), sum_of_rates.replace(r"\dot", r"\ddot"))
+    printed_matrix(rocco.formulas(two[r"\omega"]), sum_of_rates)
+    printed_matrix(rocco.formulas(two[r"\dot\omega"]), sum_of_rates.replace(r"\dot", r"\ddot"))
     for quantity, arm in ((r"\ddot p", "a_2"), (r"\ddot p_C", "l_2")):
         expected = (
             rf"\begin{{bmatrix}} a_1 s_2 \ddot{{\vartheta}}_1 - a_1 c_2 \dot{{\vartheta}}_1^2 - "
             rf"{arm} (\dot{{\vartheta}}_1 + \dot{{\vartheta}}_2)^2 + g s_{{12}} \\ a_1 c_2 \ddot{{\vartheta}}_1 + "
             rf"{arm} (\ddot{{\vartheta}}_1 + \ddot{{\vartheta}}_2) + a_1 s_2 \dot{{\vartheta}}_1^2 + g c_{{12}} \\ 0 \end{{bmatrix}}"
         )
-        printed_matrix(rocco._formulas(two[quantity]), expected)
+        printed_matrix(rocco.formulas(two[quantity]), expected)
 
 
 def test_planar_arm_of_rocco_recursion_inward(rocco):
     two = newton_euler_quantities(rocco)[1]
     printed_matrix(
-        rocco._formulas(two["f"]),
+        rocco.formulas(two["f"]),
         r"\begin{bmatrix} m_2 ( a_1 s_2 \ddot{\vartheta}_1 - a_1 c_2 \dot{\vartheta}_1^2 - "
         r"l_2 (\dot{\vartheta}_1 + \dot{\vartheta}_2)^2 + g s_{12} ) \\"
         r" m_2 ( a_1 c_2 \ddot{\vartheta}_1 + l_2 (\ddot{\vartheta}_1 + \ddot{\vartheta}_2) + a_1 s_2 \dot{\vartheta}_1^2 + g c_{12} ) \\"
         r" 0 \end{bmatrix}",
     )
     printed(
-        rocco._formulas(two[r"\mu"])[2],
+        rocco.formulas(two[r"\mu"])[2],
         r"(I_2 + m_2 l_2^2) (\ddot{\vartheta}_1 + \ddot{\vartheta}_2) + m_2 a_1 l_2 c_2 \ddot{\vartheta}_1 + "
         r"m_2 a_1 l_2 s_2 \dot{\vartheta}_1^2 + m_2 l_2 g c_{12}",
     )
@@ -295,11 +295,11 @@ def test_articulated_inertia_of_rod_and_disc():
     found = articulated_inertias(form.model, np.array([form.q[0], 0.0], dtype=object), still, still)
     disc = {0: "m_D", 1: "m_D", 2: "m_D", 3: "I_x", 4: "I_y", 5: "I_z"}
     for i, j in np.ndindex(6, 6):
-        printed(form._expression(found.M_hat[2][i, j]), disc[i] if i == j else "0")
+        printed(form.expression(found.M_hat[2][i, j]), disc[i] if i == j else "0")
         # what the joint lets go is the entry along its axis
-        printed(form._expression(found.M_bar[2][i, j]), disc[i] if i == j != 4 else "0")
+        printed(form.expression(found.M_bar[2][i, j]), disc[i] if i == j != 4 else "0")
     rod = {(k, k): "m_D + m_s" for k in range(3)}
     rod |= {(3, 3): "I_x + I_{Ox} + l^2 m_D", (4, 4): "I_{Oy}", (5, 5): "I_z + I_{Oz} + l^2 m_D"}
     rod |= {(0, 5): r"-l m_D - \frac{1}{2} l m_s", (2, 3): r"l m_D + \frac{1}{2} l m_s"}
     for i, j in np.ndindex(6, 6):
-        printed(form._expression(found.M_hat[1][i, j]), rod.get((min(i, j), max(i, j)), "0"))
+        printed(form.expression(found.M_hat[1][i, j]), rod.get((min(i, j), max(i, j)), "0"))

@@ -23,10 +23,10 @@ def of_time(t):
     return np.array([500.0 + 10.0 * t, 200.0])
 
 
-class Integral(dy.DynamicLaw):
+class Integral(dy.Controller):
     size = 2
 
-    def torque(self, robot, _t, q, v, x):
+    def __call__(self, robot, _t, q, v, x):
         return robot.gravity(q) - 4000.0 * (q - GOAL) - 900.0 * v - 3000.0 * x
 
     def rates(self, _robot, _t, q, _v, _x):

@@ -19,7 +19,7 @@ PENDULUM = pendulum()
 STEPS = {"method": "rk4", "step": 1e-3, "points": 3}
 
 
-class Remembering(dy.DynamicLaw):
+class Remembering(dy.Controller):
     """A filter beside a spring; how many rates it gives is its own business."""
 
     size = 1
@@ -28,7 +28,7 @@ class Remembering(dy.DynamicLaw):
     def __init__(self, stiffness=0.0, rates=lambda q, x: q - x):
         self.stiffness, self._rates = stiffness, rates
 
-    def torque(self, _robot, _t, q, _v, _x):
+    def __call__(self, _robot, _t, q, _v, _x):
         return -self.stiffness * q
 
     def rates(self, _robot, _t, q, _v, x):

@@ -6,8 +6,8 @@ from joint_zoo import NAMES, zoo_robot
 from small_machines import pendulum
 
 import dynamis as dy
+from dynamis.simulation.events import EventRecord
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.trajectory import EventRecord
 
 ARM = dy.load("planar_2r_melchiorri")
 

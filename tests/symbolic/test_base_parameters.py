@@ -89,7 +89,7 @@ def test_base_parameters_of_random_trees_give_the_torque(seed):
 
 def rules_leave_the_torque(form):
     """Each rule as what it says of the columns: the parameter's column is Σ β × the columns of what gains from it."""
-    Y = form._formulas(regressor.regressor(form.model, form.q, form.v, form.a))
+    Y = form.formulas(regressor.regressor(form.model, form.q, form.v, form.a))
     letters = [f"{letter}{k}'" for k in range(1, len(form.model.moving) + 1) for letter in ("m_", "mx_", "my_", "mz_", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")]  # fmt: skip
     place = {name: k for k, name in enumerate(letters)}
     for rule in form.base.rules:

@@ -88,7 +88,7 @@ def excite(
 ) -> None:  # fmt: skip
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
-    from dynamis.identification.excitation.files import check_name
+    from dynamis.identification.excitation.excitation import check_name
     from dynamis.identification.linear_model import LinearModel
 
     if not 0.0 <= margin < 100.0:

@@ -16,7 +16,7 @@ from dynamis.control.gains import gains, max_diagonal_inertia, pd_gains
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.hybrid import HybridForcePosition
 from dynamis.control.impedance import Impedance
-from dynamis.control.law import Controller, DynamicController
+from dynamis.control.law import ControlLaw
 from dynamis.control.momentum_observer import MomentumObserver
 from dynamis.control.operational_space import OperationalSpace
 from dynamis.control.parameter_error import perturbed
@@ -34,8 +34,8 @@ __all__ = [
     "Collisions",
     "ComputedTorque",
     "Condition",
+    "ControlLaw",
     "Controller",
-    "DynamicController",
     "FeedforwardPD",
     "GravityCompensation",
     "HybridForcePosition",

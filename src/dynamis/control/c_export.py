@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.control.law import Controller, DynamicController
+from dynamis.control.law import ControlLaw
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
 
-def compiled(robot: Robot, law: Controller | DynamicController) -> Kernel:
+def compiled(robot: Robot, law: ControlLaw) -> Kernel:
     """The law with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
     The last axis of t has length one. Measurements of the law are the last arguments.
@@ -31,21 +31,17 @@ def compiled(robot: Robot, law: Controller | DynamicController) -> Kernel:
     (7, 2)
     """
     sizes = dict(_checked(law).measures)
-    if isinstance(law, DynamicController):
+    states = {"x": law.size} if law.size else {}
 
-        def both(robot: Robot, t: Array, q: Array, v: Array, x: Array, *measured: Array) -> tuple[Any, Any]:
-            return law.torque(robot, t[0], q, v, x, *measured), law.rates(robot, t[0], q, v, x, *measured)
+    def torques_and_rates(robot: Robot, t: Array, q: Array, v: Array, *more: Array) -> Any:
+        tau = law(robot, t[0], q, v, *more)
+        return (tau, law.rates(robot, t[0], q, v, *more)) if law.size else tau
 
-        return _kernel(robot, both, {"x": law.size, **sizes})
-
-    def torque(robot: Robot, t: Array, q: Array, v: Array, *measured: Array) -> Array:
-        return law(robot, t[0], q, v, *measured)
-
-    return _kernel(robot, torque, sizes)
+    return _kernel(robot, torques_and_rates, {**states, **sizes})
 
 
 def write_c(
-    robot: Robot, law: Controller | DynamicController, folder: str | os.PathLike[str], *,
+    robot: Robot, law: ControlLaw, folder: str | os.PathLike[str], *,
     name: str | None = None, precision: str = "double", states: int = 20, duration: float = 1.0,
 ) -> list[Path]:  # fmt: skip
     """Write the law as dependency-free C99, header and source with a self-test, into a folder.
@@ -65,8 +61,8 @@ def write_c(
     return c_text.write_pair(folder, label, texts)
 
 
-def _checked(law: Any) -> Controller | DynamicController:
-    if not isinstance(law, Controller | DynamicController):
+def _checked(law: Any) -> ControlLaw:
+    if not isinstance(law, ControlLaw):
         raise InputError(
             f"law must be a controller of dynamis.control, got {type(law).__name__}; use robot.compile for other functions"
         )

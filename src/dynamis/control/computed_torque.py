@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, gains
-from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
@@ -25,7 +25,7 @@ LOOKED_AT = 512  # configurations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComputedTorque(Controller):
+class ComputedTorque(ControlLaw):
     """Inverse dynamics of the model with PD feedback of the acceleration: k_p = ω² [1/s²], k_d = 2 ζ ω [1/s].
 
     Dry friction is fed forward along the reference, smoothed below ``slip`` [rad/s]: compensation by the measured velocity

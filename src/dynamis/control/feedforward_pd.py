@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, pd_gains
-from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
@@ -26,7 +26,7 @@ NUDGE = 1e-6  # rad or m, for differences
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeedforwardPD(Controller):
+class FeedforwardPD(ControlLaw):
     """Inverse dynamics along the reference, with PD gains ``stiffness`` K_p and ``damping`` K_d of each joint.
 
     >>> import dynamis as dy, numpy as np

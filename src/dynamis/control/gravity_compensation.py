@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller
+from dynamis.control.law import ControlLaw
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import PROVEN, Condition, Stability, positive
 from dynamis.display import as_call, as_table
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GravityCompensation(Controller):
+class GravityCompensation(ControlLaw):
     """Gravity compensation of the robot and of a ``payload`` at a ``frame`` (default: the tip), with joint ``damping`` D.
 
     >>> import dynamis as dy, numpy as np

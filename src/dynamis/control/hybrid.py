@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.gains import gain, gains
-from dynamis.control.law import DynamicController
+from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import well_conditioned
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import PROVEN, Condition, Stability, positive, sampled_often_enough
@@ -34,7 +34,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HybridForcePosition(DynamicController):
+class HybridForcePosition(ControlLaw):
     """Hybrid force/position control, with the states ∫ (f_d − f) dt.
 
     ``normals`` (k × size) are the force directions, outward from the surface; ``force`` (k) the reference reactions in N.
@@ -104,7 +104,7 @@ class HybridForcePosition(DynamicController):
             wrench = self.wrench(t, q, v)
         return np.asarray(self.normals @ task_force(self.task, np.asarray(wrench)))
 
-    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:
         now = TaskError.of(robot, t, q, v, self.task, self._at)
         P_p, P_f = self.selection()
         pulled = self.kd * (P_p @ now.e_dot) + self.kp * (P_p @ now.e)

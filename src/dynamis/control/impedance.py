@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dynamis.control.damping_design import consistent_damping
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller
+from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import well_conditioned
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, rests
@@ -34,7 +34,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Impedance(Controller):
+class Impedance(ControlLaw):
     """Cartesian impedance control, with ``stiffness`` K (one number or one per task component) and modal damping ``ratio`` ζ.
 
     ``inertia`` None means the natural inertia; otherwise M_d (kg, kg m²), which requires the ``wrench`` on the task's frame in

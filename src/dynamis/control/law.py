@@ -1,14 +1,13 @@
-"""The controller interface: a plain function of robot model, time and state.
+"""Control laws: controllers with stability conditions.
 
-A law is called as ``law(robot, t, q, v)``; the robot passed is the model the law computes with. `simulate` and `rollouts` pass
-the simulated robot. ``law.with_model(model)`` computes with another model, whatever robot is passed, to study model errors.
-``law.with_model(model)`` is the same as a function of (t, q, v).
+A law is called as ``law(robot, t, q, v)``, with states as ``law(robot, t, q, v, x)``; the robot passed is the model the law
+computes with. `simulate` and `rollouts` pass the simulated robot. ``law.with_model(model)`` computes with another model,
+whatever robot is passed, to study model errors.
 """
 
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,24 +19,15 @@ from dynamis.display import short
 from dynamis.errors import InputError, printable
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
-from dynamis.simulation.dynamic_law import DynamicLaw
+from dynamis.simulation.controllers import Controller
 
 Array = npt.NDArray[Any]
 
 
-class Controller(ABC):
-    """A control law τ = law(robot, t, q, v), written for one state without branching, so that it can be compiled."""
+class ControlLaw(Controller):
+    """A controller with stability conditions, that can be compiled and can compute with another model than the robot."""
 
     traceable = True
-
-    @property
-    def measures(self) -> Mapping[str, int]:
-        """Names and sizes of measurements that the law takes beyond (t, q, v)."""
-        return {}
-
-    @abstractmethod
-    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
-        """The torques (n)."""
 
     def with_model(self, model: Robot) -> WithModel:
         """The same law with a fixed model, whichever robot is passed.
@@ -56,19 +46,27 @@ class Controller(ABC):
         return Stability(type(self).__name__, ())
 
 
-class WithModel(Controller):
+class WithModel(ControlLaw):
     """A law with a fixed model."""
 
-    def __init__(self, law: Controller, model: Robot) -> None:
-        self.law, self.model = law, traceable_twin(model)
+    def __init__(self, law: ControlLaw, model: Robot) -> None:
+        self.law, self.model, self.size = law, traceable_twin(model), law.size
 
     @property
     def measures(self) -> Mapping[str, int]:
         return self.law.measures
 
-    def __call__(self, robot: Robot, t: Any, q: Any, v: Any, *measured: Any) -> Array:
+    def __call__(self, robot: Robot, t: Any, q: Any, v: Any, *more: Any) -> Any:
         check_same_joints(self.model, robot)
-        return self.law(self.model, t, np.asarray(q), np.asarray(v), *measured)
+        return self.law(self.model, t, np.asarray(q), np.asarray(v), *more)
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
+        check_same_joints(self.model, robot)
+        return self.law.rates(self.model, t, q, v, x, *measured)
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:
+        check_same_joints(self.model, robot)
+        return self.law.start(self.model, q, v)
 
     def with_model(self, model: Robot) -> WithModel:
         return WithModel(self.law, model)
@@ -80,58 +78,7 @@ class WithModel(Controller):
         return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
 
 
-class DynamicController(DynamicLaw):
-    """A controller with internal states (…, size): parameter estimates, integral action, observers."""
-
-    traceable = True
-
-    @property
-    def measures(self) -> Mapping[str, int]:
-        """As for a `Controller`."""
-        return {}
-
-    def with_model(self, model: Robot) -> DynamicWithModel:
-        """The same law with a fixed model, whichever robot is passed."""
-        return DynamicWithModel(self, model)
-
-    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
-        """Check the stability conditions of this law on this robot."""
-        return Stability(type(self).__name__, ())
-
-
-class DynamicWithModel(DynamicController):
-    """A dynamic law with a fixed model."""
-
-    def __init__(self, law: DynamicController, model: Robot) -> None:
-        self.law, self.model, self.size = law, traceable_twin(model), law.size
-
-    @property
-    def measures(self) -> Mapping[str, int]:
-        return self.law.measures
-
-    def start(self, robot: Robot, q: Array, v: Array) -> Array:
-        check_same_joints(self.model, robot)
-        return self.law.start(self.model, q, v)
-
-    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
-        check_same_joints(self.model, robot)
-        return self.law.torque(self.model, t, q, v, x, *measured)
-
-    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
-        check_same_joints(self.model, robot)
-        return self.law.rates(self.model, t, q, v, x, *measured)
-
-    def with_model(self, model: Robot) -> DynamicWithModel:
-        return DynamicWithModel(self.law, model)
-
-    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return check_with_model(self.law, robot, self.model, rate)
-
-    def __repr__(self) -> str:
-        return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
-
-
-def check_with_model(law: Controller | DynamicController, robot: Robot, model: Robot, rate: float | None) -> Stability:
+def check_with_model(law: ControlLaw, robot: Robot, model: Robot, rate: float | None) -> Stability:
     """Check the stability conditions of a law with this model on this robot.
 
     For laws whose `check` accepts no model, the theorems hold for the exact model only.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller, DynamicController, check_with_model
+from dynamis.control.law import ControlLaw, check_with_model
 from dynamis.control.pd_gravity import springs
 from dynamis.control.stability import Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MomentumObserver(DynamicController):
+class MomentumObserver(ControlLaw):
     """A control law with an observer: its torques, and an estimate r of the external torques with bandwidth K [rad/s].
 
     The states are those of the ``inner`` law, if any, then the integral (n).
@@ -43,13 +43,13 @@ class MomentumObserver(DynamicController):
     True
     """
 
-    inner: Controller | DynamicController
+    inner: ControlLaw
     joints: int
     bandwidth: Any = 30.0
     slip: float = 0.05
 
     def __post_init__(self) -> None:
-        if not isinstance(self.inner, Controller | DynamicController):
+        if not isinstance(self.inner, ControlLaw):
             raise InputError(
                 f"the inner law of an observer must be a controller of dynamis.control, got {type(self.inner).__name__}"
             )
@@ -68,24 +68,20 @@ class MomentumObserver(DynamicController):
     @property
     def own(self) -> int:
         """The number of states of the inner law."""
-        return self.inner.size if isinstance(self.inner, DynamicController) else 0
+        return self.inner.size
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
         """The initial states of the inner law, then p, so that the residual starts at zero."""
         momentum = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
-        before = [self.inner.start(robot, q, v)] if isinstance(self.inner, DynamicController) else []
-        return np.concatenate([*before, momentum], axis=-1)
+        return np.concatenate([self.inner.start(robot, q, v), momentum], axis=-1)
 
-    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
-        if isinstance(self.inner, DynamicController):
-            return np.asarray(self.inner.torque(robot, t, q, v, x[: self.own], *measured))
-        return self.inner(robot, t, q, v, *measured)
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
+        states = [x[: self.own]] if self.own else []
+        return np.asarray(self.inner(robot, t, q, v, *states, *measured))
 
     def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
-        tau = self.torque(robot, t, q, v, x, *measured)
+        tau = self(robot, t, q, v, x, *measured)
         integral = tau + momentum_rate(robot, q, v, self.slip) + self.residual(robot, q, v, x)
-        if not isinstance(self.inner, DynamicController):
-            return integral
         return np.concatenate([self.inner.rates(robot, t, q, v, x[: self.own], *measured), integral])
 
     def residual(self, robot: Robot, q: Any, v: Any, x: Any) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.gains import gain, gains
-from dynamis.control.law import Controller
+from dynamis.control.law import ControlLaw
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque
@@ -25,7 +25,7 @@ WORST_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it forces grow out of proporti
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperationalSpace(Controller):
+class OperationalSpace(ControlLaw):
     """Operational-space control: ë + k_d ė + k_p e = 0 in the task for an exact model.
 
     Null-space motion is damped with the bandwidth ``null`` ω_0 [rad/s], towards a ``posture`` if given. ``singular`` is the

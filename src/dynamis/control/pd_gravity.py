@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, pd_gains
-from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import Stability, outweighs, positive, sampled_often_enough
 from dynamis.control.structural_constants import gravity_slope
@@ -26,7 +26,7 @@ LOOKED_AT = 512  # configurations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PDGravity(Controller):
+class PDGravity(ControlLaw):
     """Joint PD with gains ``stiffness`` K_p and ``damping`` K_d, and gravity compensation.
 
     ``gravity`` is evaluated "here", g(q), or at the "goal", g(q_d), which requires K_p above the gravity gradient. Joint

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.gains import gain
-from dynamis.control.law import Controller, check_plain_joints
+from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.pd_gravity import largest_gravity, springs
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
@@ -34,7 +34,7 @@ TINY = 1e-12  # under the root: a length has no slope at zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RobustPD(Controller):
+class RobustPD(ControlLaw):
     """A PD law with gains from ``bounds``, with a relative ``margin`` m.
 
     ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the boundary layer [√J],

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dynamis.control.adapted_parameters import Adapted, adapted_parameters
 from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, max_diagonal_inertia
-from dynamis.control.law import DynamicController, check_plain_joints
+from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
@@ -34,7 +34,7 @@ FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand tim
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SlotineLi(DynamicController):
+class SlotineLi(ControlLaw):
     """Slotine–Li adaptive control.
 
     ``bandwidth`` Λ [1/s], ``damping`` K_D [N m s/rad], ``learning`` Γ (one number per ``adapted`` parameter). The states are θ̂
@@ -97,7 +97,7 @@ class SlotineLi(DynamicController):
         v_r = v_d + self.bandwidth * (q_d - q)
         return v_r, a_d + self.bandwidth * (v_d - v), v_r - v
 
-    def torque(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:
         check_plain_joints(robot)
         q, v = np.asarray(q), np.asarray(v)
         v_r, a_r, s = self.along(t, q, v)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.linalg import expm
 
 from dynamis.control.dry_friction import smooth_model
-from dynamis.control.law import Controller
+from dynamis.control.law import ControlLaw
 from dynamis.control.reference import reference_of
 from dynamis.display import short, tracking_card
 from dynamis.errors import InputError
@@ -24,7 +24,7 @@ ALLOWANCE = 1.5  # for what the linearisation leaves out
 AFTERWARDS = 0.4  # of the duration: errors are largest shortly after a move, too
 
 
-def tracking_bound(law: Controller, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
+def tracking_bound(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
     """Estimated bound of |e_k| (n) for a joint law started on its reference: 1.5 times `predicted_error`.
 
     It is a first-order estimate, not a proof, and may be exceeded by large errors.
@@ -32,14 +32,14 @@ def tracking_bound(law: Controller, plant: Robot, reference: Any, *, duration: f
     return np.asarray(ALLOWANCE * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
 
 
-def predicted_error(law: Controller, plant: Robot, reference: Any, *, duration: float | None = None) -> tuple[Array, Array]:
+def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> tuple[Array, Array]:
     """(t, e) with e (N, n) to first order: the torque error on the reference, through the linearised closed loop.
 
     M ë + D ė + K e = Δτ, with Δτ the torque of the plant on the reference minus that of the law, and K and D the derivatives of
     both with respect to position and velocity. Dry friction is in Δτ, not in D, where it would add damping. The default
     ``duration`` is that of the reference plus a settling time.
     """
-    if not isinstance(law, Controller):
+    if not isinstance(law, ControlLaw) or law.size:
         raise InputError("errors are predicted for laws without internal states only")
     at = reference_of(reference)
     end = float(duration or (1.0 + AFTERWARDS) * float(getattr(reference, "duration", 0.0) or 1.0))
@@ -56,7 +56,7 @@ def predicted_error(law: Controller, plant: Robot, reference: Any, *, duration: 
     return times, np.array(errors)
 
 
-def _linearised(law: Controller, plant: Robot, t: float, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+def _linearised(law: ControlLaw, plant: Robot, t: float, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """(A, M⁻¹ Δτ) of y = (e, ė) at one point of the reference."""
     n, smooth = plant.n, smooth_model(plant)
 

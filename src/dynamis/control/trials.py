@@ -15,7 +15,7 @@ from dynamis.control.feedforward_pd import FeedforwardPD
 from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
-from dynamis.control.law import Controller, DynamicController, check_with_model
+from dynamis.control.law import ControlLaw, check_with_model
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.pd_gravity import PDGravity
@@ -49,7 +49,7 @@ class Trial:
     """
 
     name: str
-    law: Controller | DynamicController
+    law: ControlLaw
     motion: Trajectory
     tracking: Tracking
     stability: Stability
@@ -145,7 +145,7 @@ def trial(
 
 def _make(
     law: str, model: Robot, reference: Any, task: Position | None, bandwidth: float, damping: float, stiffness: float
-) -> Controller | DynamicController:
+) -> ControlLaw:
     match law:
         case "gravity-compensation":
             return GravityCompensation(damping=2.0 * damping * bandwidth * max_diagonal_inertia(model))

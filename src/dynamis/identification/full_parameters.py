@@ -16,7 +16,8 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution, minimise
+from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution
+from dynamis.identification.estimators.convex_solver import minimise
 from dynamis.identification.estimators.linear_matrix_inequalities import fit_bodies, is_allowed
 
 Array = npt.NDArray[Any]

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import SingularError
-from dynamis.simulation.events import ROUNDINGS, Watcher
+from dynamis.simulation.events import ROUNDINGS, EventRecord, Watcher
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
 from dynamis.simulation.stick_slip import Dry, UnsettledError, scale_of, settle, sizes, solve
-from dynamis.simulation.trajectory import EventRecord
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")

@@ -6,17 +6,15 @@ Positions are rounded to micrometres, quaternions and energies to six digits.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.model.description import Description, Shape
+from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial import rotation
-
-if TYPE_CHECKING:
-    from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
 FORMAT = "dynamis animation 1"

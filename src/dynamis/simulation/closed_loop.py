@@ -14,14 +14,13 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.controllers import as_law
-from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.controllers import Controller, as_law, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import LuGre, Smooth, laws_of
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.sources import plain_wrenches, wanted_arguments
+from dynamis.simulation.sources import Command, Source, plain_wrenches, wanted_arguments
 from dynamis.simulation.time_stepping import can_be_traced
 
 Array = npt.NDArray[Any]
@@ -34,7 +33,7 @@ class ClosedLoop:
     """
 
     def __init__(
-        self, robot: Robot, method: str, *, controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
+        self, robot: Robot, method: str, *, controller: Callable[..., Any] | Sampled | Controller | None = None,
         parameters: Mapping[str, Any] | None = None, friction: Any = "model",
         actuators: Mapping[str, Actuator] | None = None, wrenches: Mapping[str, Any] | None = None, stops: Any = None,
         noise: bool = False, step: float = 1e-3,
@@ -57,7 +56,7 @@ class ClosedLoop:
         self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
         self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
-        plain = EquationsOfMotion(self.robot, laws, lambda _t, _q, v: v, {}, drives, memory=self.memory(self.robot))
+        plain = EquationsOfMotion(self.robot, laws, self.command(self.robot, lambda _t, _q, v: v), {}, drives)
         self.states = plain.states
         if method == "euler" and self.states:
             raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
@@ -80,7 +79,7 @@ class ClosedLoop:
         assert self.law.torque is not None
         extra = {name: given[name] for name in self.extra}
         # copies: a function that works in place must not reach the state
-        return _sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+        return sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
 
     def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> EquationsOfMotion:
         """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""
@@ -90,20 +89,21 @@ class ClosedLoop:
             if self.law.torque is not None and held is None:
                 tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
-                tau = tau + _sized(self.stops(t, q.copy(), v.copy()), robot.n, "stops=")
+                tau = tau + sized(self.stops(t, q.copy(), v.copy()), robot.n, "stops=")
             return tau
 
         def push(frame: str, w: Any) -> Callable[..., Any]:
             if not callable(w):
                 return _constant(given[f"wrench on {frame}"])
-            return lambda t, q, v: _sized(w(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
+            return lambda t, q, v: sized(w(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
-        return EquationsOfMotion(robot, self.laws, command, wrenches, self.drives, disturbance, self.memory(robot))
+        return EquationsOfMotion(robot, self.laws, self.command(robot, command), wrenches, self.drives, disturbance)
 
-    def memory(self, robot: Robot) -> Memory | None:
-        return None if self.law.dynamic is None else Memory(self.law.dynamic, robot, checked=False)
+    def command(self, robot: Robot, others: Source) -> Command:
+        """Torques, to which those of a controller with states are added."""
+        return self.law.command(robot, others, checked=False)
 
     def kernel(self, stage: bool = False) -> Kernel:
         """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
@@ -187,13 +187,6 @@ class Given:
         if isinstance(array, np.ndarray) and not np.isfinite(array).all():
             raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
-
-
-def _sized(value: Any, size: int, whose: str) -> Array:
-    array = np.asarray(value)
-    if array.shape != (size,):
-        raise InputError(f"{whose} returned shape {array.shape} instead of ({size},)")
-    return array
 
 
 def _of_state(given: Any, name: str) -> Any:

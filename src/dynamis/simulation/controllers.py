@@ -1,40 +1,81 @@
-"""Adapters that give every controller signature one form for `simulate` and `rollouts`.
+"""Controllers: one signature, optional internal states, optional sampling, for `simulate`, `rollouts` and code generation.
 
-A controller is a function of t, of (t, q, v) or of (robot, t, q, v), a controller of `dynamis.control`, a `DynamicLaw` with
-internal states, or a `Sampled` function. `as_law` converts each to a `Law`: one signature, optional states, optional sampling.
+A controller is a function of t, of (t, q, v) or of (robot, t, q, v), a `Controller`, or `Sampled(function, rate)`. `as_law`
+gives them one form.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.simulation.dynamic_law import DynamicLaw
 from dynamis.simulation.sampling import Sampled
+from dynamis.simulation.sources import Command, Source, checked_push
 
 Array = npt.NDArray[Any]
-SIGNATURES = (
-    "a controller is a function of t, of (t, q, v) or of (robot, t, q, v), a controller of dynamis.control, "
-    "a DynamicLaw, or Sampled(function, rate)"
-)
+SIGNATURES = "a controller is a function of t, of (t, q, v) or of (robot, t, q, v), a Controller, or Sampled(function, rate)"
+
+
+class Controller(ABC):
+    """τ = controller(robot, t, q, v), or with ``size`` internal states x: τ = controller(robot, t, q, v, x) and
+    ẋ = controller.rates(robot, t, q, v, x), integrated with the robot.
+
+    States are integrals, parameter estimates, observers. A controller written with NumPy for one state, without branching, can
+    be compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it.
+
+    >>> import numpy as np, dynamis as dy
+    >>> class Integral(dy.Controller):
+    ...     size = 2
+    ...
+    ...     def __call__(self, robot, t, q, v, x):
+    ...         return -4000.0 * (q - 0.5) - 900.0 * v - 3000.0 * x
+    ...
+    ...     def rates(self, robot, t, q, v, x):
+    ...         return q - 0.5
+    >>> motion = dy.simulate(dy.load("planar_2r_melchiorri"), 12.0, controller=Integral(), points=25)
+    >>> bool(abs(motion.q[-1] - 0.5).max() < 1e-2)
+    True
+    """
+
+    size: int = 0
+    traceable: bool = False
+
+    @property
+    def measures(self) -> Mapping[str, int]:
+        """Names and sizes of measurements, arguments beyond the state."""
+        return {}
+
+    @abstractmethod
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array, /, *more: Any) -> Any:
+        """The torques (n); ``more`` is x if the controller has states, then its measurements."""
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, /, *measured: Any) -> Any:  # noqa: ARG002 - without states
+        """ẋ (size)."""
+        return np.zeros(0)
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - some start from where the robot is
+        """The initial x (…, size), for states with any leading axes."""
+        return np.zeros((*v.shape[:-1], self.size))
 
 
 @dataclass(frozen=True)
 class Law:
-    """A controller as ``torque(robot, t, q, v, **extra)``, or a ``dynamic`` law with internal states.
+    """A controller as ``torque(robot, t, q, v, **extra)``, with x after v if it has states.
 
     ``extra`` names further arguments without a default. ``sampled`` has the rate, delay and sensors of a sampled controller.
     ``traceable`` marks functions of the package, which can be compiled.
     """
 
     torque: Callable[..., Any] | None = None
-    dynamic: DynamicLaw | None = None
+    states: Controller | None = None  # of a controller with states: their initial values and rates
     sampled: Sampled | None = None
     extra: tuple[str, ...] = ()
     traceable: bool = False
@@ -45,6 +86,40 @@ class Law:
         assert torque is not None
         return lambda t, q, v: torque(robot, t, q, v)
 
+    def command(self, robot: Robot, others: Source, *, checked: bool) -> Command:
+        """``others``, to which the torques of a controller with states are added.
+
+        ``checked`` for user functions, whose errors report time and state; not while the controller is traced.
+        """
+        law = self.states
+        if law is None:
+            return Command.of(others)
+
+        def value(function: Callable[..., Any], size: int, name: str) -> Callable[[Any, Array, Array, Array], Array]:
+            def called(t: Any, q: Array, v: Array, x: Array) -> Array:
+                # copies: a function that works in place must not reach the state
+                if checked:
+                    return checked_push(lambda t, q, v: function(robot, t, q, v, x.copy()), size, name)(t, q, v)
+                return sized(function(robot, t, q.copy(), v.copy(), x.copy()), size, name)
+
+            return called
+
+        torque = value(law, robot.n, "controller")
+        return Command(
+            lambda t, q, v, x: others(t, q, v) + torque(t, q, v, x),
+            law.size,
+            lambda q, v: np.asarray(law.start(robot, q, v)),
+            value(law.rates, law.size, "rates of the controller"),
+        )
+
+
+def sized(value: Any, size: int, name: str) -> Array:
+    """The value of a function as an array of the right length."""
+    array = np.asarray(value)
+    if array.shape != (size,):
+        raise InputError(f"{name} returned shape {array.shape} instead of ({size},)")
+    return array
+
 
 def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
     """Adapt a controller. ``parameters`` are the names of its arguments beyond the state."""
@@ -52,8 +127,8 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         return controller
     if controller is None:
         return Law()
-    if isinstance(controller, DynamicLaw):
-        return Law(dynamic=controller, traceable=controller.traceable)
+    if isinstance(controller, Controller) and controller.size:
+        return Law(states=controller, traceable=controller.traceable)
     sampled = controller if isinstance(controller, Sampled) else None
     function = controller if sampled is None else sampled.law
     if not callable(function):

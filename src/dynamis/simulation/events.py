@@ -9,13 +9,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, as_text, short
 from dynamis.errors import InputError
 from dynamis.simulation.sources import checked_push
-from dynamis.simulation.trajectory import EventRecord
 
 Array = npt.NDArray[Any]
 ROUNDINGS = 16 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, repr=False)
+class EventRecord:
+    """An event: a joint ``starts``, ``stops`` or ``hits its upper stop``, a user-defined event ``happens``."""
+
+    time: float
+    kind: str
+    joint: str
+
+    def __str__(self) -> str:
+        return f"{self.time:.6g} s: {self.joint} {self.kind}"
+
+    def __repr__(self) -> str:
+        return short(f"<EventRecord {self}>")
+
+    _repr_html_ = as_text
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,8 @@ import numpy.typing as npt
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.robot import Robot
-
-if TYPE_CHECKING:
-    from dynamis.simulation.resume import Stop
-    from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.resume import model_digest
+from dynamis.simulation.trajectory import Stop, Trajectory
 
 Array = npt.NDArray[Any]
 Table = dict[str, Any]
@@ -75,8 +73,6 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
 
 def _note(trajectory: Trajectory) -> dict[str, Any]:
     """Metadata that the table does not contain."""
-    from dynamis.simulation.resume import model_digest
-
     counts = {k: x for k, x in trajectory.statistics.items() if isinstance(x, int | float | str)}
     return {
         "format": FORMAT,

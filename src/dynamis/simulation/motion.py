@@ -12,9 +12,8 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
-from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.friction import Law, LuGre, Smooth
-from dynamis.simulation.sources import Source, SourceError
+from dynamis.simulation.sources import Command, Source, SourceError
 
 Array = npt.NDArray[Any]
 BEYOND_ALL_BOUNDS = 1e60  # in rad/s or m/s
@@ -46,14 +45,13 @@ class EquationsOfMotion:
         self,
         robot: Robot,
         laws: Mapping[int, Law],
-        command: Source,
+        command: Command,
         wrenches: Mapping[str, Source],
         actuators: Mapping[int, Actuator] | None = None,
         disturbance: Source | None = None,
-        memory: Memory | None = None,
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
-        self.disturbance, self.memory = disturbance, memory
+        self.disturbance = disturbance
         self._ends = robot.nq, robot.nq + robot.n  # of q and of v in a state
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
@@ -69,8 +67,7 @@ class EquationsOfMotion:
     @property
     def states(self) -> int:
         """The number of internal states of friction, drives and controller."""
-        remembered = 0 if self.memory is None else self.memory.size
-        return len(self.bristles) + sum(x.size for x in self.actuators.values()) + remembered
+        return len(self.bristles) + sum(x.size for x in self.actuators.values()) + self.command.size
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
         """(q, v, z) of a state; z holds the states of bristles, actuators and controller, in this order."""
@@ -87,18 +84,16 @@ class EquationsOfMotion:
         for k, actuator in self.actuators.items():
             if actuator.size:
                 z[..., self._places[k]] = np.moveaxis(actuator.start(self._position(k, q), v[..., k]), 0, -1)
-        if self.memory is not None:
-            z[..., self.states - self.memory.size :] = self.memory.start(q, v)
+        if self.command.start is not None:
+            z[..., self.states - self.command.size :] = self.command.start(q, v)
         return z
 
-    def _remembered(self, z: Array) -> Array:
-        assert self.memory is not None
-        return z[..., self.states - self.memory.size :]
+    def _of_controller(self, z: Array) -> Array:
+        return z[..., self.states - self.command.size :]
 
     def commanded(self, t: Any, q: Array, v: Array, z: Array) -> Array:
         """The commanded torques."""
-        tau = self.command(t, q, v)
-        return tau if self.memory is None else tau + self.memory.torque(t, q, v, self._remembered(z))
+        return self.command.torque(t, q, v, self._of_controller(z))
 
     def _position(self, k: int, q: Array) -> Any:
         index = self.robot.model.coordinates[k].q_index
@@ -117,7 +112,7 @@ class EquationsOfMotion:
         """The states of actuators, by coordinate name, and of the controller."""
         names = self.robot.coordinate_names
         found = {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
-        return found if self.memory is None else {**found, controller_name(self.robot): self._remembered(z)}
+        return {**found, controller_name(self.robot): self._of_controller(z)} if self.command.size else found
 
     def check_bounds(self, t: float, v: Array) -> None:
         """Reject velocities whose squares overflow."""
@@ -160,8 +155,8 @@ class EquationsOfMotion:
             u = self.commanded(t, q, v, z)
             for k, actuator in self.actuators.items():
                 z_dot += list(actuator.rates(z[self._places[k]], u[k], self._position(k, q), v[k]))
-        if self.memory is not None:
-            z_dot += list(self.memory.rates(t, q, v, self._remembered(z)))
+        if self.command.rates is not None:
+            z_dot += list(self.command.rates(t, q, v, self._of_controller(z)))
         return np.concatenate([q_dot, acceleration, z_dot, [power]])
 
     def power(self, q: Array, v: Array, tau: Array, wrenches: dict[str, Array] | None) -> Any:

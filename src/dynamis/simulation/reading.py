@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,12 @@ import numpy.typing as npt
 from dynamis.errors import DynamisError, InputError, MissingExtraError, escaped, printable, reason_of
 from dynamis.files.limits import array_header, check_size
 from dynamis.robot import Robot
+from dynamis.simulation.events import EventRecord
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
 from dynamis.simulation.motion import controller_name
-
-if TYPE_CHECKING:
-    from dynamis.simulation.resume import Stop
-    from dynamis.simulation.trajectory import EventRecord, Trajectory
+from dynamis.simulation.resume import model_digest
+from dynamis.simulation.sampling import Samples
+from dynamis.simulation.trajectory import Stop, Trajectory
 
 Array = npt.NDArray[Any]
 Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
@@ -116,8 +116,6 @@ def _read_parquet(data: bytes, label: str) -> Contents:
 
 
 def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], name: str) -> Trajectory:
-    from dynamis.simulation.trajectory import Trajectory
-
     _check_numbers(table)
     if note is not None and not (isinstance(note, dict) and note.get("format") == FORMAT):
         raise _WrongFileError(f"its format is not {FORMAT!r}; save the motion again")
@@ -183,8 +181,6 @@ def _drives(robot: Robot, table: Table) -> dict[str, Array]:
 
 def _moving_robot(robot: Robot, drives: Mapping[str, Array], table: Table, parts: Mapping[str, Array], note: Any) -> Robot:
     """The robot of the file: the given one, or the same with the rotors of elastic drives removed from its links."""
-    from dynamis.simulation.resume import model_digest
-
     candidates = [robot]
     if robot.actuators:
         candidates.append(robot.replace(actuators=dict.fromkeys(robot.actuators)))
@@ -211,16 +207,11 @@ def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bo
 
 
 def _events(note: Mapping[str, Any]) -> tuple[EventRecord, ...]:
-    from dynamis.simulation.trajectory import EventRecord
-
     with _reading("its events cannot be read"):
         return tuple(EventRecord(float(e["time"]), escaped(str(e["kind"])), escaped(str(e["joint"]))) for e in note["events"])
 
 
 def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
-    from dynamis.simulation.resume import Stop
-    from dynamis.simulation.sampling import Samples
-
     try:
         y, samples, inside = arrays["at_stop.y"].astype(float), None, tuple(map(str, note["inside"]))
         if y.shape != (robot.nq + robot.n + len(inside) + 1,) or not np.isfinite(y).all():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,28 +20,9 @@ from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.dense import Dense, unit_quaternions
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampling import Held, Samples
-from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.trajectory import Stop, Trajectory
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Stop:
-    """The end of a motion: the full state ``y`` at ``t``.
-
-    ``inside`` names the entries of y between v and the work; ``directions`` are the sliding directions (0: sticking),
-    ``resting`` the stops at which joints rest; ``planned`` are the requested output times, and ``samples`` is the memory of a
-    sampled controller. ``adaptive`` states whether the method locates stick-slip transitions.
-    """
-
-    t: float
-    y: Array
-    inside: tuple[str, ...] = ()
-    directions: Mapping[int, int] = field(default_factory=dict)
-    resting: Mapping[int, int] = field(default_factory=dict)
-    planned: Array = field(default_factory=lambda: np.zeros(0))
-    samples: Samples | None = None
-    adaptive: bool = False
 
 
 def names_inside(motion: EquationsOfMotion) -> tuple[str, ...]:

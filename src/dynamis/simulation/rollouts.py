@@ -24,7 +24,7 @@ from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
-from dynamis.simulation.dynamic_law import DynamicLaw
+from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import SETTLED, check_step_length
 from dynamis.simulation.friction import Coulomb, LuGre, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
@@ -92,7 +92,7 @@ def rollouts(
     q0: Any,
     v0: Any = None,
     *,
-    controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
+    controller: Callable[..., Any] | Sampled | Controller | None = None,
     parameters: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
@@ -110,7 +110,7 @@ def rollouts(
     ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
     and without branching on it (use `dynamis.where`): it is traced and compiled together with robot, drives and integrator.
     One that cannot be traced is called from Python instead, about a thousand times slower; ``note`` gives the reason. It may be
-    `Sampled`, with a period of whole steps, or a `DynamicLaw`. ``friction``, ``actuators``,
+    `Sampled`, with a period of whole steps, or a `Controller`. ``friction``, ``actuators``,
     ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.
 
     ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact;
@@ -184,7 +184,7 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
         code = kernel.code
     except Exception as error:
         missing = "has no value" in str(error)
-        if (loop.law.torque is None and loop.law.dynamic is None) or missing or loop.symbolic:
+        if (loop.law.torque is None and loop.law.states is None) or missing or loop.symbolic:
             if missing:
                 raise InputError(f"{error}: parameters={{name: values}}") from None
             raise

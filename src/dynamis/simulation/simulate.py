@@ -14,8 +14,7 @@ from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
-from dynamis.simulation.controllers import as_law
-from dynamis.simulation.dynamic_law import DynamicLaw, Memory
+from dynamis.simulation.controllers import Controller, as_law
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
@@ -52,7 +51,7 @@ def simulate(
     v0: Any = None,
     *,
     torque: Any = None,
-    controller: Callable[..., Any] | Sampled | DynamicLaw | None = None,
+    controller: Callable[..., Any] | Sampled | Controller | None = None,
     wrenches: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
@@ -76,8 +75,8 @@ def simulate(
     ``friction`` is "model" (the robot's Coulomb friction, with sticking), "smooth", "none", or a mapping of coordinates to
     laws. ``actuators`` maps coordinates to actuators that replace those of the model; ``stops`` is the result of `joint_stops`,
     or `HardStops`. ``events`` maps names to functions of (t, q, v) whose zeros are located, or to `Event` objects.
-    A `Sampled` controller acts at its rate; a `DynamicLaw` has internal states. ``disturbance`` is added to the joint torques:
-    a `Noise`, constant, or a function of t. Wrenches may be `Push` objects, or lists of them.
+    A `Sampled` controller acts at its rate; a `Controller` may have internal states. ``disturbance`` is added to the joint
+    torques: a `Noise`, constant, or a function of t. Wrenches may be `Push` objects, or lists of them.
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
     (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
@@ -116,15 +115,15 @@ def simulate(
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = None if seconds is None else Clock(_seconds(seconds))
-    memory = None if law.dynamic is None else Memory(law.dynamic, robot, checked=True)
-    command = torque_source(robot, torque, held or function, None if hard else stops)
-    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, memory)
+    command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
+    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
     q, v, z = motion.split(y0)
-    if memory is not None:
-        memory.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])  # one that fails at the very start raises
+    if command.rates is not None:
+        # a function that fails at the start raises
+        command.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
     _check_step(step, times)

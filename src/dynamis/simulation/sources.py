@@ -22,6 +22,21 @@ Array = npt.NDArray[Any]
 Source = Callable[[float, Array, Array], Array]
 
 
+@dataclass(frozen=True)
+class Command:
+    """The commanded torques τ(t, q, v, x) of one robot, and the internal states x (size) of its controller."""
+
+    torque: Callable[[Any, Array, Array, Array], Array]
+    size: int = 0
+    start: Callable[[Array, Array], Array] | None = None
+    rates: Callable[[Any, Array, Array, Array], Array] | None = None
+
+    @staticmethod
+    def of(source: Source) -> Command:
+        """Torques without internal states."""
+        return Command(lambda t, q, v, _x: source(t, q, v))
+
+
 class SourceError(DynamisError):
     """A user function raised an exception, returned an invalid value, or made the motion diverge; the motion so far is kept."""
 

@@ -20,15 +20,14 @@ from dynamis.scalar import maximum
 from dynamis.simulation.contact import Contact, ContactGroup, contacts_in
 from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.controllers import Law
-from dynamis.simulation.dynamic_law import Memory
 from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
 from dynamis.simulation.motion import EquationsOfMotion
-from dynamis.simulation.resume import Stop, names_inside
+from dynamis.simulation.resume import names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import torques
-from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.trajectory import Stop, Trajectory
 
 Array = npt.NDArray[Any]
 CHUNKS = (16, 10_000)  # compiled steps between two looks at the clock: the first ones, and the most
@@ -53,7 +52,7 @@ class Pushes:
         A sampled controller is called between steps, not within them; torques and disturbances are constant between samples.
         """
         law, others = self.controller, (self.stops, *self.wrenches.values())
-        called = law.sampled is None and (law.torque is not None or law.dynamic is not None)
+        called = law.sampled is None and (law.torque is not None or law.states is not None)
         return (
             (law.traceable or not called)
             and all(not callable(x) or getattr(x, "traceable", False) for x in others)
@@ -85,7 +84,7 @@ class TracedMotion:
     def kernel(self, name: str, make: Callable[[], Kernel]) -> Kernel:
         """The kernel of this name, cached with the robot unless it contains a user law, which may change."""
         motion, pushes = self.motion, self.pushes
-        if self.control is not None or pushes.controller.dynamic is not None:
+        if self.control is not None or pushes.controller.states is not None:
             return make()
         pushed = ((frame, self.functions.get(frame)) for frame in pushes.wrenches)
         key: Any = (
@@ -104,8 +103,8 @@ class TracedMotion:
         rows = {frame: w[6 * k : 6 * k + 6] for k, frame in enumerate(self.pushes.wrenches)}
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
         disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
-        memory = None if motion.memory is None else Memory(motion.memory.law, robot, checked=False)
-        return EquationsOfMotion(robot, motion.laws, command, wrenches, motion.actuators, disturbance, memory)
+        commanded = self.pushes.controller.command(robot, command, checked=False)
+        return EquationsOfMotion(robot, motion.laws, commanded, wrenches, motion.actuators, disturbance)
 
     def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
         """(tau, w, d) up to the next instant at which one of them changes."""
@@ -150,7 +149,7 @@ def march_one(
     stepper: _Compiled | _Called
     if pushes.compilable:
         stepper = _Compiled(motion, pushes, method, held, tick)
-    elif method == "time_stepping" and motion.memory is None:
+    elif method == "time_stepping" and not motion.command.size:
         stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
     else:
         stepper = _Called(motion, method, tick)
@@ -249,7 +248,7 @@ class _CompiledBetweenCalls(_Compiled):
             self.tick()
             now = t + k * h
             q, v, _ = motion.split(y[:-1])
-            tau = motion.command(now, q, v)
+            tau = motion.command.torque(now, q, v, y[:0])
             if self.stops is not None:
                 tau = tau - np.asarray(self.stops(now, q, v))
             for place, frame in self.called:

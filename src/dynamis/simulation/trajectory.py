@@ -7,39 +7,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
-from dynamis.display import as_text, plotted, short, trajectory_card
+from dynamis.display import as_table, call_by_name, plotted, short, trajectory_card
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
-
-if TYPE_CHECKING:
-    from dynamis.simulation.dense import Dense
-    from dynamis.simulation.power import Power
-    from dynamis.simulation.resume import Stop
+from dynamis.simulation.dense import Dense, between_points, unit_quaternions
+from dynamis.simulation.events import EventRecord
+from dynamis.simulation.motion import without_dry_friction
+from dynamis.simulation.sampling import Samples
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, repr=False)
-class EventRecord:
-    """An event: a joint ``starts``, ``stops`` or ``hits its upper stop``, a user-defined event ``happens``."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Power:
+    """Powers in W at each point of a motion (N); positive into the robot.
 
-    time: float
-    kind: str
-    joint: str
+    ``torques`` τ·v of the joint torques, ``friction`` −d·v of dry friction d, ``viscous`` −v·B v, ``wrenches`` Σ w·V with the
+    twist V of each frame, ``stops`` of the torques of joint stops, if any; ``input`` is their sum. ``stored`` is d(T + U)/dt =
+    vᵀ M v̇ + ½ vᵀ Ṁ v + v·(weight and springs), from the state and the acceleration alone. ``residual`` = ``stored`` −
+    ``input`` is of the order of rounding.
+    """
 
-    def __str__(self) -> str:
-        return f"{self.time:.6g} s: {self.joint} {self.kind}"
+    torques: Array
+    friction: Array
+    viscous: Array
+    wrenches: Array
+    stops: Array
+    stored: Array
+
+    @property
+    def input(self) -> Array:
+        return self.torques + self.friction + self.viscous + self.wrenches + self.stops
+
+    @property
+    def residual(self) -> Array:
+        return self.stored - self.input
 
     def __repr__(self) -> str:
-        return short(f"<EventRecord {self}>")
+        return f"<Power at {len(self.torques)} points: torques up to {np.abs(self.torques).max(initial=0.0):.4g} W>"
 
-    _repr_html_ = as_text
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """The end of a motion: the full state ``y`` at ``t``.
+
+    ``inside`` names the entries of y between v and the work; ``directions`` are the sliding directions (0: sticking),
+    ``resting`` the stops at which joints rest; ``planned`` are the requested output times, and ``samples`` is the memory of a
+    sampled controller. ``adaptive`` states whether the method locates stick-slip transitions.
+    """
+
+    t: float
+    y: Array
+    inside: tuple[str, ...] = ()
+    directions: Mapping[int, int] = field(default_factory=dict)
+    resting: Mapping[int, int] = field(default_factory=dict)
+    planned: Array = field(default_factory=lambda: np.zeros(0))
+    samples: Samples | None = None
+    adaptive: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +79,7 @@ class Trajectory:
     """A simulated motion: ``t`` (N), ``q`` (N, nq), ``v``, ``tau`` and dry ``friction`` (N, n).
 
     ``tau`` are the joint torques; ``actuator_states`` holds the states of actuators (current; rotor angle and velocity)
-    by coordinate, and those of a `DynamicLaw` as "controller". ``work`` (N) is the work of torques and wrenches since the
+    by coordinate, and those of a `Controller` as "controller". ``work`` (N) is the work of torques and wrenches since the
     start minus the energy dissipated by friction; ``energy_error`` is the energy change minus this work. ``status`` is a
     message; ``complete`` states whether the end, or a stopping event, was reached. ``stop_torque`` (N, n) is the reaction of
     hard stops on joints that rest at them.
@@ -91,8 +123,6 @@ class Trajectory:
 
     @property
     def _smooth(self) -> Robot:
-        from dynamis.simulation.motion import without_dry_friction
-
         return without_dry_friction(self.robot)
 
     @cached_property
@@ -135,8 +165,6 @@ class Trajectory:
         >>> bool(abs(q - dy.simulate(motion.robot, 0.123).q[-1]).max() < 1e-7)
         True
         """
-        from dynamis.simulation.dense import between_points, unit_quaternions
-
         try:
             wanted = np.array(times, dtype=float)
         except (TypeError, ValueError):
@@ -158,21 +186,31 @@ class Trajectory:
     @cached_property
     def power(self) -> Power:
         """The power balance at each point."""
-        from dynamis.simulation.power import power
-
-        return power(self)
+        q, v = self.q, self.v
+        smooth = self._smooth
+        wrenches = np.zeros(len(self))
+        for frame, w in self.wrenches.items():
+            wrenches += _along(w, self.robot.velocity(q, v, frame))
+        stopping = self.stop_torque
+        M, M_dot = smooth.mass_matrix(q), smooth.mass_matrix_dot(q, v)
+        weight_and_springs = smooth.bias(q, np.zeros_like(v))
+        stored = _quadratic(v, M, self.acceleration) + 0.5 * _quadratic(v, M_dot, v) + _along(weight_and_springs, v)
+        return Power(
+            torques=_along(self.tau, v),
+            friction=-_along(self.friction, v),
+            viscous=-_along(smooth.model.viscous * v, v),
+            wrenches=wrenches,
+            stops=np.zeros(len(self)) if stopping is None else _along(stopping, v),
+            stored=stored,
+        )
 
     def animation(self, rate: float = 60.0) -> dict[str, Any]:
         """The poses and shapes of all links at ``rate`` frames per second, as a dict for JSON."""
-        from dynamis.simulation.animation import animation
-
-        return animation(self, rate)
+        return call_by_name("dynamis.simulation.animation:animation", self, rate)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write to a .npz, .csv or .parquet file, or to .json for a viewer."""
-        from dynamis.simulation.files import save
-
-        return save(self, path)
+        return call_by_name("dynamis.simulation.files:save", self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], robot: Robot) -> Trajectory:
@@ -180,10 +218,16 @@ class Trajectory:
 
         One from .npz can be resumed. A .csv file does not contain status and events.
         """
-        from dynamis.simulation.reading import load
-
-        return load(path, robot)
+        return call_by_name("dynamis.simulation.reading:load", path, robot)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques and energies; returns the axes, and writes a file if ``path`` is given."""
         return plotted("trajectory", self, path)
+
+
+def _along(x: Array, y: Array) -> Array:
+    return np.asarray(np.sum(x * y, axis=-1))
+
+
+def _quadratic(x: Array, A: Array, y: Array) -> Array:
+    return np.asarray(np.einsum("ki,kij,kj->k", x, A, y))

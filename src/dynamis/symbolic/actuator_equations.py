@@ -9,61 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dynamis.model.actuators import Actuator, DCMotor, Elastic, Saturated, is_there
-from dynamis.model.model import Model
-from dynamis.scalar import Node, symbol
-from dynamis.symbolic.arrangement import Role
+from dynamis.scalar import Node
 from dynamis.symbolic.equations import LATEX, TEXT, Way, joined, times
 from dynamis.symbolic.expression import Expression
-from dynamis.symbolic.notation import MOTOR_LETTERS, Notation, parameter_latex
-from dynamis.symbolic.ring import Ring
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
-
-# of each variable of a motor, how its terms are put in order among the others
-_ORDERS = {"theta": ("position", "velocity", "acceleration"), "i": ("velocity", "acceleration"), "u": ("torque",)}
-
-
-def motor_variable(letter: str, number: int, dots: int = 0) -> Node:
-    """The symbol of a motor variable or its rate; the brackets avoid names of the robot file."""
-    return symbol(f"{letter}{chr(39) * dots}[{number}]")
-
-
-def motor_roles(model: Model) -> dict[int, tuple[Node, Role]]:
-    """Every motor variable of the robot by its id, with its role."""
-    found: dict[int, tuple[Node, Role]] = {}
-    for number, actuator in enumerate(model.actuators, 1):
-        for letter in _letters(actuator):
-            for dots, kind in enumerate(_ORDERS[letter]):
-                node = motor_variable(letter, number, dots)
-                found[id(node)] = node, Role(kind, number)
-    return found
-
-
-def _letters(actuator: Actuator | None) -> tuple[str, ...]:
-    if actuator is None:
-        return ()
-    if isinstance(actuator, Elastic):
-        return ("theta", "u")
-    return ("i", "u") if actuator.size else ("u",)
-
-
-def free_letters(ring: Ring, state: Sequence[Node], numbers: int, rename: Mapping[str, str]) -> dict[str, str]:
-    """Spellings of θ, i and u that do not collide with parameters of the robot."""
-    own = {id(node) for node in state}
-    nodes = [x.node for x in ring.atoms if x.kind == "symbol" and x.node is not None]
-    taken = {parameter_latex(str(node.args[0]), rename) for node in nodes if id(node) not in own}
-
-    def is_free(pattern: str) -> bool:
-        written = {pattern.format(number) for number in range(1, numbers + 1)}
-        return not taken & (written | {w.replace("{", "").replace("}", "") for w in written})
-
-    return {letter: next(filter(is_free, ways), ways[-1]) for letter, ways in MOTOR_LETTERS.items()}
+from dynamis.symbolic.notation import Notation
+from dynamis.symbolic.roles import motor_variable
+from dynamis.symbolic.terms import Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +122,7 @@ class ActuatorEquations:
         return f"${self.latex()}$"
 
 
-def actuator_equations(form: ClosedForm) -> list[ActuatorEquations]:
+def actuator_equations(form: Terms) -> list[ActuatorEquations]:
     """The equations of every actuator of the robot, in the order of its coordinates."""
     return [_Writer(form, k).equations(actuator) for k, actuator in enumerate(form.model.actuators) if actuator is not None]
 
@@ -174,7 +130,7 @@ def actuator_equations(form: ClosedForm) -> list[ActuatorEquations]:
 class _Writer:
     """Writes the equations of one joint's actuator."""
 
-    def __init__(self, form: ClosedForm, k: int) -> None:
+    def __init__(self, form: Terms, k: int) -> None:
         self.form, self.number = form, k + 1
         self.coordinate = form.model.coordinates[k]
         self.q, self.v, self.tau = form.q[k], form.v[k], form.tau[k]
@@ -194,7 +150,7 @@ class _Writer:
         return ActuatorEquations(self.coordinate.name, self.number, actuator, tuple(self.relations), tuple(self.remarks))
 
     def _term(self, coefficient: Any, variable: Node, other: Node | None = None, sign: int = 1) -> Term:
-        return Term(self.form._expression(coefficient), variable, other, sign)
+        return Term(self.form.expression(coefficient), variable, other, sign)
 
     def _relate(self, left: Sequence[Term], right: Sequence[Term]) -> None:
         sides = (tuple(x for x in side if not x.coefficient.is_zero) for side in (left, right))
@@ -204,7 +160,7 @@ class _Writer:
         self._relate([self._term(1.0, self.tau)], terms)
 
     def _remark(self, sentence: str, **values: Any) -> None:
-        self.remarks.append(Remark(sentence, {name: self.form._expression(x) for name, x in values.items()}))
+        self.remarks.append(Remark(sentence, {name: self.form.expression(x) for name, x in values.items()}))
 
     def _gear(self, efficiency: Any) -> None:
         if is_there(efficiency, 1.0):

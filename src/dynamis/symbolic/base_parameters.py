@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,8 @@ from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.parameters import LinearForm, Rule
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
+from dynamis.symbolic.terms import Terms
 from dynamis.symbolic.trig_rewriting import arc_terms
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
 
 Array = npt.NDArray[Any]
 # within a body: what stays first, what moves to the parent (for a joint about z) last
@@ -51,12 +49,12 @@ class _Column:
     parts: dict[StateMonomial, Polynomial]
 
 
-def base_parameters(form: ClosedForm) -> LinearForm:
+def base_parameters(form: Terms) -> LinearForm:
     """The linear form with independent columns, and its regrouping rules."""
     model, ring, columns = _columns(form)
     relations = _relations(ring, columns)
     Y = regressor.regressor(form.model, form.q, form.v, form.a)
-    values = form._formulas(regressor.parameters(form.model))
+    values = form.formulas(regressor.parameters(form.model))
     inertial = 10 * len(regressor.links(model))
     place = [_place(c.name, model) for c in columns]
     totals: dict[int, Expression] = {k: values[place[k]] for k in range(len(columns)) if k not in relations}
@@ -78,12 +76,12 @@ def base_parameters(form: ClosedForm) -> LinearForm:
             kept.append((number, values[number]))
             names.append(symbol(f"{kind}_{(number - inertial) // len(JOINT_PARAMETERS) + 1}"))
     shape = (form.n, len(kept))
-    picked = form._formulas(Y[:, [number for number, _ in kept]].reshape(shape))
+    picked = form.formulas(Y[:, [number for number, _ in kept]].reshape(shape))
     picked = Formulas.of((x.grouped("term") for x in picked.flat), shape)
     return LinearForm(picked, Formulas.of((t for _, t in kept), (len(kept),)), tuple(rules), len(totals), tuple(names))
 
 
-def _columns(form: ClosedForm) -> tuple[Model, Ring, list[_Column]]:
+def _columns(form: Terms) -> tuple[Model, Ring, list[_Column]]:
     """E_p of every inertial parameter and rotor."""
     model = form.model
     names: list[list[Node]] = []

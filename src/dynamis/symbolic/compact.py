@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.ring import Ring
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.terms import Terms
 
 NAMES = 24  # more names than these do not help a reader
 
@@ -34,7 +32,7 @@ class Compact:
         return f"<Compact: {len(self.names)} named factors, {len(self.C)} degrees of freedom>"
 
 
-def with_named_factors(form: ClosedForm) -> Compact:
+def with_named_factors(form: Terms) -> Compact:
     """Name the few expressions of which most Christoffel symbols of a robot are multiples."""
     found: dict[str, tuple[int, Expression]] = {}
     multiples: dict[tuple[int, ...], tuple[int, Any]] = {}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dynamis.symbolic.arrangement import Sum
 from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import Notation, plain_text
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.terms import Terms
 
 EXPLICIT_UP_TO = 3  # degrees of freedom: beyond them the inverse of M fills pages
 
@@ -21,7 +19,7 @@ EXPLICIT_UP_TO = 3  # degrees of freedom: beyond them the inverse of M fills pag
 class Equation:
     """One equation: Σ_j M_ij q̈_j + Σ c_ijk q̇_j q̇_k + friction + springs + g_i = τ_i."""
 
-    def __init__(self, form: ClosedForm, i: int) -> None:
+    def __init__(self, form: Terms, i: int) -> None:
         self.form, self.i = form, i
 
     @property
@@ -151,7 +149,7 @@ class StateSpace:
         return f"<StateSpace of {len(self.bias)} degrees of freedom{how}>"
 
 
-def state_space(form: ClosedForm) -> StateSpace:
+def state_space(form: Terms) -> StateSpace:
     """The state-space form of the equations of motion."""
     bias = (form.coriolis_vector + form.g + form.viscous + form.dry + form.spring).view(Formulas)
     n = form.n

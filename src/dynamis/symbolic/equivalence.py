@@ -1,16 +1,29 @@
-"""Exact equality test of two expressions."""
+"""Exact equality test of two expressions; computed decimals are equal up to rounding."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from math import inf, log2
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from dynamis.errors import InputError
 from dynamis.scalar import Node, is_number
-from dynamis.symbolic.cleaning import is_rounding_noise
-from dynamis.symbolic.expression import Expression
-from dynamis.symbolic.ring import Ring
+from dynamis.symbolic.ring import Polynomial, Ring
+
+# relative to the largest coefficient beside the same symbols, or of the terms that were added: a few hundred roundings of
+# 1e-16, far below any number that someone measured
+NOISE = 1e-14
+Exponents = tuple[int, ...]
+WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, rather than computed
+
+
+@runtime_checkable
+class HasNode(Protocol):
+    """An expression that can be written as a node."""
+
+    def node(self) -> Any: ...
 
 
 def equivalent(a: Any, b: Any) -> bool:
@@ -44,11 +57,43 @@ def same(ring: Ring, a: Any, b: Any) -> bool:
 
 
 def _nodes(x: Any) -> Any:
-    if isinstance(x, Expression):
-        return x.node()
     if isinstance(x, Node) or is_number(x):
         return x
+    if isinstance(x, HasNode) and not isinstance(x, np.ndarray):
+        return x.node()
     if isinstance(x, list | tuple | np.ndarray):
         flat = np.asarray(x, dtype=object)
         return np.array([_nodes(y) for y in flat.flat], dtype=object).reshape(flat.shape)
     raise InputError(f"equivalent requires symbols, expressions, numbers or arrays of them, got {type(x).__name__}")
+
+
+def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:
+    """Whether a difference of computed decimals is within their rounding errors."""
+    if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
+        return False
+    largest = largest_coefficients(ring, beside.to_dict())
+    return all(is_noise(ring, e, c, largest, 100 * NOISE) for e, c in difference.to_dict().items())
+
+
+def largest_coefficients(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exponents, float]:
+    """The size of the largest coefficient beside each product of parameters."""
+    found: dict[Exponents, float] = {}
+    for exponents, c in terms.items():
+        key = exponents[_first(ring) :]
+        found[key] = max(found.get(key, -inf), size(c))
+    return found
+
+
+def is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = NOISE) -> bool:
+    """Whether a coefficient is a rounding error of the largest beside the same parameters."""
+    return size(c) <= log2(noise) + largest.get(exponents[_first(ring) :], -inf)
+
+
+def _first(ring: Ring) -> int:
+    """Where the generators that are no sines and cosines begin."""
+    return len(ring.arc)
+
+
+def size(c: Any) -> float:
+    """The binary logarithm: coefficients may lie beyond the range of floats."""
+    return log2(abs(int(c.p))) - log2(int(c.q))

@@ -14,6 +14,7 @@ from dynamis.errors import InputError
 from dynamis.scalar import Node, cos, is_number, sin, symbol
 from dynamis.symbolic import factored, printing
 from dynamis.symbolic.arrangement import Arranger, Style, Sum, sparse
+from dynamis.symbolic.equivalence import equivalent
 from dynamis.symbolic.nested import nested
 from dynamis.symbolic.notation import Notation, SymbolPrinter
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
@@ -47,7 +48,7 @@ class Algebra:
 
     @cached_property
     def sympy_form(self) -> SympyForm:
-        return SympyForm(self)
+        return SympyForm(self.ring, self.letters)
 
     def atom_node(self, atom: Atom) -> Any:
         """The value of an atom, as a node."""
@@ -159,8 +160,6 @@ class Expression:
         if not (is_number(other) or isinstance(other, Expression | Node | Fraction)):
             return NotImplemented
         if isinstance(other, Expression) and other.algebra.ring is not self.algebra.ring:
-            from dynamis.symbolic.equivalence import equivalent
-
             return equivalent(self, other)
         difference = self - other
         if not difference.is_zero:
@@ -248,7 +247,11 @@ class Expression:
 
     def sympy(self) -> Any:
         """The expression in SymPy: exact numbers, and symbols with safe names (q1, qd1, qdd1, tau1, the parameters)."""
-        return self.algebra.sympy_form.of(self)
+        form = self.algebra.sympy_form
+        if not self.expanded:
+            return form.of_node(self.graph)
+        above, below = (None if x is None else form.of_sum(x) for x in self.arranged(self.algebra.letters.notation.style))
+        return above if below is None else above / below
 
     def _needs_expansion(self, what: str) -> None:
         if not self.expanded:

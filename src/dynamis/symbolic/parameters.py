@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,7 @@ from dynamis.display import as_table
 from dynamis.scalar import Node
 from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import parameter_latex
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.terms import Terms
 
 Array = npt.NDArray[Any]
 
@@ -84,13 +82,13 @@ def _name(node: Node) -> str:
     return parameter_latex(str(node.args[0]).rstrip("'"))
 
 
-def by_inspection(form: ClosedForm) -> LinearForm:
+def by_inspection(form: Terms) -> LinearForm:
     """The linear form in the ten parameters of each body about its joint and the parameters of its drive.
 
     Parameters that are zero, or do not enter the equations, are omitted; parameters with proportional columns are merged.
     """
-    Y = form._formulas(regressor.regressor(form.model, form.q, form.v, form.a))
-    values = form._formulas(regressor.parameters(form.model))
+    Y = form.formulas(regressor.regressor(form.model, form.q, form.v, form.a))
+    values = form.formulas(regressor.parameters(form.model))
     columns: list[tuple[list[Expression], Expression]] = []
     for k, value in enumerate(values):
         column = list(Y[:, k])

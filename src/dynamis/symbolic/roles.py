@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.model.actuators import Actuator, Elastic
 from dynamis.model.model import Model
-from dynamis.scalar import Node, topological
+from dynamis.scalar import Node, symbol, topological
 from dynamis.symbolic.arrangement import Role
+from dynamis.symbolic.notation import MOTOR_LETTERS, parameter_latex
 from dynamis.symbolic.ring import Ring
 
 Array = npt.NDArray[Any]
@@ -59,3 +62,44 @@ def _is_linear(ring: Ring, values: list[Any], node: Node, masses: set[int]) -> b
             return False
         appears = appears or not slope.is_zero()
     return appears
+
+
+# of each variable of a motor, how its terms are put in order among the others
+_ORDERS = {"theta": ("position", "velocity", "acceleration"), "i": ("velocity", "acceleration"), "u": ("torque",)}
+
+
+def motor_variable(letter: str, number: int, dots: int = 0) -> Node:
+    """The symbol of a motor variable or its rate; the brackets avoid names of the robot file."""
+    return symbol(f"{letter}{chr(39) * dots}[{number}]")
+
+
+def motor_roles(model: Model) -> dict[int, tuple[Node, Role]]:
+    """Every motor variable of the robot by its id, with its role."""
+    found: dict[int, tuple[Node, Role]] = {}
+    for number, actuator in enumerate(model.actuators, 1):
+        for letter in _letters(actuator):
+            for dots, kind in enumerate(_ORDERS[letter]):
+                node = motor_variable(letter, number, dots)
+                found[id(node)] = node, Role(kind, number)
+    return found
+
+
+def _letters(actuator: Actuator | None) -> tuple[str, ...]:
+    if actuator is None:
+        return ()
+    if isinstance(actuator, Elastic):
+        return ("theta", "u")
+    return ("i", "u") if actuator.size else ("u",)
+
+
+def free_letters(ring: Ring, state: Sequence[Node], numbers: int, rename: Mapping[str, str]) -> dict[str, str]:
+    """Spellings of θ, i and u that do not collide with parameters of the robot."""
+    own = {id(node) for node in state}
+    nodes = [x.node for x in ring.atoms if x.kind == "symbol" and x.node is not None]
+    taken = {parameter_latex(str(node.args[0]), rename) for node in nodes if id(node) not in own}
+
+    def is_free(pattern: str) -> bool:
+        written = {pattern.format(number) for number in range(1, numbers + 1)}
+        return not taken & (written | {w.replace("{", "").replace("}", "") for w in written})
+
+    return {letter: next(filter(is_free, ways), ways[-1]) for letter, ways in MOTOR_LETTERS.items()}

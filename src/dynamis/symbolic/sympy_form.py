@@ -7,18 +7,16 @@ import keyword
 import math
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dynamis.errors import MissingExtraError
 from dynamis.scalar import Node, topological
-from dynamis.symbolic.arrangement import mapped
-from dynamis.symbolic.ring import Atom
+from dynamis.symbolic.arrangement import Sum, mapped
+from dynamis.symbolic.notation import SymbolPrinter
+from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
-
-if TYPE_CHECKING:
-    from dynamis.symbolic.expression import Algebra, Expression
 
 LONGEST = 60
 _STATE = {"position": "q", "velocity": "qd", "acceleration": "qdd", "torque": "tau"}
@@ -28,34 +26,30 @@ _FUNCTIONS = {"abs": "Abs", "max": "Max", "min": "Min"} | {
 
 
 class SympyForm:
-    """Conversion of the expressions of one algebra; ``names`` gives each symbol's name by its node's id."""
+    """Conversion of the expressions of one ring; ``names`` gives each symbol's name by its node's id."""
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, ring: Ring, letters: SymbolPrinter) -> None:
         try:
             import sympy
         except ImportError:
             raise MissingExtraError("SymPy is not installed: pip install 'dynamis[sympy]'") from None
-        self.sympy, self.algebra = sympy, algebra
+        self.sympy, self.ring, self.letters = sympy, ring, letters
         # what SymPy's parser, lambdify and Python itself understand otherwise
         self._reserved = {*keyword.kwlist, *dir(builtins), *dir(math), *dir(np), *dir(sympy)}
         self.names: dict[int, str] = {}
-        self._name_all([a.node for a in algebra.ring.atoms if a.kind == "symbol" and a.node is not None])
+        self._name_all([a.node for a in ring.atoms if a.kind == "symbol" and a.node is not None])
 
-    def of(self, expression: Expression) -> Any:
-        """The SymPy expression that is the same function."""
-        if not expression.expanded:
-            return self.of_node(expression.graph)
-        style = self.algebra.letters.notation.style
-        above, below = (None if x is None else mapped(x, self.of_atom, self.number) for x in expression.arranged(style))
-        return above if below is None else above / below
+    def of_sum(self, terms: Sum) -> Any:
+        """An arranged sum of products."""
+        return mapped(terms, self.of_atom, self.number)
 
     def of_atom(self, atom: Atom) -> Any:
         if atom.kind in ("sine", "cosine"):
-            path = arc_terms(self.algebra.ring, atom.start, atom.end)
+            path = arc_terms(self.ring, atom.start, atom.end)
             angle = sum((sign * self.of_node(unit) / denominator for unit, sign, denominator in path), self.sympy.Integer(0))
             return self.sympy.sin(angle) if atom.kind == "sine" else self.sympy.cos(angle)
         if atom.node is None:
-            written = self.algebra.letters.names.get(atom.name, atom.name)
+            written = self.letters.names.get(atom.name, atom.name)
             return self.sympy.Symbol(self._safe(written), real=True)
         return self.of_node(atom.node)
 
@@ -101,7 +95,7 @@ class SympyForm:
 
     def _name_all(self, nodes: list[Node]) -> None:
         taken: set[str] = set()
-        roles = self.algebra.letters.roles
+        roles = self.letters.roles
         waiting: list[tuple[Node, str]] = []
         for node in nodes:
             role = roles.get(id(node))

@@ -100,13 +100,13 @@ def _articulated(form: ClosedForm, part: str) -> Callable[[int], Formulas]:
         i = form.model.moving[body - 1][0]
         # a wrench on the body itself belongs to its bias, also where it is a leaf
         found = articulated_inertias(form.model, form.q, form.v, form.tau, {i: form.w})
-        return form._formulas(getattr(found, part)[i])
+        return form.formulas(getattr(found, part)[i])
 
     return of_body
 
 
 def _newton_euler(form: ClosedForm, letter: str, body: int) -> Formulas:
-    return form._formulas(newton_euler_quantities(form)[body - 1][letter])
+    return form.formulas(newton_euler_quantities(form)[body - 1][letter])
 
 
 _LETTERS = {

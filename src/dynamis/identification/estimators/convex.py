@@ -1,20 +1,17 @@
-"""Quadratic programs over physically consistent inertias, and the choice of solver.
+"""Quadratic programs over physically consistent inertias.
 
-    min  ½ wᵀ P w + qᵀ w − κ Σ log det B_k    with   B_k = unpacked(b_k + M_k w) ⪰ ε,   lower ≤ A w ≤ upper
-
-They are solved by Clarabel if it is installed, and by a built-in interior-point method otherwise.
+min  ½ wᵀ P w + qᵀ w − κ Σ log det B_k    with   B_k = unpacked(b_k + M_k w) ⪰ ε,   lower ≤ A w ≤ upper
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.pseudo_inertia import packed, unpacked
+from dynamis.identification.pseudo_inertia import packed
 
 Array = npt.NDArray[Any]
 
@@ -63,27 +60,3 @@ class Solution:
     status: str
     solved: bool
     impossible: bool = False
-
-
-def clarabel_is_installed() -> bool:
-    return find_spec("clarabel") is not None
-
-
-def minimise(programme: Programme) -> Solution:
-    """Solve a program."""
-    from dynamis.identification.estimators.interior_point import solve as solve_here
-
-    if clarabel_is_installed():
-        from dynamis.identification.estimators.clarabel_cones import solve
-
-        found = solve(programme)
-        # Clarabel's tolerances are relative to the largest numbers; these are not
-        if found.solved and _is_inside(programme, found.x):
-            return found
-    return solve_here(programme)
-
-
-def _is_inside(programme: Programme, w: Array) -> bool:
-    least = 0.5 * programme.least
-    bodies = all(np.linalg.eigvalsh(unpacked(b + M @ w))[0] >= least for b, M in programme.bodies)
-    return bodies and programme.rows.hold(w, 1e-9)

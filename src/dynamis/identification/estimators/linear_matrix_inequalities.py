@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows, Solution, minimise
+from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows, Solution
+from dynamis.identification.estimators.convex_solver import minimise
 
 Array = npt.NDArray[Any]
 

@@ -19,6 +19,7 @@ from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.adaptive import METHODS
+from dynamis.simulation.events import EventRecord
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.loops.closure import Closure, closures_of
@@ -26,8 +27,8 @@ from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, proj
 from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.simulate import _times, _vector
-from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
-from dynamis.simulation.trajectory import EventRecord, Trajectory
+from dynamis.simulation.sources import Command, SourceError, torque_source, wrench_sources
+from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
 ONE_STEP = ("RK23", "RK45", "DOP853")  # methods that start anew from any state
@@ -120,9 +121,8 @@ def simulate_loops(
     q = _vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
     q, v = _closed(robot, held, q, v)
-    motion = EquationsOfMotion(
-        robot, laws_of(robot.model, friction), torque_source(robot, torque, controller), wrench_sources(robot, wrenches)
-    )
+    command = Command.of(torque_source(robot, torque, controller))
+    motion = EquationsOfMotion(robot, laws_of(robot.model, friction), command, wrench_sources(robot, wrenches))
     gains = (alpha, beta) if stabilisation == "baumgarte" else (0.0, 0.0)
     run = _Run(motion, held, stabilisation == "projection", gains)
     run.integrate(times, np.concatenate([q, v, [0.0]]), method, {"rtol": rtol, "atol": atol}, progress)

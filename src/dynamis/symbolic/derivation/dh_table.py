@@ -67,8 +67,8 @@ def _latex(form: ClosedForm, x: Any) -> str:
             whole = turns * denominator
             if abs(whole) > 1e-9 and abs(whole - round(whole)) < 1e-9:
                 return _fraction_of_pi(round(whole), denominator)
-        return form._expression(float(x)).latex()
-    return form.algebra.letters.symbol(x) if x.op == "symbol" else form._expression(x).latex()
+        return form.expression(float(x)).latex()
+    return form.algebra.letters.symbol(x) if x.op == "symbol" else form.expression(x).latex()
 
 
 def _fraction_of_pi(whole: int, denominator: int) -> str:

@@ -27,7 +27,7 @@ def write(document: Document, form: ClosedForm) -> None:
 
 
 def _value(form: ClosedForm, x: Any) -> str:
-    return form._expression(x).latex() if form.expanded or not isinstance(x, Node) else str(x)
+    return form.expression(x).latex() if form.expanded or not isinstance(x, Node) else str(x)
 
 
 def _vector(form: ClosedForm, values: Any) -> str:
@@ -62,7 +62,7 @@ def _frames(section: Section, form: ClosedForm) -> None:
 def _turn(form: ClosedForm, R: Any) -> str:
     if R.dtype != object and np.array_equal(R, np.eye(3)):
         return "–"
-    return f"${form._formulas(R).latex()}$"
+    return f"${form.formulas(R).latex()}$"
 
 
 def _bodies(section: Section, form: ClosedForm) -> None:
@@ -79,7 +79,7 @@ def _bodies(section: Section, form: ClosedForm) -> None:
         # what Steiner's theorem leaves of a product of inertia that was zero is rounding
         largest = max((abs(x) for x in entries if not isinstance(x, Node)), default=0.0)
         real = [0.0 if not isinstance(x, Node) and abs(x) < 1e-13 * largest else x for x in entries]
-        written = [(label, form._expression(x)) for label, x in zip(labels, real, strict=True)]
+        written = [(label, form.expression(x)) for label, x in zip(labels, real, strict=True)]
         shown = ", ".join(f"$I_{{{label}}} = {x.latex()}$" for label, x in written if not x.is_zero)
         rows.append((str(number), f"${_value(form, inertia.mass)}$", _vector(form, inertia.com), shown or "–"))
     section.table(("body", "mass", "centre of mass", "inertia about it"), rows)
@@ -88,7 +88,7 @@ def _bodies(section: Section, form: ClosedForm) -> None:
             "Bodies whose joint is a rotor are motor rotors mounted on links: they rotate with the driven joint, times the "
             "gear ratio. Their mass and position belong to the link; its inertia is listed without that of the rotor."
         )
-    section.say(f"Gravity is $g_0 = {form._formulas(form.model.gravity).latex()}$.")
+    section.say(f"Gravity is $g_0 = {form.formulas(form.model.gravity).latex()}$.")
 
 
 def _positions(section: Section, form: ClosedForm) -> None:

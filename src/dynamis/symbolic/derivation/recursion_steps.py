@@ -116,7 +116,7 @@ def _newton_euler(section: Section, form: ClosedForm) -> None:
 
 
 def _vector(section: Section, form: ClosedForm, letter: str, number: int, values: Array) -> None:
-    formulas = form._formulas(values)
+    formulas = form.formulas(values)
     name = f"{letter[:-2]}_{{C_{number}}}" if letter.endswith("_C") else f"{letter}_{number}"
     if sum(len(x) for x in formulas.flat) > TERMS:
         section.say(f"${name}$ is too long to print.")
@@ -136,12 +136,12 @@ def _articulated(section: Section, form: ClosedForm) -> None:
     for number, (i, _) in reversed(list(enumerate(model.moving, 1))):
         for letter, values in ((r"\hat M", art.M_hat[i]), (r"\hat m", art.m_hat[i]), (r"\bar M", art.M_bar[i])):
             if values.shape == (1, 1):
-                section.show(f"{letter}_{number}", form._expression(values[0, 0]).latex())
+                section.show(f"{letter}_{number}", form.expression(values[0, 0]).latex())
                 continue
-            formulas = form._formulas(values)
+            formulas = form.formulas(values)
             if sum(len(x) for x in formulas.flat) <= 4 * TERMS:
                 section.show(f"{letter}_{number} = {formulas.latex()}")
-        bias = form._formulas(art.b_hat[i])
+        bias = form.formulas(art.b_hat[i])
         if sum(len(x) for x in bias.flat) <= TERMS:
             section.show(rf"\hat b_{number} = {bias.latex()}")
     section.say(

@@ -8,7 +8,7 @@ import dynamis as dy
 ARM = dy.load("planar_2r_melchiorri")
 
 
-class Integral(dy.DynamicLaw):
+class Integral(dy.Controller):
     """PID about 0.5 rad; the integral starts at a value that depends on where the arm is."""
 
     size = 2
@@ -16,7 +16,7 @@ class Integral(dy.DynamicLaw):
     def start(self, _robot, q, _v):
         return 0.1 * q
 
-    def torque(self, robot, t, q, v, x):
+    def __call__(self, robot, t, q, v, x):
         return robot.gravity(q) - 900.0 * (q - 0.5) - 300.0 * v - 200.0 * x + 10.0 * dy.sin(5.0 * t)
 
     def rates(self, _robot, _t, q, _v, _x):
@@ -35,7 +35,7 @@ def by_hand(q0, end):
 
     def rates(t, y):
         q, v, x = y[:2], y[2:4], y[4:]
-        a = ARM.forward_dynamics(q, v, law.torque(ARM, t, q, v, x))
+        a = ARM.forward_dynamics(q, v, law(ARM, t, q, v, x))
         return np.concatenate([v, a, law.rates(ARM, t, q, v, x)])
 
     return solve_ivp(rates, (0, end), [*q0, 0, 0, *(0.1 * np.array(q0))], rtol=1e-11, atol=1e-12, method="DOP853").y[:, -1]
