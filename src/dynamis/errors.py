@@ -12,6 +12,7 @@ DynamisError
 ModelWarning              the model loads, but something in it is doubtful; says what was done
 PerformanceWarning        it is done, but slowly; says why
 SingularityWarning        a task cannot be moved in some direction here; says what was done instead
+ReachWarning              a goal lies outside the workspace of the arm; says by how much
 """
 
 from __future__ import annotations
@@ -76,6 +77,10 @@ class PerformanceWarning(UserWarning):
 
 class SingularityWarning(UserWarning):
     """A task is singular: some direction of it cannot be moved here."""
+
+
+class ReachWarning(UserWarning):
+    """A goal lies outside the workspace of the arm."""
 
 
 def escaped(text: str) -> str:

@@ -40,7 +40,10 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
     Dry friction of the joints is smoothed near zero velocity, so that joints creep instead of sticking; simulate has sticking.
 
-    Exit status: 0 motion completed, torques within limits, stability conditions hold; 1 one of these fails; 2 bad input.
+    A tip goal out of reach is reported as a warning, with its distance from the workspace.
+
+    Exit status: 0 goal reachable, motion completed, torques within limits, stability conditions hold; 1 one of these fails;
+    2 bad input.
 
     \b
     Examples:
@@ -117,7 +120,7 @@ def control(
         _print(made)
         print_written(written)
     interrupted = made.motion.status.startswith("interrupted")
-    well = made.motion.complete and made.stability.stable and not made.beyond_limits
+    well = made.motion.complete and made.stability.stable and not (made.beyond_limits or made.unreachable)
     sys.exit(130 if interrupted else 0 if well else 1)
 
 

@@ -15,7 +15,7 @@ import click
 from dynamis.cli.console import clean_name, echo
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
-from dynamis.errors import DynamisError, ModelWarning
+from dynamis.errors import DynamisError, ModelWarning, ReachWarning
 
 if TYPE_CHECKING:
     from dynamis.model.diagnostics import Report
@@ -33,7 +33,8 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _Warnings().show
-                warnings.simplefilter("always", ModelWarning)
+                for kind in (ModelWarning, ReachWarning):
+                    warnings.simplefilter("always", kind)
                 return command(*args, **kwargs)
         except BrokenPipeError:
             _end_unread()
