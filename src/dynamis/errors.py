@@ -19,14 +19,24 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 
 class DynamisError(Exception):
-    """Any error Dynamis raises on purpose. Its message is safe to print, whatever text of a file is quoted in it."""
+    """Any error Dynamis raises on purpose. Its message is safe to print, whatever text of a file is quoted in it.
+
+    ``template`` is the end of the message that a user copies into a file, so that its lines must not be broken.
+    """
+
+    template = ""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(escaped(x) if isinstance(x, str) else x for x in args))
+
+    def with_template(self, template: str) -> Self:
+        """This error, whose message ends with ``template``."""
+        self.template = escaped(template)
+        return self
 
 
 class ModelError(DynamisError):

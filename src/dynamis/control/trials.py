@@ -87,8 +87,8 @@ class Trial:
         ]
         return {
             "robot": self.motion.robot.name, "law": self.name, "parameter_error": self.error, "status": self.motion.status,
-            "unreachable": self.unreachable or None, "tracking": rows, "torques": torques, "beyond_limits": list(self.beyond_limits),
-            "stability": self.stability.as_dict(),
+            "unreachable": self.unreachable or None, "tracking": rows, "torques": torques,
+            "beyond_limits": list(self.beyond_limits), "stability": self.stability.as_dict(),
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
