@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dynamis.cli.configurations import configuration, degrees_option
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import bullet, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
@@ -119,3 +119,5 @@ def _print_slice(found: Any) -> None:
     a, b = found.plane
     where = f"{a} = {number(place[0])} m, {b} = {number(place[1])} m, q = {', '.join(number(float(x)) for x in q)}"
     echo(f"  Best: {number(value)}{f' {unit}' if unit else ''} at {where}", hang=4)
+    if found.note:
+        bullet("note:", found.note, dim=True)
