@@ -88,6 +88,11 @@ def test_the_table_has_a_line_for_each_law(found):
     assert "*" in text
 
 
+def test_laws_name_their_cost_by_its_formula(found):
+    assert {run.minimises for run in found.runs} == set(MINIMISED.values())
+    assert not any("equation" in cost for cost in MINIMISED.values())
+
+
 def test_the_picture_has_two_panels_for_each_law_and_three_for_all(found):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     figure = found.plot().figure

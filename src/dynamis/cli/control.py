@@ -70,8 +70,8 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
 @click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Stiffness of impedance, in N/m.")
-@click.option("--time", "duration", type=float, default=2.0, show_default=True, help="Simulated time in s.")
-@click.option("--move", type=float, help="Duration of the reference motion in s. Default: half of --time.")
+@click.option("--time", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
+@click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=float, default=0.0, show_default=True,
               help="Largest error of masses, centres of mass and inertias in the controller's model, in per cent.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")

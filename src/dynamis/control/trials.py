@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.control.feedforward_pd import FeedforwardPD
-from dynamis.control.gains import gain, max_diagonal_inertia
+from dynamis.control.gains import max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
 from dynamis.control.law import Controller, DynamicController, check_with_model
@@ -128,8 +128,8 @@ def trial(
         raise unknown_name("law", law, LAWS)
     check_robot(robot)
     q0 = _vector(start, robot.n, "start", robot.home())
-    end = float(gain(duration, "duration"))
-    over = float(gain(end / 2.0 if move is None else move, "move"))
+    end = _positive(duration, "duration")
+    over = _positive(end / 2.0 if move is None else move, "move")
     model = perturbed(robot, error, seed)
     task = None if law in JOINT_LAWS else _tip(robot, q0)
     here = q0 if task is None else task.value(robot, q0)
@@ -216,6 +216,12 @@ def _of_the_tip(motion: Trajectory, reference: Any, task: Position) -> Tracking:
     wanted = np.array([np.asarray(reference.at(float(t))[0], dtype=float) for t in motion.t])
     found = motion.path()[:, list(task.rows)]
     return Tracking(motion.t, wanted - found, wanted, motion.tau, motion.robot.limits["effort"], task.names)
+
+
+def _positive(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not (isinstance(value, int | float | np.number) and 0.0 < value < np.inf):
+        raise InputError(f"{name} must be a positive number of seconds, got {value!r}")
+    return float(value)
 
 
 def _vector(value: Any, size: int, name: str, otherwise: Array) -> Array:

@@ -183,10 +183,8 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
                        lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
     if name == "stiffness":
         if options.get("joint_stiffness") is None:
-            raise InputError(
-                "the measure 'stiffness' requires joint_stiffness=, one positive number for all joints or one per joint; "
-                "on the command line --springs"
-            )
+            what = "one positive number for all joints or one per joint"
+            raise InputError(f"the measure 'stiffness' requires joint_stiffness=, {what}")
         k = options["joint_stiffness"]
         return Measure(name, "smallest stiffness over all directions", "N/m", logarithmic=True,
                        of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip
