@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.task_space.redundancy import MINIMISED
 
 ts = dy.task_space
 SIZES = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
