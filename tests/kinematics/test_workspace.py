@@ -138,7 +138,8 @@ def test_a_payload_near_a_singularity_is_noted_as_carried_by_the_structure(ur5e)
     level = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert payload_note(ur5e, level, some) == ""
     found = workspace_slice(ur5e, "payload", samples=2000)
-    assert (found.note in found.summary()) and found.as_dict()["note"] == (found.note or None)
+    assert found.note in found.summary()
+    assert found.as_dict()["note"] == (found.note or None)
 
 
 def test_payload_is_just_what_the_motors_can_hold(ur5e):

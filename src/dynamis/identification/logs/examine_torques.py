@@ -41,9 +41,7 @@ class Measured(Protocol):
     def source(self) -> str: ...
 
 
-def examine_torques(
-    samples: Measured, robot: Robot, columns: Mapping[str, Sequence[str]] | None = None
-) -> list[LogFinding]:
+def examine_torques(samples: Measured, robot: Robot, columns: Mapping[str, Sequence[str]] | None = None) -> list[LogFinding]:
     """Return findings on torques or motion that contradict the model of a robot; an empty list if there are none.
 
     The model may be inaccurate, and friction is free: a finding requires torques that the model cannot explain, and either a
