@@ -22,7 +22,7 @@ ENDINGS = 8  # shown
 
 HELP = """Simulate every case of a study: grids and random samples of states, loads, friction and parameters.
 
-    Results are saved in parts. Run again after a crash, Ctrl-C or a full disk, the command continues an unfinished sweep.
+    Results are saved in parts. Run the command again to resume a sweep that was ended by a crash, Ctrl-C or a full disk.
 
     Exit status: 0 all cases done, 1 some are missing, 2 the command could not run, 130 interrupted.
 

@@ -44,9 +44,9 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @click.option("--rows", metavar="ROWS", help="Task directions: all, linear, xy, … Default: the position.")
 @click.option("--pick", type=click.Choice(["best", "worst", "mean"]), default="best", show_default=True,
               help="Value shown where several configurations reach the same place.")  # fmt: skip
-@click.option("--limits", metavar="NUMBERS", help="Torque limits for payload, in N m and N. Default: those of the robot.")
+@click.option("--limits", metavar="NUMBERS", help="Torque limits for --colour payload, in N m and N. Default: the robot's.")
 @click.option("--springs", metavar="NUMBERS",
-              help="Joint stiffness for stiffness, in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
+              help="Joint stiffness for --colour stiffness, in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
 @click.option("--lower", metavar="NUMBERS", help="Lower joint limits in rad and m. Default: those of the robot.")
 @click.option("--upper", metavar="NUMBERS", help="Upper joint limits in rad and m. Default: those of the robot.")
 @degrees_option("--lower", "--upper")
