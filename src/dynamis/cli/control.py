@@ -38,7 +38,7 @@ OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of t
 
 HELP = """Simulate a controller on a smooth motion to a goal, and check its stability conditions.
 
-    Dry friction of the joints is smoothed near zero velocity, so joints creep instead of sticking; dynamis simulate models stiction.
+    Dry friction is smoothed near zero velocity, so joints creep instead of sticking; dynamis simulate models stiction.
 
     A tip goal out of reach is reported as a warning, with its distance from the workspace.
 
@@ -69,7 +69,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @degrees_option("--goal", "--q0")
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
-@click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Cartesian stiffness for --law impedance, in N/m.")
+@click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Stiffness for --law impedance, in N/m.")
 @click.option("--time", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
 @click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=float, default=0.0, show_default=True,

@@ -46,7 +46,7 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
               help="Value shown where several configurations reach the same place.")  # fmt: skip
 @click.option("--limits", metavar="NUMBERS", help="Torque limits for --colour payload, in N m and N. Default: the robot's.")
 @click.option("--springs", metavar="NUMBERS",
-              help="Joint stiffness for --colour stiffness, in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
+              help="Joint stiffness for --colour stiffness, in N m/rad and N/m: one for all, or one per joint.")  # fmt: skip
 @click.option("--lower", metavar="NUMBERS", help="Lower joint limits in rad and m. Default: those of the robot.")
 @click.option("--upper", metavar="NUMBERS", help="Upper joint limits in rad and m. Default: those of the robot.")
 @degrees_option("--lower", "--upper")
