@@ -161,6 +161,12 @@ def equations():
     return FOUND.equations(FOUND.base_parameters(ARM), samples())
 
 
+def log():
+    columns = {"q": ("angle_a", "angle_b"), "tau": ("moment_a", "moment_b")}
+    q, tau = RNG.normal(size=(2, 50, 2))
+    return FOUND.Log(np.arange(50) / 100, q, tau, names=ARM.coordinate_names, source="run.csv", columns=columns)
+
+
 def static_estimate():
     q = RNG.normal(size=(30, 2))
     arm = ARM.replace(gravity=(0.0, -9.0, 0.0))
@@ -208,7 +214,8 @@ SHOWN = {
     "line": (lambda: MOVES.line(np.eye(4), ARM.pose(AT), 1.0), ("m, ", "rad, 1 s"), "clock"),
     "motion": (lambda: dy.simulate(ARM, 0.1, points=3), (ARM.name, "3 points"), "completed"),
     "power": (lambda: dy.simulate(ARM, 0.1, points=3).power, ("3 points", "W"), "viscous"),
-    "rollouts": (lambda: dy.rollouts(ARM, 0.01, [[0.0, 0.0]] * 3), ("(3,)", "0.01 s"), "array(11, 3, 2)"),
+    "rollouts": (lambda: dy.rollouts(ARM, 0.01, [[0.0, 0.0]] * 3), ("3 motions × 11 instants", "0.01 s"), "q of joint2"),
+    "log": (log, ("'run.csv': 50 samples of 2 joints, 0.49 s at 100 Hz",), "moment_b"),
     "law": (lambda: law(), ("stiffness=4000", "reference=[0.5, -0.5]"), "900"),
     "law with model": (lambda: law().with_model(ARM), (ARM.name, "PDGravity"), None),
     "law with states": (lambda: CONTROL.SlotineLi.designed(ARM, AT, bandwidth=5.0), ("bandwidth=5",), "6 parameters"),

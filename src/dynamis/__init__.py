@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ModelWarning,
         NameLookupError,
         PerformanceWarning,
+        ReachWarning,
         SingularError,
         SingularityWarning,
     )
@@ -102,7 +103,8 @@ _HOMES = {
     "dynamis.classroom.checking": ("check_answer",),
     "dynamis.errors": (
         "ConversionError", "DynamisError", "FormatError", "InputError", "MissingExtraError", "ModelError",
-        "ModelWarning", "NameLookupError", "PerformanceWarning", "SingularError", "SingularityWarning",
+        "ModelWarning", "NameLookupError", "PerformanceWarning", "ReachWarning", "SingularError",
+        "SingularityWarning",
     ),
     "dynamis.identification.identify": ("identify",),
     "dynamis.kinematics.all_solutions": ("all_solutions",),
@@ -195,6 +197,7 @@ __all__ = [
     "Plane",
     "Pose",
     "Push",
+    "ReachWarning",
     "Robot",
     "Sampled",
     "Saturated",

@@ -12,20 +12,31 @@ DynamisError
 ModelWarning              the model loads, but something in it is doubtful; says what was done
 PerformanceWarning        it is done, but slowly; says why
 SingularityWarning        a task cannot be moved in some direction here; says what was done instead
+ReachWarning              a goal lies outside the workspace of the arm; says by how much
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 
 class DynamisError(Exception):
-    """Any error Dynamis raises on purpose. Its message is safe to print, whatever text of a file is quoted in it."""
+    """Any error Dynamis raises on purpose. Its message is safe to print, whatever text of a file is quoted in it.
+
+    ``template`` is the end of the message that a user copies into a file, so that its lines must not be broken.
+    """
+
+    template = ""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(escaped(x) if isinstance(x, str) else x for x in args))
+
+    def with_template(self, template: str) -> Self:
+        """This error, whose message ends with ``template``."""
+        self.template = escaped(template)
+        return self
 
 
 class ModelError(DynamisError):
@@ -78,6 +89,10 @@ class SingularityWarning(UserWarning):
     """A task is singular: some direction of it cannot be moved here."""
 
 
+class ReachWarning(UserWarning):
+    """A goal lies outside the workspace of the arm."""
+
+
 def escaped(text: str) -> str:
     """Text with control characters written as escapes (\\x1b), so that it cannot act on a terminal; new lines are kept.
 
@@ -119,15 +134,29 @@ MOST_COMPARED = 5000  # known names
 MOST_LISTED, SOME = 20, 8  # names that a message lists where all fit, and where they do not
 
 
+def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
+    """Known names similar to a misspelt one, the most similar first; upper and lower case count as the same letter.
+
+    >>> near_names("L_1", ["I_1", "l_1", "l_2", "m_1"])
+    ['l_1', 'I_1', 'l_2', 'm_1']
+    """
+    folded: dict[str, list[str]] = {}
+    for other in sorted(known)[:MOST_COMPARED]:
+        folded.setdefault(other[:LONGEST_COMPARED].casefold(), []).append(other)
+    written = name[:LONGEST_COMPARED].casefold()
+    close = difflib.get_close_matches(written, folded, n=2 * most, cutoff=0.5)
+    close.sort(key=lambda x: (-difflib.SequenceMatcher(None, x, written).ratio(), x))
+    return [other for x in close for other in folded[x]][:most]
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> NameLookupError:
-    """The error for a failed look-up: the nearest names, or all of them when there are few, in alphabetical order."""
+    """The error for a failed look-up: the nearest names, nearest first, or all of them when there are few."""
     if not isinstance(name, str):
         return NameLookupError(f"{kind} must be a name (str), got {type(name).__name__}")
     names = sorted(known)
-    shortened = {other[:LONGEST_COMPARED]: other for other in names[:MOST_COMPARED]}
-    near = difflib.get_close_matches(name[:LONGEST_COMPARED], shortened, n=5, cutoff=0.5)
+    near = near_names(name, names)
     if near:
-        hint = "did you mean " + ", ".join(printable(shortened[x]) for x in near) + "?"
+        hint = "did you mean " + ", ".join(map(printable, near)) + "?"
     elif len(names) <= MOST_LISTED:
         hint = "there are: " + (", ".join(map(printable, names)) or "none")
     else:

@@ -30,10 +30,12 @@ def test_every_law_can_be_tried(law):
     goal = [] if law == "gravity-compensation" else ["--goal", "0.7,1.4"]
     result = run(ARM, "--law", law, *goal, *options, "--time", "2", "--error", "5", "--json")
     assert result.exit_code == 0, result.output
-    facts = json.loads(result.output)
+    facts = json.loads(result.stdout)
     assert facts["law"] == law
     assert facts["status"] == "completed"
     assert facts["stability"]["stable"]
+    assert facts["unreachable"] is None
+    assert "not reachable" not in result.stderr
     for row in facts["tracking"]:
         assert row["largest_error"] < 0.2
         assert row["bound"] is None or row["largest_error"] < row["bound"]
@@ -91,3 +93,13 @@ def test_no_verdict_of_stability_follows_a_divergence():
     assert result.exit_code == 1
     assert "the motion was not completed" in result.stdout
     assert "the conditions for stability hold" not in result.stdout
+
+
+@pytest.mark.parametrize("law", trials.TASK_LAWS)
+def test_a_tip_goal_out_of_reach_is_reported_with_its_distance(law):
+    result = run(ARM, "--law", law, "--start", "0.3,1.2", "--goal", "1.5,1.5", "--time", "0.05", "--json")
+    # links of 1 m: the goal at 1.5 √2 m is 0.121 m beyond the stretched arm
+    assert "warning: the goal (1.5, 1.5) m is not reachable: the position is out of reach by 0.121 m" in result.stderr
+    assert "(1.414, 1.414) m; choose a goal inside the workspace" in result.stderr
+    assert result.exit_code == 1
+    assert "out of reach by 0.121 m" in json.loads(result.stdout)["unreachable"]

@@ -1,6 +1,7 @@
 """dynamis identify."""
 
 import json
+import re
 import shlex
 
 import click
@@ -15,6 +16,7 @@ from dynamis.cli.identify import NAMES, identify
 from dynamis.cli.payload import payload
 from dynamis.control import perturbed
 from dynamis.identification.estimator_names import ESTIMATORS
+from dynamis.identification.logs import Mapping
 
 ARM = "planar_2r_melchiorri"
 
@@ -205,6 +207,15 @@ def test_what_is_not_there_is_said(folder):
         assert "Traceback" not in result.stderr
         assert result.stderr.startswith("dynamis: ")
         assert result.stdout == ""
+
+
+def test_the_template_of_a_mapping_is_printed_as_it_must_be_saved(tmp_path):
+    columns = [f"a long name of column {k}" for k in range(30)]
+    (tmp_path / "odd.csv").write_text(",".join(columns) + "\n" + ",".join(["1"] * 30) + "\n")
+    result = CliRunner().invoke(cli, ["identify", "ur5e", str(tmp_path / "odd.csv")], env={"COLUMNS": "60"})
+    message, template = re.split(r"(?<=such as:)\n", result.stderr)
+    assert "no columns of position were recognised" in " ".join(message.split())
+    assert template == Mapping.skeleton(columns, dy.load("ur5e"))
 
 
 def test_the_choices_are_those_of_identify():

@@ -173,6 +173,14 @@ def test_the_skeleton_is_a_mapping_once_filled_in(tmp_path):
     assert 'odd \\"name\\"' in text
 
 
+def test_the_lines_of_a_long_skeleton_fit_a_terminal_of_80_columns():
+    columns = [f"/joint_states/position[{k}].filtered" for k in range(60)]
+    text = Mapping.skeleton(columns, dy.load("go2"))
+    assert max(map(len, text.splitlines())) < 80
+    assert '"/joint_states/position[39].filtered", and 20 more' in text.replace("\n#   ", " ")
+    assert len(Mapping.parse(text.replace("…", "b")).order) == 12
+
+
 def test_files_that_are_no_mapping_are_refused(tmp_path):
     (tmp_path / "a.toml").write_bytes(b"\xff\xfe")
     (tmp_path / "b.toml").write_text("#" * 2_000_000)

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import dynamis as dy
 from dynamis.analysis.eigenvalues import eigenvalue_plot
 from dynamis.kinematics.manipulability import condition_number, operational_eigenvalues
-from dynamis.kinematics.state_measures import Measure, least_stiffness, payload_capacity
+from dynamis.kinematics.state_measures import Measure, least_stiffness, payload_capacity, payload_note
 from dynamis.kinematics.workspace import workspace_slice
 from dynamis.statics import holding_torque
 
@@ -129,6 +129,17 @@ def test_a_map_says_which_limits_count_and_where_its_colours_are_clipped(ur5e):
     assert label.startswith("static payload, joint torque limits only [kg]")
     assert "colours clipped above" in label
     assert "largest value" in label
+
+
+def test_a_payload_near_a_singularity_is_noted_as_carried_by_the_structure(ur5e):
+    some = ur5e.random(0, 200)
+    upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])  # stretched along gravity: no joint carries the load
+    assert "bearings and links carry the load" in payload_note(ur5e, upright, some)
+    level = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert payload_note(ur5e, level, some) == ""
+    found = workspace_slice(ur5e, "payload", samples=2000)
+    assert found.note in found.summary()
+    assert found.as_dict()["note"] == (found.note or None)
 
 
 def test_payload_is_just_what_the_motors_can_hold(ur5e):

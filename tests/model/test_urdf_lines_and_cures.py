@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import dynamis as dy
@@ -120,3 +121,28 @@ def test_utf_16_without_a_mark_is_named(arm, save):
 def test_toml_cures_are_the_corrected_values(two_links, refused):
     assert "write 0.1 instead of 0,1" in str(refused(two_links("viscous = 0.1", 'viscous = "0,1"'), "robot.toml"))
     assert "xyz needs 3 numbers, got 2" in str(refused(two_links('xyz = ["l", 0, 0]', 'xyz = ["l", 0]'), "robot.toml"))
+
+
+def test_a_misspelt_child_is_one_error_with_its_cure(arm, save):
+    report = dy.check(save(arm('<child link="tool"/>', '<chlid link="tool"/>')))
+    assert [problem.code for problem in report.errors] == ["missing-element"]
+    assert report.errors[0].repair == "write <child> instead of <chlid>"
+
+
+def test_a_misspelt_link_is_answered_with_the_nearest(arm, save):
+    report = dy.check(save(arm('<child link="tool"/>', '<child link="tol"/>')))
+    assert [problem.repair for problem in report.errors] == ["write 'tool', or add the link"]
+
+
+def test_a_folder_is_answered_with_its_robot_files(arm, save):
+    folder = save(arm()).parent
+    with pytest.raises(dy.FormatError, match=r"is a folder; give one of its files: '.*\.urdf'"):
+        dy.load(folder)
+
+
+def test_limits_of_zero_are_no_limits(arm, save):
+    path = save(arm('upper="2" effort="50" velocity="3"', 'upper="2" effort="0" velocity="0"'))
+    with pytest.warns(dy.ModelWarning, match="treated as not given"):
+        limits = dy.load(path).limits
+    assert np.isinf([limits["effort"][0], limits["velocity"][0]]).all()
+    assert np.isfinite(limits["effort"][1])

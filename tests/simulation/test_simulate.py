@@ -35,7 +35,7 @@ def test_the_start_is_the_state_given_or_rest_in_the_home_configuration():
 
 @pytest.mark.parametrize("t", [-1.0, 0.0, [0.0, 1.0, 0.5], (1.0, 1.0), [0.0, 0.0, 1.0]])
 def test_times_that_do_not_increase_are_refused(t):
-    with pytest.raises(dy.InputError, match="times must increase"):
+    with pytest.raises(dy.InputError, match=r"times must increase|the duration must be positive, got -?[01] s"):
         simulate(ARM, t)
 
 

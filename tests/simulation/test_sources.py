@@ -89,8 +89,10 @@ def test_a_controller_that_fails_on_the_way_ends_the_motion_and_keeps_what_was(m
 
 @pytest.mark.parametrize("method", [{}, {"method": "rk4", "step": 1e-3}])
 def test_a_controller_that_fails_at_the_very_start_raises(method):
-    with pytest.raises(SourceError, match=r"ZeroDivisionError.* at t = 0 s, q = \[0.5\], v = \[0.\]"):
+    with pytest.raises(SourceError, match=r"ZeroDivisionError.* at t = 0 s, q = \[0.5\], v = \[0.\]") as caught:
         simulate(pendulum(), 1.0, [0.5], controller=lambda _t, _q, _v: 1 / 0, **method)
+    assert isinstance(caught.value, dy.DynamisError)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 @pytest.mark.parametrize("function", [lambda: 0, lambda _t, _q: 0, lambda _t, *, k: k])

@@ -22,6 +22,7 @@ from dynamis.sweeps.cases import run_case, run_part
 from dynamis.sweeps.parts import SweepFolder
 from dynamis.sweeps.run import sweep
 from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.summary import _table
 
 TEXT = """
 robot = "planar_2r_melchiorri"
@@ -100,6 +101,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path, reference):
     assert (result.resumed, len(result)) == (8, 12)
     assert told == [(8 / 12, "8 of 12 cases"), (10 / 12, "10 of 12 cases"), (1.0, "12 of 12 cases")]
     assert "part-000004.jsonl is damaged" in result.summary()
+    assert "std. deviation" in result.summary()
     assert contents(tmp_path) == reference
     assert list(result["case"]) == list(range(12))
 
@@ -361,3 +363,11 @@ def test_pictures_show_what_is_asked_for(tmp_path):
         result.plot(output="energie")
     with pytest.raises(InputError, match="cannot be written"):
         result.plot(tmp_path / "none" / "a.png")
+
+
+@pytest.mark.parametrize("name", ["mass.link1", "largest_torque.shoulder_lift_joint_of_the_left_arm"])
+def test_the_table_of_a_summary_fits_100_columns(name):
+    lines = _table([name, "t"], [["-1.234e-05"] * 7, ["1"] * 7])
+    assert max(map(len, lines)) <= 100
+    assert " ".join(lines).split().count("-1.234e-05") == 7
+    assert len({len(line) for line in lines if line.strip() not in (name, "t")}) == 1  # columns are aligned

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.task_space.redundancy import MINIMISED
 
 ts = dy.task_space
 SIZES = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
@@ -86,6 +87,11 @@ def test_the_table_has_a_line_for_each_law(found):
         assert name in text
     assert "2 cycles of 2 s" in text
     assert "*" in text
+
+
+def test_laws_name_their_cost_by_its_formula(found):
+    assert {run.minimises for run in found.runs} == set(MINIMISED.values())
+    assert not any("equation" in cost for cost in MINIMISED.values())
 
 
 def test_the_picture_has_two_panels_for_each_law_and_three_for_all(found):

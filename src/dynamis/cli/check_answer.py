@@ -80,7 +80,8 @@ def check_answer(
     Examples:
       dynamis check-answer planar_2r --mass-matrix answer.tex
       dynamis check-answer planar_2r --mass-matrix answer.tex --hint
-      echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | dynamis check-answer planar_2r --gravity -
+      echo 'g_1 = m_1 g l_1 + m_2 g (a_1 c_1 + l_2 c_12)' | \\
+          dynamis check-answer planar_2r --gravity -
       dynamis check-answer planar_2r --kinetic-energy-of-link energy.tex --link 2
     """
     from dynamis.classroom.answers.source import detected_format

@@ -144,7 +144,7 @@ def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -
 
 CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 
-    A repaired copy of a URDF as URDF is the original document with only the repaired values replaced.
+    With --repair, a URDF written as URDF keeps the original document; only the repaired values change.
 
     Exit status: 0 no errors (perhaps warnings), 1 errors (with --strict also warnings), 2 the command could not run.
 

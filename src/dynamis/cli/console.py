@@ -83,9 +83,9 @@ def bullet(mark: str, sentence: str, **style: Any) -> None:
     echo((f"  {mark} {sentence}", style), hang=len(mark) + 3)
 
 
-def echo_text(text: str) -> None:
-    """Print text that must stay as it is laid out: program code, generated documents."""
-    click.echo(clean(text))
+def echo_text(text: str, err: bool = False) -> None:
+    """Print text that must stay as it is laid out: program code, generated documents, templates of files."""
+    click.echo(clean(text), err=err)
 
 
 def print_written(paths: Iterable[object]) -> None:

@@ -38,9 +38,12 @@ OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of t
 
 HELP = """Simulate a controller on a smooth motion to a goal, and check its stability conditions.
 
-    Dry friction of the joints is smoothed near zero velocity, so that joints creep instead of sticking; simulate has sticking.
+    Dry friction is smoothed near zero velocity, so joints creep instead of sticking; dynamis simulate models stiction.
 
-    Exit status: 0 motion completed, torques within limits, stability conditions hold; 1 one of these fails; 2 bad input.
+    A tip goal out of reach is reported as a warning, with its distance from the workspace.
+
+    Exit status: 0 goal reachable, motion completed, torques within limits, stability conditions hold; 1 one of these fails;
+    2 bad input.
 
     \b
     Examples:
@@ -66,9 +69,9 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @degrees_option("--goal", "--q0")
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
 @click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
-@click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Stiffness of impedance, in N/m.")
-@click.option("--time", "duration", type=float, default=2.0, show_default=True, help="Simulated time in s.")
-@click.option("--move", type=float, help="Duration of the reference motion in s. Default: half of --time.")
+@click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Stiffness for --law impedance, in N/m.")
+@click.option("--time", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
+@click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=float, default=0.0, show_default=True,
               help="Largest error of masses, centres of mass and inertias in the controller's model, in per cent.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")
@@ -117,7 +120,7 @@ def control(
         _print(made)
         print_written(written)
     interrupted = made.motion.status.startswith("interrupted")
-    well = made.motion.complete and made.stability.stable and not made.beyond_limits
+    well = made.motion.complete and made.stability.stable and not (made.beyond_limits or made.unreachable)
     sys.exit(130 if interrupted else 0 if well else 1)
 
 

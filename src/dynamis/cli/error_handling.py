@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from dynamis.cli.console import clean_name, echo
+from dynamis.cli.console import clean_name, echo, echo_text
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
-from dynamis.errors import DynamisError, ModelWarning
+from dynamis.errors import DynamisError, ModelWarning, ReachWarning
 
 if TYPE_CHECKING:
     from dynamis.model.diagnostics import Report
@@ -33,7 +33,8 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _Warnings().show
-                warnings.simplefilter("always", ModelWarning)
+                for kind in (ModelWarning, ReachWarning):
+                    warnings.simplefilter("always", kind)
                 return command(*args, **kwargs)
         except BrokenPipeError:
             _end_unread()
@@ -43,7 +44,9 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 _end_unread()
             raise
         except DynamisError as error:
-            print_error(for_command_line(str(error)))
+            print_error(for_command_line(str(error).removesuffix(error.template).rstrip("\n")))
+            if error.template:
+                echo_text(error.template.rstrip("\n"), err=True)
             sys.exit(BAD)
         except OSError as error:
             where = "" if error.filename is None else f"{clean_name(error.filename)}: "

@@ -48,7 +48,7 @@ HELP = """Design an excitation trajectory for parameter identification.
 
 @click.command(help=HELP, short_help="Design an excitation trajectory for identification.")
 @click.argument("robot")
-@click.option("--time", "duration", type=float, default=10.0, show_default=True, help="Duration of the trajectory in s.")
+@click.option("--time", "duration", type=POSITIVE, default=10.0, show_default=True, help="Duration of the trajectory in s.")
 @click.option("--kind", type=click.Choice(("fourier", "spline")), default="fourier", show_default=True,
               help="Fourier series, or B-splines of degree 5.")  # fmt: skip
 @click.option("--harmonics", type=int, default=5, show_default=True,

@@ -11,7 +11,7 @@ PHRASES = (
     (r"(?:give them(?: values first)?(?: with|:|, as in) )?(?:dynamis\.|dy\.)?load\((?:…|name), parameters=(?:\{[^}]*\}|…)\)"
      r"(?:, on the command line --set NAME=VALUE)?", "give each a number with --set NAME=VALUE"),
     (r"load it with base='fixed'", "leave out --floating"),
-    (r"load with base='?floating'?", "use --floating"),
+    (r"load with base=['\"]?floating['\"]?", "use --floating"),
     (r"base='floating'", "--floating"),
     (r"parameters= (?:goes|go) with", "--set goes with"),
     (r"(?:robot\.)?replace\(gravity=[^)]*\)\)?", "--no-gravity"),

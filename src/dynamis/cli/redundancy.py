@@ -33,7 +33,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
     Each law takes the torque that executes the task with the least cost: driven-acceleration ½ τᵀM⁻²τ, acceleration-energy
     ½ τᵀM⁻¹τ, torque ½ τᵀτ.
 
-    A simulation that does not finish within --seconds is stopped and reported as far as it came.
+    A simulation that exceeds --seconds is stopped; the motion up to then is reported.
 
     Exit status: 0 all simulations completed, 1 some stopped early, 2 the command could not run, 130 interrupted.
 

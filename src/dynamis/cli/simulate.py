@@ -16,6 +16,7 @@ from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
 from dynamis.cli.output_files import check_output, check_pictures, whole
+from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import loaded, vector
 
@@ -42,7 +43,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 
 @click.command(help=HELP, short_help="Simulate a motion under gravity, friction and torques.")
 @click.argument("robot")
-@click.option("--time", "duration", type=float, default=5.0, show_default=True, help="Simulated time in s.")
+@click.option("--time", "duration", type=POSITIVE, default=5.0, show_default=True, help="Simulated time in s.")
 @start_option()
 @click.option("--v0", metavar="NUMBERS", help="Initial velocities in rad/s and m/s. Default: zeros.")
 @degrees_option("--q0")

@@ -22,7 +22,7 @@ ENDINGS = 8  # shown
 
 HELP = """Simulate every case of a study: grids and random samples of states, loads, friction and parameters.
 
-    Results are saved in parts. Run again after a crash, Ctrl-C or a full disk, the command continues an unfinished sweep.
+    Results are saved in parts. Run the command again to resume a sweep that was ended by a crash, Ctrl-C or a full disk.
 
     Exit status: 0 all cases done, 1 some are missing, 2 the command could not run, 130 interrupted.
 
@@ -85,7 +85,7 @@ def sweep(
 def _print(result: SweepResult) -> None:
     import numpy as np
 
-    from dynamis.sweeps.summary import STATISTICS, statistics
+    from dynamis.sweeps.summary import HEADINGS, statistics
 
     echo((clean_name(result.study.name), {"bold": True}), f": {result.status}")
     if result.resumed:
@@ -99,5 +99,4 @@ def _print(result: SweepResult) -> None:
     if not len(result):
         return
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
-    heads = [{"deviation": "std. deviation", "least": "min", "most": "max"}.get(name, name) for name in STATISTICS]
-    print_table("", ("", *heads), [(name, *statistics(result[name]).values()) for name in names])
+    print_table("", ("", *HEADINGS), [(name, *statistics(result[name]).values()) for name in names])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dynamis.cli.configurations import configuration, degrees_option
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import bullet, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
@@ -44,9 +44,9 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @click.option("--rows", metavar="ROWS", help="Task directions: all, linear, xy, … Default: the position.")
 @click.option("--pick", type=click.Choice(["best", "worst", "mean"]), default="best", show_default=True,
               help="Value shown where several configurations reach the same place.")  # fmt: skip
-@click.option("--limits", metavar="NUMBERS", help="Torque limits for payload, in N m and N. Default: those of the robot.")
+@click.option("--limits", metavar="NUMBERS", help="Torque limits for --colour payload, in N m and N. Default: the robot's.")
 @click.option("--springs", metavar="NUMBERS",
-              help="Joint stiffness for stiffness, in N m/rad and N/m: one number per joint, or one for all.")  # fmt: skip
+              help="Joint stiffness for --colour stiffness, in N m/rad and N/m: one for all, or one per joint.")  # fmt: skip
 @click.option("--lower", metavar="NUMBERS", help="Lower joint limits in rad and m. Default: those of the robot.")
 @click.option("--upper", metavar="NUMBERS", help="Upper joint limits in rad and m. Default: those of the robot.")
 @degrees_option("--lower", "--upper")
@@ -119,3 +119,5 @@ def _print_slice(found: Any) -> None:
     a, b = found.plane
     where = f"{a} = {number(place[0])} m, {b} = {number(place[1])} m, q = {', '.join(number(float(x)) for x in q)}"
     echo(f"  Best: {number(value)}{f' {unit}' if unit else ''} at {where}", hang=4)
+    if found.note:
+        bullet("note:", found.note, dim=True)

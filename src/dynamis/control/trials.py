@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,19 +13,20 @@ import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.control.feedforward_pd import FeedforwardPD
-from dynamis.control.gains import gain, max_diagonal_inertia
+from dynamis.control.gains import max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
 from dynamis.control.law import ControlLaw, check_with_model
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.reachable_goal import why_unreachable
 from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
 from dynamis.control.tracking import Tracking, tracking, tracking_bound
 from dynamis.display import plotted, short, tracking_card
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
@@ -45,7 +47,8 @@ class Trial:
     """A simulated ``motion`` under a ``law``, with its evaluation.
 
     ``tracking`` is that of the joints or of the tip; ``bound`` the predicted bound of its errors, or None; ``stability`` the
-    stability report; ``error`` the relative error of the parameters.
+    stability report; ``error`` the relative error of the parameters. ``unreachable`` is the reason why the tip cannot reach
+    the goal, empty for a goal that inverse kinematics reaches within the joint limits.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Trial:
     bound: Array | None
     error: float
     units: tuple[str, ...]
+    unreachable: str = ""
 
     @property
     def law_name(self) -> str:
@@ -83,8 +87,8 @@ class Trial:
         ]
         return {
             "robot": self.motion.robot.name, "law": self.name, "parameter_error": self.error, "status": self.motion.status,
-            "tracking": rows, "torques": torques, "beyond_limits": list(self.beyond_limits),
-            "stability": self.stability.as_dict(),
+            "unreachable": self.unreachable or None, "tracking": rows, "torques": torques,
+            "beyond_limits": list(self.beyond_limits), "stability": self.stability.as_dict(),
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
@@ -97,9 +101,8 @@ class Trial:
         return short(f"<Trial of {self.name} on {printable(self.motion.robot.name)}: {error}; {self.stability.verdict}>")
 
     def _repr_html_(self) -> str:
-        return tracking_card(
-            self.tracking, f"{self.name} on {self.motion.robot.name}", [self.motion.status, self.stability.verdict], self.bound
-        )
+        sentences = [*filter(None, [self.unreachable]), self.motion.status, self.stability.verdict]
+        return tracking_card(self.tracking, f"{self.name} on {self.motion.robot.name}", sentences, self.bound)
 
 
 def trial(
@@ -113,7 +116,8 @@ def trial(
     The parameters of the law's model have the relative error ``error``.
 
     ``goal`` is a joint position, or a tip position [m] for "operational-space" and "impedance" (with ``stiffness`` [N/m]);
-    without it the tip is held. Dry friction is smoothed; ``rate`` [Hz] is checked, not simulated.
+    without it the tip is held. A tip position out of reach is simulated with a `ReachWarning`. Dry friction is smoothed;
+    ``rate`` [Hz] is checked, not simulated.
 
     >>> import dynamis as dy
     >>> made = trial(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -124,12 +128,15 @@ def trial(
         raise unknown_name("law", law, LAWS)
     check_robot(robot)
     q0 = _vector(start, robot.n, "start", robot.home())
-    end = float(gain(duration, "duration"))
-    over = float(gain(end / 2.0 if move is None else move, "move"))
+    end = _positive(duration, "duration")
+    over = _positive(end / 2.0 if move is None else move, "move")
     model = perturbed(robot, error, seed)
     task = None if law in JOINT_LAWS else _tip(robot, q0)
     here = q0 if task is None else task.value(robot, q0)
     there = here if law == "gravity-compensation" else _vector(goal, len(here), "goal", here)
+    unreachable = "" if task is None or goal is None else why_unreachable(robot, task, there, q0)
+    if unreachable:
+        warnings.warn(unreachable, ReachWarning, stacklevel=2)
     reference = joint_move(here, there, duration=over)
     made = _make(law, model, reference, task, bandwidth, damping, stiffness)
     motion = simulate(robot, end, q0, controller=made.with_model(model), friction="smooth", method="rk4", points=POINTS,
@@ -140,7 +147,7 @@ def trial(
         track, units = _of_the_tip(motion, reference, task), ("m",) * task.size
     worst = q0 if task is None else _least_mobile(motion, task)
     report = _checked(made, robot, model, worst, rate, error)
-    return Trial(law, made, motion, track, report, _bound(made, model, robot, reference), error, units)
+    return Trial(law, made, motion, track, report, _bound(made, model, robot, reference), error, units, unreachable)
 
 
 def _make(
@@ -209,6 +216,12 @@ def _of_the_tip(motion: Trajectory, reference: Any, task: Position) -> Tracking:
     wanted = np.array([np.asarray(reference.at(float(t))[0], dtype=float) for t in motion.t])
     found = motion.path()[:, list(task.rows)]
     return Tracking(motion.t, wanted - found, wanted, motion.tau, motion.robot.limits["effort"], task.names)
+
+
+def _positive(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not (isinstance(value, int | float | np.number) and 0.0 < value < np.inf):
+        raise InputError(f"{name} must be a positive number of seconds, got {value!r}")
+    return float(value)
 
 
 def _vector(value: Any, size: int, name: str, otherwise: Array) -> Array:

@@ -124,9 +124,11 @@ def _samples(
     if not given:
         raise InputError("no logs given; identification needs at least one")
     runs: list[Samples] = []
+    columns: list[Mapping[str, Sequence[str]]] = []  # of each run, in its file
     for source in given:
         if isinstance(source, Samples):
             runs.append(source)
+            columns.append({})
             continue
         log = source if isinstance(source, Log) else read_log(source, robot, mapping)
         whose = printable(log.source) if log.source else "the log"
@@ -135,9 +137,11 @@ def _samples(
         ready = prepare(log, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
+        # torques of joints are combinations of motor columns
+        columns += [log.columns if log.side == "joint" else {}] * len(ready.samples)
     if examined:
-        for run in runs:
-            look_at(examine_torques(run, robot), notes)
+        for run, names in zip(runs, columns, strict=True):
+            look_at(examine_torques(run, robot, names), notes)
     return runs
 
 

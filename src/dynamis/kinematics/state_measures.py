@@ -19,6 +19,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 ROUNDING = 1e-12  # of the largest torque: what is less counts as none
+SMALL_TORQUE = 0.2  # of a load's largest torque about each joint: near a singularity along gravity
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,11 +53,29 @@ def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_l
     """
     limits = effort_limits(robot, torque_limits)
     g = robot.gravity(q)
-    d = -np.einsum("...ij,i->...j", robot.jacobian(q, frame)[..., :3, :], robot.model.gravity.astype(float))
+    d = torques_per_kilogram(robot, q, frame)
     still = np.abs(d) <= ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
     most = np.where(still, np.inf, (np.sign(d) * limits - g) / np.where(still, 1.0, d)).min(axis=-1)
     able = (np.abs(g) <= limits + ROUNDING * np.abs(g).max(axis=-1, keepdims=True)).all(axis=-1)
     return np.where(able, np.maximum(most, 0.0), 0.0)[()]
+
+
+def torques_per_kilogram(robot: Robot, q: Any, frame: str | None = None) -> Array:
+    """Static joint torques (…, n) under a point mass of 1 kg at the frame, without the weight of the arm."""
+    J = robot.jacobian(q, frame)[..., :3, :]
+    return np.asarray(-np.einsum("...ij,i->...j", J, robot.model.gravity.astype(float)))
+
+
+def payload_note(robot: Robot, q: Array, others: Array, frame: str | None = None) -> str:
+    """A note if at ``q`` (nq) the joints carry almost nothing of a load, compared with ``others`` (N, nq); else empty."""
+    most = np.abs(torques_per_kilogram(robot, others, frame)).max(axis=0)
+    small = SMALL_TORQUE * most + ROUNDING * most.max()  # a joint with a vertical axis carries nothing anywhere
+    if (np.abs(torques_per_kilogram(robot, q, frame)) > small).any():
+        return ""
+    return (
+        "near this configuration the arm is singular along the direction of gravity: bearings and links carry the load, not "
+        "the joint torques, so that the strength of the structure limits the payload, which this model does not contain"
+    )
 
 
 def free_coordinates(robot: Robot) -> Array:
@@ -164,10 +183,8 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
                        lambda r, q, f, rows: payload_capacity(r, q, f, torque_limits=limits))  # fmt: skip # noqa: ARG005
     if name == "stiffness":
         if options.get("joint_stiffness") is None:
-            raise InputError(
-                "the measure 'stiffness' requires joint_stiffness=, one positive number for all joints or one per joint; "
-                "on the command line --springs"
-            )
+            what = "one positive number for all joints or one per joint"
+            raise InputError(f"the measure 'stiffness' requires joint_stiffness=, {what}")
         k = options["joint_stiffness"]
         return Measure(name, "smallest stiffness over all directions", "N/m", logarithmic=True,
                        of=lambda r, q, f, rows: least_stiffness(r, q, f, joint_stiffness=k, rows=rows))  # fmt: skip

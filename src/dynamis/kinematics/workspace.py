@@ -15,7 +15,7 @@ from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.reach import Reach, reach_of
-from dynamis.kinematics.state_measures import Measure, measure_named
+from dynamis.kinematics.state_measures import Measure, measure_named, payload_note
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -199,6 +199,13 @@ class WorkspaceSlice:
         k = int(np.argmax(worth))
         return float(self.values[k]), self.points[k], self.q[k]
 
+    @property
+    def note(self) -> str:
+        """What limits the best value other than the measure itself; empty where nothing does."""
+        if self.measure.name != "payload" or not len(self.q):
+            return ""
+        return payload_note(self.robot, self.best[2], self.q, self.frame)
+
     def summary(self) -> str:
         value, place, q = self.best
         finite = self.values[np.isfinite(self.values)]
@@ -210,6 +217,7 @@ class WorkspaceSlice:
             f"  best {value:.4g}{unit} at {a} = {place[0]:.4g} m, {b} = {place[1]:.4g} m, q = "
             + ", ".join(f"{x:.4g}" for x in q),
             f"  median {middle:.4g}{unit}, 90 % in {low:.4g} … {high:.4g}",
+            *([f"  note: {self.note}"] if self.note else []),
         ])  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
@@ -218,6 +226,7 @@ class WorkspaceSlice:
             "robot": self.robot.name, "frame": self.frame, "plane": self.plane, "level": self.level,
             "measure": self.measure.name, "unit": self.measure.unit, "samples": len(self.points),
             "best": {"value": value if np.isfinite(value) else None, "at": place.tolist(), "q": q.tolist()},
+            "note": self.note or None,
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:

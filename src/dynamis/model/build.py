@@ -376,14 +376,16 @@ def _coordinates(draft: _Draft, nq: int) -> list[Coordinate]:
     limits = joint.limits
     if limits.lower > limits.upper:
         limits = Limits(limits.upper, limits.lower, limits.velocity, limits.effort)
+    # many files write 0 where the limit is not known; a joint that can neither move nor drive would be a fixed joint
+    velocity, effort = (np.inf if x == 0.0 else x for x in (limits.velocity, limits.effort))
     if motion.nv == 1:
         bounded = joint.type != "continuous" and DEGREES_OF_FREEDOM[joint.type] == 1
         low, high = (limits.lower, limits.upper) if bounded else (-np.inf, np.inf)
         name = joint.name + draft.suffix
-        return [Coordinate(name, joint.name, nq, low, high, limits.velocity, limits.effort, not isinstance(motion, Prismatic))]
+        return [Coordinate(name, joint.name, nq, low, high, velocity, effort, not isinstance(motion, Prismatic))]
     labels = ("wx", "wy", "wz") if motion.nv == 3 else ("vx", "vy", "vz", "wx", "wy", "wz")
     return [
-        Coordinate(f"{joint.name}.{label}", joint.name, None, -np.inf, np.inf, limits.velocity, limits.effort, label[0] == "w")
+        Coordinate(f"{joint.name}.{label}", joint.name, None, -np.inf, np.inf, velocity, effort, label[0] == "w")
         for label in labels
     ]
 

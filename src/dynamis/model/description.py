@@ -182,6 +182,7 @@ class Joint:
     actuator: Actuator | None = None
     line: int | None = None
     lines: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # of its parts: "axis", "limits", "mimic", …
+    keys: dict[str, str] = field(default_factory=dict, repr=False, compare=False)  # of its drive in the file, where they differ
 
     def __repr__(self) -> str:
         return short(f"<Joint {printable(self.name)}: {self.type}, from {printable(self.parent)} to {printable(self.child)}>")

@@ -21,6 +21,7 @@ SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".toml": "toml"}
 # formats that are refused, by what their documents contain or, for want of that, by their ending
 FOREIGN = {".xacro": "a xacro macro file", ".sdf": "an SDF model", ".mjcf": "an MJCF model"}
 CURES = {".xacro": "expand it first: xacro FILE > robot.urdf"}
+LISTED = 6  # files of a folder that a message names
 TEXT = "URDF text"  # what messages call a document given as text
 
 
@@ -42,16 +43,30 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         raise FormatError(f"{printable(text)} is not a path that can be opened: {error.__class__.__name__}") from None
     if path.suffix.lower() in (*SUFFIXES, *FOREIGN) or os.sep in text:
+        if is_folder:
+            raise _folder(path)
         if not is_file:
-            what = "is a folder" if is_folder else "does not exist"
-            raise FormatError(f"the file {printable(text)} {what}; give a .urdf or .toml file, or a robot's name")
+            raise FormatError(f"the file {printable(text)} does not exist; give a .urdf or .toml file, or a robot's name")
         return path, False
     known = library_path(text)
     if known is None:
         if is_file:
             return path, False
+        if is_folder:
+            raise _folder(path)
         raise unknown_name("robot", text, library_names())
     return known, True
+
+
+def _folder(path: Path) -> FormatError:
+    """The error for a folder in place of a file, with the robot files that it may contain."""
+    try:
+        files = sorted(str(path / x.name) for x in path.iterdir() if x.suffix.lower() in SUFFIXES and x.is_file())
+    except OSError:
+        files = []
+    some = ", ".join(map(printable, files[:LISTED])) + (", …" if len(files) > LISTED else "")
+    advice = f"give one of its files: {some}" if files else "give a .urdf or .toml file, or a robot's name"
+    return FormatError(f"{printable(str(path))} is a folder; {advice}")
 
 
 def read(

@@ -125,6 +125,11 @@ def _check_joint(joint: Joint, report: Report) -> None:
         if getattr(limits, name) < 0.0:
             report.warn("limits-negative", where, f"the {name} limit is {getattr(limits, name):g}", "0 or a positive number",
                         "remove the sign", "it is used as written", joint.lines.get("limits", line))  # fmt: skip
+    zero = [name for name in ("velocity", "effort") if getattr(limits, name) == 0.0]
+    if zero and joint.type != "fixed":
+        what = f"the {zero[0]} limit is 0" if len(zero) == 1 else f"the {' and '.join(zero)} limits are 0"
+        report.warn("limits-zero", where, what, "a positive number", "give the limit of the drive, or remove a limit that is "
+                    "not known", "treated as not given", joint.lines.get("limits", line))  # fmt: skip
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
                     "lower ≤ upper", "exchange them", "they are exchanged", joint.lines.get("limits", line))  # fmt: skip
@@ -143,8 +148,9 @@ def _check_joint(joint: Joint, report: Report) -> None:
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         value = getattr(joint.drive, name)
         if not isinstance(value, Node) and value < 0.0:
-            report.warn("negative-drive", where, f"{name.replace('_', ' ')} is {value:g}", "0 or more", "change the sign",
-                        "used as written", line)  # fmt: skip
+            key = joint.keys.get(name, name)
+            report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
+                        "used as written", joint.lines.get(name, line))  # fmt: skip
     if joint.mimic is not None and joint.type == "fixed":
         report.warn("mimic", where, f"a fixed joint cannot follow joint {printable(joint.mimic.joint)}", "",
                     "remove <mimic>", "it stays fixed", line)  # fmt: skip

@@ -6,7 +6,7 @@ import numbers
 from collections import Counter
 from typing import Any
 
-from dynamis.errors import printable
+from dynamis.errors import near_names, printable
 from dynamis.model.description import Description, Joint, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.drives import check_drives
@@ -25,7 +25,8 @@ def check_structure(description: Description, report: Report) -> None:
     before = len(report.errors)
     _check_names(description, report)
     _check_joints(description, report)
-    _check_tree(description, report, sound=len(report.errors) == before)
+    complete = all(joint.parent != "" and joint.child != "" for joint in description.joints)
+    _check_tree(description, report, sound=complete and len(report.errors) == before)
     typed = _with_known_type(description.joints, report)
     usable = [joint for joint in typed if all(isinstance(x, str) for x in (joint.name, joint.parent, joint.child))]
     _check_mimics(usable, {joint.name for joint in description.joints if isinstance(joint.name, str)}, report)
@@ -64,12 +65,21 @@ def _check_joints(description: Description, report: Report) -> None:
             found = f"the type is {printable(str(joint.type))}"
             report.error("joint-type", where, found, ", ".join(JOINT_TYPES), "correct the type", joint.line)
         for end, name in (("parent", joint.parent), ("child", joint.child)):
+            if _is_missing(name, where, report):
+                continue
             if not isinstance(name, str) or name not in links:
                 found = f"its {end} link {printable(str(name))} does not exist"
-                repair = "add the link or correct the name"
+                near = near_names(name, links, 2) if isinstance(name, str) else []
+                meant = " or ".join(map(printable, near))
+                repair = f"write {meant}, or add the link" if near else "add the link or correct the name"
                 report.error("missing-link", where, found, "a link of this file", repair, joint.lines.get(end, joint.line))
-        if joint.parent == joint.child:
+        if joint.parent == joint.child and joint.child != "":
             report.error("self-joint", where, "it joins a link to itself", "two links", "correct parent or child", joint.line)
+
+
+def _is_missing(link: Any, joint: str, report: Report) -> bool:
+    """Whether the reader has already reported that the joint lacks this link, which is not to be reported twice."""
+    return link == "" and any(p.where == joint and p.code in ("missing-element", "missing-attribute") for p in report.errors)
 
 
 def _check_tree(description: Description, report: Report, *, sound: bool) -> None:
@@ -128,7 +138,9 @@ def _check_mimics(usable: list[Joint], names: set[str], report: Report) -> None:
         target = joints.get(joint.mimic.joint)
         if target is None and joint.mimic.joint not in names:
             found = f"it follows joint {printable(str(joint.mimic.joint))}, which does not exist"
-            report.error("mimic-target", where, found, "a joint of this file", "correct the name it follows", line)
+            near = " or ".join(map(printable, near_names(str(joint.mimic.joint), names, 2)))
+            repair = f"follow {near}" if near else "correct the name it follows"
+            report.error("mimic-target", where, found, "a joint of this file", repair, line)
             continue
         for item in (joint, *([] if target is None else [target])):
             if DEGREES_OF_FREEDOM[item.type] != 1:

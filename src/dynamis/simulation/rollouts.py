@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import as_table, short
+from dynamis.display import card, counted, short
 from dynamis.errors import InputError, PerformanceWarning
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
@@ -81,9 +81,33 @@ class Rollouts:
         return f"{lost} of {count} diverged ({where}): try shorter steps"
 
     def __repr__(self) -> str:
-        return short(f"<Rollouts: {self.q.shape[1:-1]} motions, {self.t[-1]:g} s by {self.method}, {self.status}>")
+        return short(f"<Rollouts: {self._size()}, {self.status}>")
 
-    _repr_html_ = as_table
+    def _size(self) -> str:
+        """Number of motions (with the shape of the batch), stored instants, duration, method and step."""
+        shape = tuple(int(x) for x in self.q.shape[1:-1])
+        count = math.prod(shape)
+        batch = f" ({' × '.join(map(str, shape))})" if len(shape) > 1 else ""
+        by = f"{self.method}, step {self.step:g} s"
+        return f"{counted(count, 'motion')}{batch} × {counted(len(self.t), 'instant')}, {self.t[-1]:g} s by {by}"
+
+    def _repr_html_(self) -> str:
+        """A row for each coordinate: the range of its final positions and velocities."""
+        q, v = (_numpy(x)[-1].reshape(-1, x.shape[-1]) for x in (self.q, self.v))
+        sentences = [x for x in (self._size(), self.status, self.friction, self.note) if x]
+        return card("Rollouts", sentences, ("at the end", "min", "max"), [*self._ends("q", q), *self._ends("v", v)])
+
+    def _ends(self, letter: str, values: Array) -> list[tuple[str, str, str]]:
+        """(name, smallest, largest finite value) of each column."""
+        coordinates = () if self.model is None else self.model.coordinates
+        named = len(coordinates) == values.shape[1]
+        rows = []
+        for k, column in enumerate(values.T):
+            finite = column[np.isfinite(column)]
+            name = coordinates[k].name if named else str(k + 1)
+            ends = (f"{finite.min():.4g}", f"{finite.max():.4g}") if len(finite) else ("–", "–")
+            rows.append((f"{letter} of {name}", *ends))
+        return rows
 
 
 def rollouts(

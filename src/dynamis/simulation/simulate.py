@@ -40,7 +40,6 @@ from dynamis.simulation.time_stepping import can_be_traced
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-BACKWARDS = "times must increase, and a duration must be positive"
 LEAST_RTOL = 100 * float(np.finfo(float).eps)  # the integrators take no less
 
 
@@ -268,16 +267,17 @@ def _given_times(t: Any, points: int) -> Array:
     if not (isinstance(points, int | np.integer) and points > 1):
         raise InputError(f"points must be an integer of at least 2, got {points!r}")
     if not np.all(np.diff(given) > 0):
-        raise InputError(BACKWARDS)
+        k = int(np.argmax(np.diff(given) <= 0))
+        raise InputError(f"times must increase, but t = {given[k + 1]:g} s follows {given[k]:g} s")
     return given
 
 
 def _times(t: Any, points: int) -> Array:
     given = _given_times(t, points)
     if len(given) == 1:
+        if given[0] <= 0.0:
+            raise InputError(f"the duration must be positive, got {given[0]:g} s")
         given = np.array([0.0, given[0]])
-    if not np.all(np.diff(given) > 0):
-        raise InputError(BACKWARDS)
     return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from dynamis.sweeps.table import SweepResult
 
+WIDTH = 100
 STATISTICS = ("mean", "deviation", "least", "5 %", "median", "95 %", "most")
+HEADINGS = ("mean", "std. deviation", "min", "5 %", "median", "95 %", "max")
 
 
 def statistics(values: npt.NDArray[Any]) -> dict[str, float]:
@@ -41,13 +44,24 @@ def summary(result: SweepResult) -> str:
     if not len(result):
         return "\n".join(lines)
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
-    width = max(map(len, names))
-    lines.append(" " * (width + 2) + "".join(f"{title:>12}" for title in STATISTICS))
-    for name in names:
-        numbers = statistics(result[name])
-        lines.append(f"  {name:<{width}}" + "".join(f"{x:>12.4g}" for x in numbers.values()))
-    return "\n".join(lines)
+    return "\n".join(lines + _table(names, [[f"{x:.4g}" for x in statistics(result[name]).values()] for name in names]))
 
 
-def _shortened(text: str, limit: int = 110) -> str:
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of at most ``WIDTH`` characters: where long names leave no room beside them, the numbers are below."""
+    widths = [max(len(row[k]) for row in [HEADINGS, *rows]) + 2 for k in range(len(HEADINGS))]
+    indent = 2 + max(map(len, names))
+    below = indent + sum(widths) > WIDTH
+    indent = 4 if below else indent
+
+    def line(start: str, cells: Iterable[str]) -> str:
+        return f"{start:<{indent}}" + "".join(f"{x:>{width}}" for x, width in zip(cells, widths, strict=True))
+
+    lines = [line("", HEADINGS)]
+    for name, row in zip(names, rows, strict=True):
+        lines += [f"  {name}", line("", row)] if below else [line(f"  {name}", row)]
+    return lines
+
+
+def _shortened(text: str, limit: int = 85) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -61,7 +61,7 @@ class TaskKernels:
 def task_kernels(
     robot: Robot, task: Task, law: str | Law = "driven-acceleration", *, null_space: Preference | Sequence[Preference] = ()
 ) -> TaskKernels:
-    """Λ, μ, p and a law (default: equation (6)), compiled for batches of states.
+    """Λ, μ, p and a law (default: "driven-acceleration"), compiled for batches of states.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("panda")

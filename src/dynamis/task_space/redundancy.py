@@ -98,7 +98,7 @@ LAWS: Mapping[str, Law] = {
     "torque": least_torque,
 }
 MINIMISED = {
-    "driven-acceleration": "½ τᵀ M⁻² τ, equation (6)",
+    "driven-acceleration": "½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ",
     "acceleration-energy": "½ τᵀ M⁻¹ τ, dynamically consistent",
     "torque": "½ τᵀ τ",
 }

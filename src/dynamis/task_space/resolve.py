@@ -59,7 +59,7 @@ def resolve(
 ) -> Resolution:
     """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), with a report.
 
-    ``law`` selects W: "driven-acceleration" (M⁻², equation (6)), "acceleration-energy" (M⁻¹) or "torque" (1); ``weight`` gives
+    ``law`` selects W: "driven-acceleration" (M⁻²), "acceleration-energy" (M⁻¹) or "torque" (1); ``weight`` gives
     a user-defined W instead. ``null_space`` has objectives such as ``Damping(5.0)``. Singularities are treated as in
     `operational_space`.
 

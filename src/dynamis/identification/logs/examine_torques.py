@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,11 +41,12 @@ class Measured(Protocol):
     def source(self) -> str: ...
 
 
-def examine_torques(samples: Measured, robot: Robot) -> list[LogFinding]:
+def examine_torques(samples: Measured, robot: Robot, columns: Mapping[str, Sequence[str]] | None = None) -> list[LogFinding]:
     """Return findings on torques or motion that contradict the model of a robot; an empty list if there are none.
 
     The model may be inaccurate, and friction is free: a finding requires torques that the model cannot explain, and either a
-    mistake whose correction explains them or a model that explains almost nothing. Rows are sample indices.
+    mistake whose correction explains them or a model that explains almost nothing. Rows are sample indices. ``columns`` has the
+    names of the file's columns "q" and "tau", one per joint, as in `Log.columns`; findings then name these.
 
     >>> import dynamis as dy, numpy as np
     >>> from types import SimpleNamespace
@@ -67,17 +68,21 @@ def examine_torques(samples: Measured, robot: Robot) -> list[LogFinding]:
     last = explained(robot, motion)
     if robot.nq == robot.n:
         made, last = mistakes_made(robot, motion, last)
-    report = _Report(samples, robot, step)
+    report = _Report(samples, robot, step, columns or {})
     return [*(report.mistake(trial) for trial in made), *report.units(last), *report.another_robot(last)]
 
 
 class _Report:
     """Findings in words, with an instant as evidence."""
 
-    def __init__(self, samples: Measured, robot: Robot, step: int) -> None:
-        self.samples, self.robot, self.step = samples, robot, step
+    def __init__(self, samples: Measured, robot: Robot, step: int, columns: Mapping[str, Sequence[str]]) -> None:
+        self.samples, self.robot, self.step, self.columns = samples, robot, step, columns
         self.names = robot.coordinate_names
         self.source = f"{printable(samples.source)}: " if samples.source else ""
+
+    def _column(self, signal: str, joint: int) -> str:
+        known = self.columns.get(signal, ())
+        return known[joint] if len(known) == len(self.names) else f"{signal}.{self.names[joint]}"
 
     def _instant(self, joint: int, expected: Array) -> tuple[int, str]:
         """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
@@ -92,12 +97,12 @@ class _Report:
         i, j = mistake.joints[0], mistake.joints[-1]
         row, instant = self._instant(i, trial.then.fitted[:, i])
         letter, also = ("tau", "q") if mistake.where == "torque" else ("q", "tau")
-        one, other = f"{letter}.{self.names[i]}", f"{letter}.{self.names[j]}"
+        one, other = self._column(letter, i), self._column(letter, j)
         also = f", or {also}," if trial.elsewhere else f" and {also}" if mistake.where == "torque and motion" else ""
         explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
-            return LogFinding("error", "degrees", f"q.{self.names[i]}", row, text, 'set unit = "deg" in a mapping')
+            return LogFinding("error", "degrees", self._column("q", i), row, text, 'set unit = "deg" in a mapping')
         if mistake.code == "swapped":
             text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
             text += f": swapped back, {explains}; {instant}"
@@ -117,7 +122,7 @@ class _Report:
         known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.15), None)
         joint = int(clear[np.argmax(foretold)])
         row, instant = self._instant(joint, last.predicted[:, joint])
-        column = f"tau.{self.names[joint]}"
+        column = self._column("tau", joint)
         if known is not None:
             text = f"{self.source}the torques are {common:.4g} times those of the model, as if they were {known}"
             text += f"; for {printable(column)}, {instant}"
@@ -152,7 +157,7 @@ class _Report:
             return
         joint = int(strange[0]) if len(strange) and share >= 0.5 else int(np.argmax(last.foretold))
         row, instant = self._instant(joint, last.predicted[:, joint])
-        column = f"tau.{self.names[joint]}"
+        column = self._column("tau", joint)
         which = f", and nothing for {', '.join(printable(self.names[k]) for k in strange)}" if len(strange) else ""
         text = (
             f"{self.source}the model explains {100 * share:.0f} % of the torques beyond friction{which}: this "

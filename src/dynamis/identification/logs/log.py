@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import card
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -105,14 +105,28 @@ class Log:
     def __repr__(self) -> str:
         whose = f" {printable(self.source)}" if self.source else ""
         known = ", ".join(name for name in SIGNALS if getattr(self, name) is not None)
+        return f"<Log{whose}: {self._size()}; {known}{'; motor side' if self.side == 'motor' else ''}>"
+
+    def _size(self) -> str:
+        """Samples, joints, duration and sampling rate."""
         steps = np.diff(self.t)
         period = float(np.median(steps)) if len(steps) else 0.0
         time = f", {self.t[-1] - self.t[0]:.6g} s at {1.0 / period:.6g} Hz" if period > 0.0 else ""
-        joints = f"{self.n} joint{'' if self.n == 1 else 's'}"
-        side = "; motor side" if self.side == "motor" else ""
-        return f"<Log{whose}: {len(self)} samples of {joints}{time}; {known}{side}>"
+        return f"{len(self)} samples of {self.n} joint{'' if self.n == 1 else 's'}{time}"
 
-    _repr_html_ = as_table
+    def _repr_html_(self) -> str:
+        """A row for each column: the joint, the name in the file, and the range of its values in SI units."""
+        rows = []
+        for signal, what in SIGNALS.items():
+            values = getattr(self, signal)
+            for k in range(0 if values is None else values.shape[1]):
+                joint = self.names[k] if k < len(self.names) and values.shape[1] == self.n else str(k + 1)
+                finite = values[np.isfinite(values[:, k]), k]
+                ends = (f"{x:.4g}" for x in (finite.min(), finite.max())) if len(finite) else ("–", "–")
+                rows.append((what, joint, self.column(signal, k), *ends))
+        sentences = [self._size(), *(["positions and torques of the motors"] if self.side == "motor" else [])]
+        heads = ("signal", "joint", "column", "min", "max")
+        return card(f"Log {self.source}".strip(), sentences, heads, rows)
 
 
 def joined(parts: Sequence[Log]) -> Log:

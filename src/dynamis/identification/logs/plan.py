@@ -205,7 +205,8 @@ class _Planner:
         left_out = "".join(f"; {table.left_out}" for table in self.tables.opened if table.left_out)
         names = ", ".join(table.label for table in self.tables.opened)
         text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
-        return InputError(text + Mapping.skeleton(columns, self.robot))
+        template = Mapping.skeleton(columns, self.robot)
+        return InputError(text + template).with_template(template)
 
 
 def _filled(pattern: str, marks: dict[str, str]) -> str:

@@ -199,10 +199,14 @@ class _Reader:
         if dynamics is not None:
             joint.drive.viscous = self.number(dynamics, "damping", where, 0.0)
             joint.drive.coulomb = self.number(dynamics, "friction", where, 0.0)
+            joint.keys = {"viscous": "damping", "coulomb": "friction"}
+            lines |= {key: self.document.line(dynamics, name) for key, name in joint.keys.items()}
         if more is not None:
             for key in DRIVE_NUMBERS:
                 if key in more.attributes:
                     setattr(joint.drive, key, self.number(more, key, where))
+                    joint.keys.pop(key, None)
+                    lines[key] = self.document.line(more, key)
             joint.drive.motor_link = more.attributes.get("motor_link")
             if "motor_axis" in more.attributes:
                 joint.drive.motor_axis = tuple(self.vector(more, "motor_axis", where, None).tolist())
@@ -327,7 +331,9 @@ class _Reader:
         found = self.only(element, tag, where)
         if found is None:
             what = f"<{element.tag}> has no <{tag}>"
-            self.report.error("missing-element", where, what, f"one <{tag}>", f"add <{tag}>", element.line)
+            near = difflib.get_close_matches(tag, [child.tag for child in element.children], n=1, cutoff=0.6)
+            repair = f"write <{tag}> instead of <{near[0]}>" if near else f"add <{tag}>"
+            self.report.error("missing-element", where, what, f"one <{tag}>", repair, element.line)
         return found
 
     def missing(self, element: Element, key: str, where: str) -> None:

@@ -54,8 +54,8 @@ def _joints(subject: Subject) -> Table:
                 f"{j.parent} → {j.child}",
                 triple(j.axis),
                 span,
-                text(j.limits.velocity, 3),
-                text(j.limits.effort, 3),
+                text(j.limits.velocity or np.inf, 3),
+                text(j.limits.effort or np.inf, 3),
             )
         )
     return Table(
