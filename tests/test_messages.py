@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 import dynamis as dy
 from dynamis.kinematics.workspace import workspace_slice
-from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.study_file import study_from_text
 
 arm = dy.load("planar_2r_melchiorri")
 names = ["alpha", "beta", "gamma", "delta", "epsilon"]

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
     from dynamis.sweeps.run import sweep
-    from dynamis.sweeps.study import read_study, study_from_text
+    from dynamis.sweeps.study_file import read_study, study_from_text
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.equivalence import equivalent
     from dynamis.symbolic.notation import Notation
@@ -130,7 +130,7 @@ _HOMES = {
     "dynamis.simulation.simulate": ("simulate",),
     "dynamis.simulation.sources": ("Push",),
     "dynamis.sweeps.run": ("sweep",),
-    "dynamis.sweeps.study": ("read_study", "study_from_text"),
+    "dynamis.sweeps.study_file": ("read_study", "study_from_text"),
     "dynamis.simulation.trajectory": ("Trajectory",),
     "dynamis.report.inline_view": ("view",),
     "dynamis.simulation.events": ("Event",),

@@ -11,7 +11,7 @@ from dynamis.simulation import stepped, stepping
 from dynamis.simulation.simulate import simulate
 from dynamis.sweeps.cases import run_case
 from dynamis.sweeps.run import sweep
-from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.study_file import study_from_text
 
 
 @pytest.fixture

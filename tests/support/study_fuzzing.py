@@ -10,7 +10,7 @@ from file_fuzzing import unsafe
 from fuzzing import mutated
 
 from dynamis.errors import DynamisError
-from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.study_file import study_from_text
 
 STUDY = """robot = "planar_2r_melchiorri"
 duration = 0.1

@@ -12,7 +12,7 @@ from dynamis.errors import InputError
 from dynamis.files.atomic_write import write_whole
 from dynamis.sweeps.cases import column_names, run_part
 from dynamis.sweeps.parts import SweepFolder
-from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.study_file import study_from_text
 
 TEXT = (
     'robot = "planar_2r_melchiorri"\nduration = 0.01\npoints = 3\npart = 2\n[vary]\n"viscous.*" = { grid = [0, 1, 2, 3, 4] }\n'

@@ -21,8 +21,8 @@ from dynamis.sweeps import run, workers
 from dynamis.sweeps.cases import run_case, run_part
 from dynamis.sweeps.parts import SweepFolder
 from dynamis.sweeps.run import sweep
-from dynamis.sweeps.study import study_from_text
-from dynamis.sweeps.summary import _table
+from dynamis.sweeps.study_file import study_from_text
+from dynamis.sweeps.table import _table
 
 TEXT = """
 robot = "planar_2r_melchiorri"
@@ -222,7 +222,7 @@ def test_a_broken_executor_of_the_user_stops_with_the_cure(tmp_path, monkeypatch
 COORDINATOR = """
 import sys
 from dynamis.sweeps.run import sweep
-from dynamis.sweeps.study import read_study
+from dynamis.sweeps.study_file import read_study
 if __name__ == "__main__":
     sweep(read_study(sys.argv[1]), sys.argv[2], workers=int(sys.argv[3]))
 """

@@ -2,7 +2,7 @@
 
 from study_fuzzing import STUDY, check
 
-from dynamis.sweeps.study import study_from_text
+from dynamis.sweeps.study_file import study_from_text
 
 STUDIES = 200
 FOUND = [458]  # seeds of studies that once failed: a duration of 1e-320 s

@@ -51,8 +51,8 @@ def sweep(
 ) -> None:  # fmt: skip
     from dynamis.errors import InputError
     from dynamis.sweeps.run import sweep as run
-    from dynamis.sweeps.study import read_study
-    from dynamis.sweeps.summary import statistics
+    from dynamis.sweeps.study_file import read_study
+    from dynamis.sweeps.table import statistics
 
     if workers is not None and scheduler is not None:
         raise InputError("--workers runs on this machine, --scheduler on others: give one of them")
@@ -85,7 +85,7 @@ def sweep(
 def _print(result: SweepResult) -> None:
     import numpy as np
 
-    from dynamis.sweeps.summary import HEADINGS, statistics
+    from dynamis.sweeps.table import HEADINGS, statistics
 
     echo((clean_name(result.study.name), {"bold": True}), f": {result.status}")
     if result.resumed:

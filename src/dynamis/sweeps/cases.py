@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.errors import DynamisError, InputError, ModelError, unknown_name
 from dynamis.model.build import examine, with_floating_base
-from dynamis.model.description import Description
+from dynamis.model.description import DRIVE_NUMBERS, Description
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.readers.urdf import read_urdf
@@ -23,7 +23,7 @@ from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial import Inertia
-from dynamis.sweeps.study import DRIVE, Study
+from dynamis.sweeps.study import Study
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
@@ -162,7 +162,7 @@ def _changed(study: Study, changes: Iterable[Setting]) -> Description:
         d.gravity = np.array(study.lists["gravity"])
     payload: dict[str, float] = {}
     for kind, target, value in changes:
-        if kind in DRIVE:
+        if kind in DRIVE_NUMBERS:
             for name in _moving(d) if target == "*" else [target]:
                 setattr(d.joint(name).drive, kind, value)
         elif kind == "gravity":
@@ -258,7 +258,8 @@ def check_names(study: Study) -> Iterator[tuple[str, str]]:
     solid = [link.name for link in description.links if link.mass_properties is not None and link.mass_properties.mass > 0]
     allowed: dict[str, list[str]] = {
         "gravity": list(AXES), "payload": ["mass", *AXES], "mass": solid, "parameters": list(declared),
-        **{kind: [*_coordinates(robot, kind), "*"] for kind in STATE}, **{key: [*_moving(description), "*"] for key in DRIVE},
+        **{kind: [*_coordinates(robot, kind), "*"] for kind in STATE},
+        **{key: [*_moving(description), "*"] for key in DRIVE_NUMBERS},
     }  # fmt: skip
     for entry, kind, target in entries:
         if target not in allowed[kind]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from dynamis.errors import InputError
 from dynamis.sweeps.cases import Row, column_names, run_part
 from dynamis.sweeps.parts import SweepFolder
-from dynamis.sweeps.study import Study, read_study
+from dynamis.sweeps.study import Study
+from dynamis.sweeps.study_file import read_study
 from dynamis.sweeps.table import SweepResult
 from dynamis.sweeps.workers import Crew, LocalPool, dask_crew
 
@@ -39,7 +40,7 @@ def sweep(
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from tempfile import TemporaryDirectory
-    >>> from dynamis.sweeps.study import study_from_text
+    >>> from dynamis.sweeps.study_file import study_from_text
     >>> study = study_from_text('''
     ... robot = "planar_2r_melchiorri"
     ... duration = 0.1
