@@ -51,7 +51,7 @@ def test_quaternions_between_points_have_length_one_and_the_velocity_belongs_to_
     robot = machine()
     start = robot.random(3)
     motion = dy.simulate(robot, 1.0, start, np.linspace(-1.0, 2.0, robot.n), points=201, **TIGHT)
-    motion = motion if kept else dataclasses.replace(motion, _dense=None)
+    motion = motion if kept else dataclasses.replace(motion, dense_output=None)
     times = np.linspace(0.0, 1.0, 77)
     q, v = motion.at(times)
     exact = dy.simulate(robot, times, start, np.linspace(-1.0, 2.0, robot.n), **TIGHT)
@@ -65,7 +65,9 @@ def test_points_of_a_quaternion_with_the_other_sign_are_the_same_rotations():
     motion = dy.simulate(robot, 0.5, points=51)
     flipped = motion.q.copy()
     flipped[::2] *= -1.0
-    plain, other = (dataclasses.replace(motion, q=q, _dense=None).at(np.linspace(0.0, 0.5, 33)) for q in (motion.q, flipped))
+    plain, other = (
+        dataclasses.replace(motion, q=q, dense_output=None).at(np.linspace(0.0, 0.5, 33)) for q in (motion.q, flipped)
+    )
     assert same_place(robot, plain[0], other[0]) < 1e-12
     assert np.abs(plain[1] - other[1]).max() < 1e-10
 

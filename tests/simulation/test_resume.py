@@ -101,7 +101,7 @@ def test_a_motion_that_was_stopped_between_two_points_goes_on_from_there_to_the_
 
     first = dy.simulate(turning(), 1.0, [1.0], controller=careful, points=11)
     assert not first.complete
-    assert first.t[-1] < first._stop.t <= 0.47
+    assert first.t[-1] < first.final_state.t <= 0.47
     loose[0] = False
     resumed = dy.simulate(turning(), 1.0, controller=careful, resume=first)
     assert np.array_equal(resumed.t, np.linspace(0.0, 1.0, 11))
@@ -155,10 +155,10 @@ def test_a_motion_can_be_resumed_again_and_again():
 
 def test_the_part_before_is_not_changed():
     first = dy.simulate(ARM, 0.3, points=4)
-    q, stop = first.q.copy(), first._stop.y.copy()
+    q, stop = first.q.copy(), first.final_state.y.copy()
     dy.simulate(ARM, 0.6, resume=first)
     assert np.array_equal(first.q, q)
-    assert np.array_equal(first._stop.y, stop)
+    assert np.array_equal(first.final_state.y, stop)
     assert len(first) == 4
 
 

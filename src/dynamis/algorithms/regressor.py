@@ -92,13 +92,13 @@ def body_regressor(V: Array, A: Array) -> Array:
     W = skew(w)
     acceleration = A[:3] + W @ v  # of the origin, in body axes
     turning = skew(w_dot) + W @ W
-    spin = _tensor_map(w_dot) + W @ _tensor_map(w)
+    spin = tensor_map(w_dot) + W @ tensor_map(w)
     force = np.column_stack([acceleration, turning, np.zeros((3, 6))])
     moment = np.column_stack([np.zeros(3), -skew(acceleration), spin])
     return np.concatenate([force, moment])
 
 
-def _tensor_map(w: Array) -> Array:
+def tensor_map(w: Array) -> Array:
     """The 3 × 6 matrix with I w = matrix · (Ixx, Ixy, Iyy, Ixz, Iyz, Izz)."""
     x, y, z = w
     return np.array([[x, y, 0.0, z, 0.0, 0.0], [0.0, x, y, 0.0, z, 0.0], [0.0, 0.0, 0.0, x, y, z]])

@@ -100,7 +100,7 @@ def pairs(first: Robot, second: Robot) -> Pairs:
 
 
 def _called(robot: Robot, i: int) -> str:
-    heavy = {link.name for link in robot._description.links if link.mass_properties is not None}
+    heavy = {link.name for link in robot.description.links if link.mass_properties is not None}
     names = [frame.name for frame in robot.model.frames.values() if frame.body == i]
     body = robot.model.bodies[i]
     assert body is not None

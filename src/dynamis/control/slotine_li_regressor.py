@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, twists
-from dynamis.algorithms.regressor import JOINT_PARAMETERS, _tensor_map, disc, links, rotors
+from dynamis.algorithms.regressor import JOINT_PARAMETERS, disc, links, rotors, tensor_map
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
 from dynamis.scalar import tanh
@@ -70,7 +70,7 @@ def _body(V: Array, V_r: Array, A: Array) -> Array:
     W, W_r = skew(w), skew(w_r)
     acceleration = A[:3] + 0.5 * (W @ v_r + W_r @ v)
     turning = skew(w_dot) + 0.5 * (W @ W_r + W_r @ W)
-    spin = _tensor_map(w_dot) + 0.5 * (W @ _tensor_map(w_r) + W_r @ _tensor_map(w))
+    spin = tensor_map(w_dot) + 0.5 * (W @ tensor_map(w_r) + W_r @ tensor_map(w))
     force = np.column_stack([acceleration, turning, np.zeros((3, 6))])
     moment = np.column_stack([np.zeros(3), -skew(acceleration), spin])
     return np.concatenate([force, moment])

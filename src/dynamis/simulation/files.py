@@ -19,7 +19,7 @@ from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.robot import Robot
 from dynamis.simulation.resume import model_digest
-from dynamis.simulation.trajectory import Stop, Trajectory
+from dynamis.simulation.trajectory import FinalState, Trajectory
 
 Array = npt.NDArray[Any]
 Table = dict[str, Any]
@@ -87,15 +87,15 @@ def _note(trajectory: Trajectory) -> dict[str, Any]:
 def _npz(trajectory: Trajectory) -> bytes:
     table, note = columns(trajectory), _note(trajectory)
     arrays = dict(zip(npz_names(table), table.values(), strict=True))
-    if trajectory._stop is not None:
-        note["stop"], extra = _stop_parts(trajectory._stop)
+    if trajectory.final_state is not None:
+        note["stop"], extra = _stop_parts(trajectory.final_state)
         arrays |= extra
     stream = io.BytesIO()
     np.savez_compressed(stream, note=np.array(json.dumps({**note, "columns": list(table)})), **arrays)
     return stream.getvalue()
 
 
-def _stop_parts(stop: Stop) -> tuple[dict[str, Any], dict[str, Array]]:
+def _stop_parts(stop: FinalState) -> tuple[dict[str, Any], dict[str, Array]]:
     """The final state, as JSON values and as arrays."""
     note: dict[str, Any] = {"t": stop.t, "inside": list(stop.inside), "adaptive": stop.adaptive}
     note |= {name: [list(x) for x in getattr(stop, name).items()] for name in ("directions", "resting")}

@@ -26,7 +26,7 @@ from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, l
 from dynamis.simulation.motion import controller_name
 from dynamis.simulation.resume import model_digest
 from dynamis.simulation.sampling import Samples
-from dynamis.simulation.trajectory import Stop, Trajectory
+from dynamis.simulation.trajectory import FinalState, Trajectory
 
 Array = npt.NDArray[Any]
 Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
@@ -129,7 +129,7 @@ def _motion(robot: Robot, table: Table, note: Any, arrays: dict[str, Array], nam
         statistics = {escaped(str(name)): x for name, x in (note.get("statistics") or {}).items()}
         facts = {"status": escaped(str(note.get("status"))), "events": _events(note), "statistics": statistics}
         if "stop" in note:
-            facts["_stop"] = _stop(note["stop"], arrays, robot)
+            facts["final_state"] = _stop(note["stop"], arrays, robot)
     return Trajectory(
         robot=robot, t=table["t"], work=_column(table, "work"), wrenches=_wrenches(robot, table), actuator_states=drives,
         **parts, **facts,
@@ -211,7 +211,7 @@ def _events(note: Mapping[str, Any]) -> tuple[EventRecord, ...]:
         return tuple(EventRecord(float(e["time"]), escaped(str(e["kind"])), escaped(str(e["joint"]))) for e in note["events"])
 
 
-def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
+def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> FinalState:
     try:
         y, samples, inside = arrays["at_stop.y"].astype(float), None, tuple(map(str, note["inside"]))
         if y.shape != (robot.nq + robot.n + len(inside) + 1,) or not np.isfinite(y).all():
@@ -221,6 +221,6 @@ def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> Stop:
             samples = Samples(**note["samples"], times=arrays["at_stop.times"], torques=arrays["at_stop.torques"], seen=seen)
         directions, resting = ({int(k): int(s) for k, s in note[name]} for name in ("directions", "resting"))
         planned = arrays["at_stop.planned"]
-        return Stop(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))
+        return FinalState(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _WrongFileError(f"its final state cannot be read ({reason_of(error)}); save the motion again") from None

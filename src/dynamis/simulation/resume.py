@@ -20,7 +20,7 @@ from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.dense import Dense, unit_quaternions
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampling import Held, Samples
-from dynamis.simulation.trajectory import Stop, Trajectory
+from dynamis.simulation.trajectory import FinalState, Trajectory
 
 Array = npt.NDArray[Any]
 
@@ -53,8 +53,8 @@ def with_memory(
         y = pieces.last if whole and pieces.last is not None else dense.last()
     y = np.concatenate([unit_quaternions(motion.robot.model, y[None, : motion.robot.nq])[0], y[motion.robot.nq :]])
     samples = None if held is None else held.samples(t)
-    stop = Stop(t, y, names_inside(motion), held_joints, resting, times, samples, True)
-    return dataclasses.replace(trajectory, _dense=dense, _stop=stop)
+    stop = FinalState(t, y, names_inside(motion), held_joints, resting, times, samples, True)
+    return dataclasses.replace(trajectory, dense_output=dense, final_state=stop)
 
 
 def check_resumable(resume: Any, q0: Any, v0: Any) -> Trajectory:
@@ -81,20 +81,20 @@ def check_same_robot(before: Trajectory, robot: Robot) -> None:
 
 
 def samples_of(before: Trajectory | None) -> Samples | None:
-    return None if before is None or before._stop is None else before._stop.samples
+    return None if before is None or before.final_state is None else before.final_state.samples
 
 
 def pieces_before(before: Trajectory | None) -> Pieces | None:
     """Sliding directions and stop contacts at the end of a motion; changes with respect to them are events."""
-    if before is None or before._stop is None or not before._stop.adaptive:
+    if before is None or before.final_state is None or not before.final_state.adaptive:
         return None
-    return Pieces(directions=[dict(before._stop.directions)], resting=[dict(before._stop.resting)])
+    return Pieces(directions=[dict(before.final_state.directions)], resting=[dict(before.final_state.resting)])
 
 
 def state_at_stop(before: Trajectory, motion: EquationsOfMotion, sampled: bool) -> Array:
     """The full state to resume from; a motion read from a table has only its last point."""
     names = names_inside(motion)
-    stop = before._stop
+    stop = before.final_state
     if stop is None:
         return _last_point(before, motion, sampled)
     if stop.inside != names:
@@ -120,8 +120,8 @@ def _last_point(before: Trajectory, motion: EquationsOfMotion, sampled: bool) ->
 
 def times_after(before: Trajectory, given: Array, points: int) -> Array:
     """The end of a motion, and the output times from there: those planned, if the final time is the same."""
-    stop = float(before.t[-1]) if before._stop is None else before._stop.t
-    planned = np.zeros(0) if before._stop is None else before._stop.planned
+    stop = float(before.t[-1]) if before.final_state is None else before.final_state.t
+    planned = np.zeros(0) if before.final_state is None else before.final_state.planned
     end = float(given[-1])
     if end <= stop:
         raise InputError(f"the motion stopped at t = {stop:.9g} s: give an end after that, got {end:g}")
@@ -140,10 +140,10 @@ def joined(before: Trajectory, after: Trajectory) -> Trajectory:
     statistics = {name: _added(before.statistics.get(name), x) for name, x in after.statistics.items()}
     own = {f.name for f in dataclasses.fields(after)}
     optional: dict[str, Any] = {name: _rows(before, after, name) for name in ("stop_torque",) if name in own}
-    if before._dense is not None:
-        dense: Any = before._dense.until(float(after.t[0])).followed_by(after._dense)
+    if before.dense_output is not None:
+        dense: Any = before.dense_output.until(float(after.t[0])).followed_by(after.dense_output)
     else:
-        dense = after._dense
+        dense = after.dense_output
     rows: dict[str, Any] = {name: np.concatenate([getattr(before, name), getattr(after, name)[1:]]) for name in ROWS}
     return dataclasses.replace(
         after,
@@ -153,7 +153,7 @@ def joined(before: Trajectory, after: Trajectory) -> Trajectory:
                          for name, x in after.actuator_states.items()},
         events=(*before.events, *after.events),
         statistics=statistics,
-        _dense=dense,
+        dense_output=dense,
         **optional,
     )  # fmt: skip
 

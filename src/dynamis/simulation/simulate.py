@@ -95,9 +95,9 @@ def simulate(
     """
     _check_robot(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)
-    times = _times(t, points) if before is None else times_after(before, _given_times(t, points), points)
-    q = robot.home() if q0 is None else _vector(robot, q0, robot.nq, "q0")
-    v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
+    times = output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
+    q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
+    v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     laws = laws_of(robot.model, friction)
     robot, drives = actuators_of(robot, actuators)
     if before is not None:
@@ -272,7 +272,7 @@ def _given_times(t: Any, points: int) -> Array:
     return given
 
 
-def _times(t: Any, points: int) -> Array:
+def output_times(t: Any, points: int) -> Array:
     given = _given_times(t, points)
     if len(given) == 1:
         if given[0] <= 0.0:
@@ -287,6 +287,6 @@ def _seconds(seconds: Any) -> float:
     return float(seconds)
 
 
-def _vector(robot: Robot, value: Any, size: int, name: str) -> Array:
+def state_vector(robot: Robot, value: Any, size: int, name: str) -> Array:
     inputs = robot.inputs
     return inputs.one_state(value, size, name).astype(float)

@@ -73,12 +73,12 @@ class Push:
         """w(t, q, v) in world axes at the origin of the frame."""
         return Pushed(robot, robot.model.frame(frame).name, (self,))
 
-    def _given(self, t: Any, q: Array, v: Array) -> Array:
+    def given(self, t: Any, q: Array, v: Array) -> Array:
         if not callable(self.wrench):
             return np.array(self.wrench)
         return np.asarray(self.wrench(t) if _arguments(self.wrench) == 1 else self.wrench(t, q, v))
 
-    def _moved(self, R: Array, w: Array) -> Array:
+    def moved(self, R: Array, w: Array) -> Array:
         """R is the orientation of the frame."""
         if w.shape != (6,):
             raise InputError(f"a push has shape {w.shape} instead of (6,)")
@@ -111,7 +111,7 @@ class Pushed:
         turned = any(p.axes == "local" or any(p.point) for p in self.pushes)
         R = self.robot.pose(q, self.frame)[:3, :3] if turned else np.eye(3)
         for push in self.pushes:
-            total = total + push._moved(R, push._given(t, q, v))
+            total = total + push.moved(R, push.given(t, q, v))
         return np.asarray(total)
 
 

@@ -27,7 +27,7 @@ from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import torques
-from dynamis.simulation.trajectory import Stop, Trajectory
+from dynamis.simulation.trajectory import FinalState, Trajectory
 
 Array = npt.NDArray[Any]
 CHUNKS = (16, 10_000)  # compiled steps between two looks at the clock: the first ones, and the most
@@ -190,7 +190,8 @@ def march_one(
     return Trajectory(
         motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches, status=status,
         statistics={"method": method, "steps": steps, "compiled": isinstance(stepper, _Compiled)},
-        actuator_states=motion.inside(z), _stop=Stop(reached, states[-1], names_inside(motion), planned=times, samples=samples),
+        actuator_states=motion.inside(z),
+        final_state=FinalState(reached, states[-1], names_inside(motion), planned=times, samples=samples),
     )  # fmt: skip
 
 

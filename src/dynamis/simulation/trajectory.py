@@ -56,7 +56,7 @@ class Power:
 
 
 @dataclass(frozen=True, eq=False)
-class Stop:
+class FinalState:
     """The end of a motion: the full state ``y`` at ``t``.
 
     ``inside`` names the entries of y between v and the work; ``directions`` are the sliding directions (0: sticking),
@@ -98,8 +98,8 @@ class Trajectory:
     statistics: Mapping[str, Any] = field(default_factory=dict)
     actuator_states: Mapping[str, Array] = field(default_factory=dict)
     stop_torque: Array | None = None
-    _dense: Dense | None = field(default=None, repr=False, compare=False)
-    _stop: Stop | None = field(default=None, repr=False, compare=False)
+    dense_output: Dense | None = field(default=None, repr=False, compare=False)
+    final_state: FinalState | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -169,17 +169,17 @@ class Trajectory:
             wanted = np.array(times, dtype=float)
         except (TypeError, ValueError):
             wanted = np.full((2, 2), np.nan)
-        end = self.t[-1] if self._dense is None else max(self.t[-1], self._dense.ends[-1])
+        end = self.t[-1] if self.dense_output is None else max(self.t[-1], self.dense_output.ends[-1])
         if wanted.ndim > 1 or not np.all((wanted >= self.t[0]) & (wanted <= end)):
             raise InputError(f"times must be one time or a list, from {self.t[0]:.9g} to {end:.9g} s, got {times!r}")
         flat = np.atleast_1d(wanted)
         model, nq = self.robot.model, self.robot.nq
-        dense = np.zeros(len(flat), dtype=bool) if self._dense is None else flat >= self._dense.start
+        dense = np.zeros(len(flat), dtype=bool) if self.dense_output is None else flat >= self.dense_output.start
         q, v = np.empty((len(flat), nq)), np.empty((len(flat), self.robot.n))
         if not dense.all():
             q[~dense], v[~dense] = between_points(model, self.t, self.q, self.v, flat[~dense])
-        if self._dense is not None and dense.any():
-            y = self._dense.states(flat[dense])
+        if self.dense_output is not None and dense.any():
+            y = self.dense_output.states(flat[dense])
             q[dense], v[dense] = unit_quaternions(model, y[:, :nq]), y[:, nq : nq + self.robot.n]
         return (q, v) if wanted.ndim else (q[0], v[0])
 

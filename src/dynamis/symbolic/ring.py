@@ -61,7 +61,7 @@ class Ring:
 
     def __init__(self, angles: Sequence[Angle], symbols: Sequence[Node], opaque: Sequence[Node] = (), names: int = 0) -> None:
         self.angles = tuple(angles)
-        arcs = [(-1, j) for j in range(len(angles))] + [(i, j) for j in range(len(angles)) for i in self._below(j)]
+        arcs = [(-1, j) for j in range(len(angles))] + [(i, j) for j in range(len(angles)) for i in self.below(j)]
         made: list[dict[str, Any]] = [{"kind": kind, "start": i, "end": j} for kind in ("sine", "cosine") for i, j in arcs]
         made += [{"kind": "symbol", "node": s} for s in symbols] + [{"kind": "opaque", "node": o} for o in opaque]
         made += [{"kind": "name", "name": f"name {k}"} for k in range(names)]
@@ -309,12 +309,12 @@ class Ring:
         rate = flint.fmpq(own.sign, own.denominator)
         result = self.zero
         for j in range(len(self.angles)):
-            if j == k or k in self._below(j):
+            if j == k or k in self.below(j):
                 s, c = self._sines[j], self._cosines[j]
                 result = result + p.derivative(s) * self.generators[c] - p.derivative(c) * self.generators[s]
         return result * rate
 
-    def _below(self, j: int) -> list[int]:
+    def below(self, j: int) -> list[int]:
         """The angles φ_j is built on, nearest first."""
         chain = []
         base = self.angles[j].base

@@ -29,7 +29,7 @@ def dressed_terms(ring: Ring, p: Polynomial) -> Terms:
     terms = _rebased(ring, p.to_dict(), starts)
     used = [j for j, start in enumerate(starts) if start is not None and _occurs(ring, degrees, j)]
     for j in used:
-        for i in reversed(ring._below(j)):
+        for i in reversed(ring.below(j)):
             if i in used and starts[i] == starts[j]:
                 terms = _differences(ring, terms, starts[i], i, j)
     terms = _squares(ring, terms, starts, degrees)
@@ -53,7 +53,7 @@ def _starts(ring: Ring, p: Polynomial) -> list[int | None]:
     present = p.degrees()
     free = []
     for k, angle in enumerate(ring.angles):
-        near = [j for j in range(len(ring.angles)) if j == k or k in ring._below(j)]
+        near = [j for j in range(len(ring.angles)) if j == k or k in ring.below(j)]
         touched = any(present[ring.arc[kind, -1, j]] for j in near for kind in ("sine", "cosine"))
         free.append(not touched or ring.derivative(p, angle.unit).is_zero())
     starts: list[int | None] = []

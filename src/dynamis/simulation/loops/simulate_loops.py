@@ -26,7 +26,7 @@ from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
 from dynamis.simulation.motion import EquationsOfMotion
-from dynamis.simulation.simulate import _times, _vector
+from dynamis.simulation.simulate import output_times, state_vector
 from dynamis.simulation.sources import Command, SourceError, torque_source, wrench_sources
 from dynamis.simulation.trajectory import Trajectory
 
@@ -108,7 +108,7 @@ def simulate_loops(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"simulate_loops takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    held, times = closures_of(robot, closures), _times(t, points)
+    held, times = closures_of(robot, closures), output_times(t, points)
     if friction not in ("smooth", "none"):
         raise InputError(
             f"friction={friction!r}: with loops, dry friction must be 'smooth' or 'none'; sticking is not supported"
@@ -118,8 +118,8 @@ def simulate_loops(
     allowed = ONE_STEP if stabilisation == "projection" else METHODS
     if method not in allowed:
         raise InputError(f"method={method!r} is incompatible with stabilisation={stabilisation!r}; choose {', '.join(allowed)}")
-    q = _vector(robot, q0, robot.nq, "q0")
-    v = np.zeros(robot.n) if v0 is None else _vector(robot, v0, robot.n, "v0")
+    q = state_vector(robot, q0, robot.nq, "q0")
+    v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     q, v = _closed(robot, held, q, v)
     command = Command.of(torque_source(robot, torque, controller))
     motion = EquationsOfMotion(robot, laws_of(robot.model, friction), command, wrench_sources(robot, wrenches))

@@ -188,7 +188,7 @@ def test_gains_that_differ_do_not_mix_force_and_position():
     x = task.value(ARM, Q)
     wrench = np.array([*(20.0 * normal), 0.0, 0.0, 0.0, 0.0])
     made = [
-        control.HybridForcePosition(x + off * normal, 20.0, normal, [100.0, 400.0], [20.0, 40.0], task).torque(
+        control.HybridForcePosition(x + off * normal, 20.0, normal, [100.0, 400.0], [20.0, 40.0], task)(
             ARM, 0.0, Q, np.zeros(2), np.zeros(1), wrench
         )
         for off in (0.0, 0.1)
