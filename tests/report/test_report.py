@@ -36,11 +36,49 @@ def test_all_sections_are_there_and_none_failed(planar):
     assert path.stat().st_size < 2_500_000
 
 
-def test_every_snippet_runs(planar, tmp_path, monkeypatch):
+def run_snippet(section):
+    """The names a snippet defines; its plots, which need Matplotlib, are left out."""
+    names = {}
+    code = section.reproduce.replace("fall.plot('fall.png')", "").replace("found.plot('stiffness.png')", "")
+    exec(compile(code, section.key, "exec"), names)
+    return names
+
+
+def same(numbers, shown):
+    """Whether numbers are those of a figure, which are rounded; None in the figure is a cell without a value."""
+    shown = np.array(shown, dtype=float)
+    return numbers.shape == shown.shape and np.allclose(numbers, shown, rtol=1e-3, atol=1e-9, equal_nan=True)
+
+
+def test_every_snippet_runs_and_computes_the_data_of_its_figures(planar, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for section in planar[0].sections:
-        code = section.reproduce.replace("fall.plot('fall.png')", "").replace(".plot('stiffness.png')", "")
-        exec(compile(code, section.key, "exec"), {})
+    contents = planar[0]
+    ran = {section.key: run_snippet(section) for section in contents.sections}
+    views = [view for figure in blocks(contents, "maps", HeatMap) for view in figure.views]
+    assert [view.name for view in views] == list(ran["maps"]["figures"])
+    assert all(same(ran["maps"]["figures"][view.name], view.values) for view in views)
+    (figure,) = blocks(contents, "eigenvalues", Plot)
+    assert len(figure.views) == 2
+    for curves, computed in zip(figure.views, ran["eigenvalues"]["curves"].values(), strict=True):
+        assert same(computed.T[::-1], list(curves.series.values()))
+    density, manipulability = blocks(contents, "workspace", HeatMap)
+    assert same(np.where(ran["workspace"]["density"] > 0, ran["workspace"]["density"], np.nan).T, density.views[0].values)
+    assert same(ran["workspace"]["w"].T, manipulability.views[0].values)
+    assert manipulability.views[0].unit == "m²"
+    (softest,) = blocks(contents, "stiffness", HeatMap)
+    assert same(ran["stiffness"]["stiffness"].T, softest.views[0].values)
+
+
+def test_the_snippet_of_one_joint_computes_its_curves():
+    robot = dy.load("pendulum_from_vertical", parameters={"I": 0.5, "m": 1.0, "L": 0.5, "d": 0.1, "g": 9.81})
+    contents = contents_of(robot, sections=["maps"])
+    section = contents.sections[0]
+    section.reproduce = section.reproduce.replace("robot = ...", "import dynamis as dy; robot = given")
+    names = {"given": robot}
+    exec(compile(section.reproduce, "maps", "exec"), names)
+    shown = {figure.title: next(iter(figure.views[0].series.values())) for figure in blocks(contents, "maps", Plot)}
+    assert list(shown) == list(names["figures"])
+    assert all(same(np.atleast_1d(names["figures"][title]), values) for title, values in shown.items())
 
 
 def test_every_name_in_a_snippet_of_a_robot_with_limits_exists():
