@@ -114,12 +114,13 @@ def legend_above(axes: Any, ncols: int, size: float = 8) -> None:
                 handlelength=1.2, handletextpad=0.4, columnspacing=0.8, borderaxespad=0.2)  # fmt: skip
 
 
-def legend_below(figure: Any, handles: Any, labels: Sequence[str], size: float = 8, **style: Any) -> None:
-    """A legend below all panels, with as many columns as fit the width of the figure."""
+def legend_outside(figure: Any, handles: Any, labels: Sequence[str], size: float = 8, *, place: str = "lower left",
+                   **style: Any) -> None:  # fmt: skip
+    """A legend below or above all panels, with as many columns as fit the width of the figure."""
     points = 72.0 * figure.bbox.width / figure.dpi - 2.0 * size
     column = size * (CHARACTER * max(map(len, labels), default=0) + LEGEND_HANDLE)
     fitting = int(np.clip(points // column, 1, MOST_COLUMNS))
-    figure.legend(handles, labels, loc="outside lower left", fontsize=size, frameon=False,
+    figure.legend(handles, labels, loc=f"outside {place}", fontsize=size, frameon=False,
                   ncols=min(fitting, max(len(labels), 1)), **style)  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_below, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 
 if TYPE_CHECKING:
     from dynamis.control.trials import Trial
@@ -34,7 +34,7 @@ def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
     title = f"{trial.motion.robot.name}: {trial.law_name}{error}\n{trial.stability.verdict}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if trial.stability.stable else FORCE)
     handles, names = axes[1, 0].get_legend_handles_labels()
-    legend_below(figure, handles, names, 9, labelcolor=INK)
+    legend_outside(figure, handles, names, 9, labelcolor=INK)
     return save(figure, path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FORCE, INK, MOTION, heading, legend_below, new_figure, save, tidy
+from dynamis.drawing import FORCE, INK, MOTION, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.excitation.excitation import Excitation
 
 Array = npt.NDArray[Any]
@@ -38,7 +38,7 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
     _search(figure.add_subplot(right[0]), excitation)
     _shares(figure.add_subplot(right[1]), excitation)
     handles, labels = panels[0].get_legend_handles_labels()
-    legend_below(figure, handles, labels)
+    legend_outside(figure, handles, labels)
     name = excitation.robot_name or "robot"
     size = f"{excitation.duration:g} s, {excitation.parameters} parameters"
     title = f"{name}: excitation of {size}, condition number {excitation.condition:.3g}"

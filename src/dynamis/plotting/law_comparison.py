@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
-from dynamis.drawing import FAINT, INK, STRUCTURE, heading, legend_below, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -142,7 +142,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
     if len(labels) <= MOST_NAMES:
-        legend_below(figure, handles, labels, 9)
+        legend_outside(figure, handles, labels, 9)
 
 
 def _number(value: float) -> str:

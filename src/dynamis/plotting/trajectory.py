@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import legend_above, legend_below, line_colours, new_figure, save
+from dynamis.drawing import legend_above, legend_outside, line_colours, new_figure, save
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
@@ -66,7 +66,7 @@ def _has_power(trajectory: Trajectory) -> bool:
 def _joint_legends(trajectory: Trajectory, figure: Any, position: Any, velocity: Any) -> None:
     handles, labels = velocity.get_legend_handles_labels()
     if handles:
-        legend_below(figure, handles, labels)
+        legend_outside(figure, handles, labels)
     if trajectory.robot.nq != trajectory.robot.n:
         handles, labels = position.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", fontsize=7, frameon=False, title="position", title_fontsize=8)
