@@ -390,7 +390,7 @@ def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
     assert lines["b"] == [0.0, 25.0, 50.0]
 
 
-def test_a_robot_that_is_not_held_is_said_to_have_a_fixed_base_under_computed_torque(monkeypatch):
+def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypatch):
     from dynamis.report.sections import motions
 
     told = {}
@@ -398,9 +398,25 @@ def test_a_robot_that_is_not_held_is_said_to_have_a_fixed_base_under_computed_to
         monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
         (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
         told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
+        monkeypatch.setattr(motions, "JOINTS", 1)
+    plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
+    assert plots["Tracking error"].endswith("1 of 2 joints are shown: those with the largest errors.")
+    assert plots["Joint positions"].endswith("1 of 2 joints are shown: those with the largest velocities.")
+    assert plots["Terms of the joint torque"].endswith("1 of 2 coordinates can be selected.")
     assert "base is fixed" in told[True]
     assert "base is fixed" not in told[False]
     assert "% of the energy exchanged" in told[True]
+
+
+def test_figures_of_a_motion_stand_in_one_group_with_its_view(planar):
+    page = planar[1].read_text(encoding="utf-8")
+    motions = page[page.index('<section id="motions"') :].split("</section>")[0]
+    groups = motions.split('<div class="figures">')[1:]
+    assert len(groups) == 2
+    for group in groups:
+        assert group.count('data-component="player"') == 1
+        assert group.index('data-component="player"') < group.index('data-component="plot"')
+        assert "Energy balance" in group
 
 
 def test_lines_that_coincide_are_one_line_with_both_names():

@@ -73,7 +73,7 @@ def _legend(figure: Any, with_prior: bool) -> None:
     entries.append(Line2D([], [], color=STRUCTURE, marker="o", markersize=4, linewidth=2, label="interval contains zero"))
     if with_prior:
         entries.append(Line2D([], [], label="prior model", **HOLLOW))
-    legend_outside(figure, entries, [str(entry.get_label()) for entry in entries], 9, place="upper right")
+    legend_outside(figure, entries, [str(entry.get_label()) for entry in entries], 9, place="upper left")
 
 
 def plot_excitation(excitation: Excitation, path: Path = None) -> Any:

@@ -34,7 +34,7 @@ def pictures(
             "Friction against velocity",
             "For each joint the friction of the model over the velocity, and dots with the residual added. At v = 0 Coulomb "
             "friction changes sign; the line is a ramp there, not a step, where the friction terms are low-pass filtered like "
-            "the measured torques (its value then depends on earlier velocities as well), or where the model replaces sign(v) by "
+            "the measured torques (its value then depends on earlier velocities too), or where the model replaces sign(v) by "
             "tanh(v / v₀) (option smooth).",
             plot_friction(rows, s.coef),
         ),

@@ -100,7 +100,7 @@ def _legend_above(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ())
     handles += [Patch(color=colour, label=text) for text, colour in patches]
     labels += [text for text, _ in patches]
     if handles:
-        legend_outside(figure, handles, labels, 9, place="upper right")
+        legend_outside(figure, handles, labels, 9, place="upper left")
 
 
 def plot_residuals(statistics: Statistics, equations: Equations, path: Path = None) -> Any:

@@ -34,7 +34,7 @@ nav a { display: block; text-decoration: none; padding: .12rem 0; } nav a:hover 
 .wide { overflow-x: auto; margin: .6rem 0 1rem; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums lining-nums; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .28rem .65rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
+th, td { padding: .28rem .5rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
   white-space: nowrap; }
 td.long { white-space: normal; min-width: 18rem; max-width: 44rem; overflow-wrap: anywhere; }
 thead th { white-space: normal; font-weight: 600; color: var(--quiet); position: sticky; top: 0; background: var(--page); }

@@ -29,9 +29,10 @@ def build(subject: Subject, section: Section) -> None:
     low, high = ranges(robot)
     q = np.array(scene_of(robot)["pose"], dtype=float)
     section.lead = (
-        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per joint (kN/m for "
-        "prismatic joints). Robot files do not contain transmission stiffness; results scale linearly with the assumed value. "
-        "The map shows the best configuration of each cell; the table is computed at one pose, given below it."
+        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per revolute joint and "
+        f"{quantity(SPRING, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; results scale "
+        "linearly with the assumed values. The map shows the best configuration of each cell; the table is computed at one "
+        "pose, given below it."
     )
     found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
     section.add(slice_map(found))
