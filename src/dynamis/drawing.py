@@ -22,7 +22,7 @@ KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
 DOTS, ON_SCREEN = 160, 90  # per inch, in files and in notebooks
 PADDING = 0.1  # inches around panels and between the title and the edge
 CHARACTER, LEGEND_HANDLE, MOST_COLUMNS = 0.62, 5.0, 7  # of a legend: width of a character and of the rest, in font sizes
-CORNER = 0.08  # of an edge of a 3-D plot: nearer to its ends there are no ticks
+CORNER = 0.08  # of a long edge of a 3-D plot: nearer to its ends there are no ticks
 DISTINCT_COLOURS = 10  # of matplotlib's default cycle
 
 
@@ -131,11 +131,13 @@ def space_axes(axes: Any, labels: Sequence[str]) -> None:
     axes.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
     extents = [abs(high - low) for low, high in (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())]
     for axis, extent in zip((axes.xaxis, axes.yaxis, axes.zaxis), extents, strict=True):
-        # a short edge of the box has room for fewer ticks; the end ticks of two edges would meet in the corner
-        for bins in (4, 5, 7) if extent > 0.6 * max(extents) else (2, 3, 4, 6):
-            low, high = axis.get_view_interval()
+        # a short edge of the box has room for fewer ticks; on the long ones those in a corner would meet those of the others
+        short = extent < 0.6 * max(extents)
+        room = 0.0 if short else CORNER * extent
+        low, high = axis.get_view_interval()
+        for bins in (2, 3, 4, 5) if short else (4, 5, 7):
             ticks = MaxNLocator(nbins=bins, steps=[1, 2, 5, 10]).tick_values(low, high)
-            ticks = ticks[(ticks > low + CORNER * extent) & (ticks < high - CORNER * extent)]
+            ticks = ticks[(ticks >= low + room) & (ticks <= high - room)]
             if len(ticks) >= 2:
                 break
         axis.set_ticks(ticks)

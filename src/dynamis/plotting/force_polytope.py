@@ -140,8 +140,7 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
         size = max(float(np.abs(found.vertices).max()), 1e-9)
         low, high = np.full(3, -size), np.full(3, size)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_aspect("equal")
-    axes.set_box_aspect(None, zoom=0.92)  # room for the labels of the axes
+    axes.set_box_aspect(high - low, zoom=0.92)  # equal scales, and room for the labels of the axes
     axes.view_init(elev=20, azim=-58)
 
 

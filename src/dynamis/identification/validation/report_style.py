@@ -36,6 +36,7 @@ table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabu
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .28rem .5rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
   white-space: nowrap; }
+td:last-child { white-space: normal; }
 td.long { white-space: normal; min-width: 18rem; max-width: 44rem; overflow-wrap: anywhere; }
 thead th { white-space: normal; font-weight: 600; color: var(--quiet); position: sticky; top: 0; background: var(--page); }
 tbody th { font-weight: 400; } .number { text-align: right; }
