@@ -6,7 +6,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ GOOD, SEQUENCE = "#3f7d4e", "viridis"
 KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
 DOTS, ON_SCREEN = 160, 90  # per inch, in files and in notebooks
 PADDING = 0.1  # inches around panels and between the title and the edge
+CHARACTER, LEGEND_HANDLE, MOST_COLUMNS = 0.62, 5.0, 7  # of a legend: width of a character and of the rest, in font sizes
+CORNER = 0.08  # of a long edge of a 3-D plot: nearer to its ends there are no ticks
 DISTINCT_COLOURS = 10  # of matplotlib's default cycle
 
 
@@ -110,6 +112,37 @@ def legend_above(axes: Any, ncols: int, size: float = 8) -> None:
     """A legend in the line of the title, to its right, where it hides no data."""
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=ncols, fontsize=size, frameon=False, borderpad=0.1,
                 handlelength=1.2, handletextpad=0.4, columnspacing=0.8, borderaxespad=0.2)  # fmt: skip
+
+
+def legend_outside(figure: Any, handles: Any, labels: Sequence[str], size: float = 8, *, place: str = "lower left",
+                   **style: Any) -> None:  # fmt: skip
+    """A legend below or above all panels, with as many columns as fit the width of the figure."""
+    points = 72.0 * figure.bbox.width / figure.dpi - 2.0 * size
+    column = size * (CHARACTER * max(map(len, labels), default=0) + LEGEND_HANDLE)
+    fitting = int(np.clip(points // column, 1, MOST_COLUMNS))
+    figure.legend(handles, labels, loc=f"outside {place}", fontsize=size, frameon=False,
+                  ncols=min(fitting, max(len(labels), 1)), **style)  # fmt: skip
+
+
+def space_axes(axes: Any, labels: Sequence[str]) -> None:
+    """Label the three axes of a 3-D plot, with few ticks and the labels clear of the tick labels."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
+    extents = [abs(high - low) for low, high in (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())]
+    for axis, extent in zip((axes.xaxis, axes.yaxis, axes.zaxis), extents, strict=True):
+        # a short edge of the box has room for fewer ticks; on the long ones those in a corner would meet those of the others
+        short = extent < 0.6 * max(extents)
+        room = 0.0 if short else CORNER * extent
+        low, high = axis.get_view_interval()
+        for bins in (2, 3, 4, 5) if short else (4, 5, 7):
+            ticks = MaxNLocator(nbins=bins, steps=[1, 2, 5, 10]).tick_values(low, high)
+            ticks = ticks[(ticks >= low + room) & (ticks <= high - room)]
+            if len(ticks) >= 2:
+                break
+        axis.set_ticks(ticks)
+        axis.labelpad = 8.0
+    axes.tick_params(labelsize=8, pad=3)
 
 
 def tidy(axes: Any) -> None:

@@ -113,6 +113,7 @@ def test_colours_are_what_they_say(ur5e):
     q = found["condition"].q
     np.testing.assert_allclose(found["condition"].values, condition_number(ur5e, q))
     np.testing.assert_allclose(found["manipulability"].values, dy.manipulability(ur5e, q))
+    assert [found[name].measure.unit for name in ("manipulability", "force", "condition")] == ["m³", "m⁻³", ""]
     np.testing.assert_allclose(found["force"].values, dy.manipulability(ur5e, q, kind="force"))
     np.testing.assert_allclose(found["dynamic"].values, dy.manipulability(ur5e, q, kind="dynamic"))
     np.testing.assert_allclose(found["inertia"].values, np.linalg.eigvalsh(ur5e.mass_matrix(q))[:, -1])
@@ -127,8 +128,9 @@ def test_a_map_says_which_limits_count_and_where_its_colours_are_clipped(ur5e):
     axes = workspace_slice(ur5e, "payload", samples=2000).plot()
     label = axes.figure.axes[-1].get_ylabel().replace("\n", " ")
     assert label.startswith("static payload, joint torque limits only [kg]")
-    assert "colours clipped above" in label
-    assert "largest value" in label
+    caption = axes.figure.get_supxlabel()
+    assert "colours are clipped above" in caption
+    assert "largest value" in caption
 
 
 def test_a_payload_near_a_singularity_is_noted_as_carried_by_the_structure(ur5e):

@@ -46,7 +46,7 @@ def test_panels_without_torques_and_powers_are_omitted():
     assert [ax.get_title(loc="left") for ax in panels] == [
         "position", "velocity", "change of energy", "energy error: change − work",
     ]  # fmt: skip
-    assert panels.figure.get_suptitle().endswith("no joint torques")
+    assert panels.figure.get_suptitle().endswith("all joint torques are zero")
     held = simulate(pendulum(coulomb=50.0), 0.1, [1.0], points=5).plot()  # friction without motion: torque, but no power
     assert [ax.get_title(loc="left").split(",")[0] for ax in held][2:4] == ["torque", "change of energy"]
     assert len(held) == 5

@@ -94,6 +94,14 @@ def test_plots_maps_and_formulas_are_drawn(planar_page):
     assert colours > 50
 
 
+@pytest.mark.parametrize("ends", [(-3.14159, 3.14159), (-1.2, 0.9), (0.0, 0.0149), (-2.72, -0.838), (0.1, 220000.0)])
+def test_an_axis_has_three_ticks_or_more_in_the_narrowest_figure(ends, planar_page):
+    script = "async ([low, high]) => (await import('dynamis/heatmap')).ticks(low, high, 1)"
+    made = planar_page.page.evaluate(script, list(ends))
+    assert 3 <= len(made) <= 6
+    assert all(ends[0] <= x <= ends[1] for x in made)
+
+
 def test_the_derivation_is_typeset_when_it_is_opened(planar_page):
     page = planar_page.page
     fold = page.locator("#equations details.fold").first

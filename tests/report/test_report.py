@@ -36,11 +36,51 @@ def test_all_sections_are_there_and_none_failed(planar):
     assert path.stat().st_size < 2_500_000
 
 
-def test_every_snippet_runs(planar, tmp_path, monkeypatch):
+def run_snippet(section):
+    """The names a snippet defines; its plots, which need Matplotlib, are left out."""
+    names = {}
+    code = section.reproduce.replace("fall.plot('fall.png')", "").replace("found.plot('stiffness.png')", "")
+    exec(compile(code, section.key, "exec"), names)
+    return names
+
+
+def same(numbers, shown):
+    """Whether numbers are those of a figure, which are rounded; None in the figure is a cell without a value."""
+    shown = np.array(shown, dtype=float)
+    return numbers.shape == shown.shape and np.allclose(
+        numbers, shown, rtol=1e-3, atol=1e-6 * np.nanmax(np.abs(shown)), equal_nan=True
+    )
+
+
+def test_every_snippet_runs_and_computes_the_data_of_its_figures(planar, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for section in planar[0].sections:
-        code = section.reproduce.replace("fall.plot('fall.png')", "").replace(".plot('stiffness.png')", "")
-        exec(compile(code, section.key, "exec"), {})
+    contents = planar[0]
+    ran = {section.key: run_snippet(section) for section in contents.sections}
+    views = [view for figure in blocks(contents, "maps", HeatMap) for view in figure.views]
+    assert [view.name for view in views] == list(ran["maps"]["figures"])
+    assert all(same(ran["maps"]["figures"][view.name], view.values) for view in views)
+    (figure,) = blocks(contents, "eigenvalues", Plot)
+    assert len(figure.views) == 2
+    for curves, computed in zip(figure.views, ran["eigenvalues"]["curves"].values(), strict=True):
+        assert same(computed.T[::-1], list(curves.series.values()))
+    density, manipulability = blocks(contents, "workspace", HeatMap)
+    assert same(np.where(ran["workspace"]["density"] > 0, ran["workspace"]["density"], np.nan).T, density.views[0].values)
+    assert same(ran["workspace"]["w"].T, manipulability.views[0].values)
+    assert manipulability.views[0].unit == "m²"
+    (softest,) = blocks(contents, "stiffness", HeatMap)
+    assert same(ran["stiffness"]["stiffness"].T, softest.views[0].values)
+
+
+def test_the_snippet_of_one_joint_computes_its_curves():
+    robot = dy.load("pendulum_from_vertical", parameters={"I": 0.5, "m": 1.0, "L": 0.5, "d": 0.1, "g": 9.81})
+    contents = contents_of(robot, sections=["maps"])
+    section = contents.sections[0]
+    section.reproduce = section.reproduce.replace("robot = ...", "import dynamis as dy; robot = given")
+    names = {"given": robot}
+    exec(compile(section.reproduce, "maps", "exec"), names)
+    shown = {figure.title: next(iter(figure.views[0].series.values())) for figure in blocks(contents, "maps", Plot)}
+    assert list(shown) == list(names["figures"])
+    assert all(same(np.atleast_1d(names["figures"][title]), values) for title, values in shown.items())
 
 
 def test_every_name_in_a_snippet_of_a_robot_with_limits_exists():
@@ -137,7 +177,7 @@ def test_a_changed_robot_is_not_said_to_be_the_librarys():
 def test_a_section_that_fails_says_so_and_the_others_are_there(tmp_path, monkeypatch):
     from dynamis.report.sections import eigenvalues, maps
 
-    monkeypatch.setattr(maps, "by_influence", lambda *_: 1 / 0)
+    monkeypatch.setattr(maps, "best_axes", lambda *_: 1 / 0)
     monkeypatch.setattr(eigenvalues, "by_influence", lambda *_: 1 / 0)
     contents = contents_of("planar_2r_melchiorri", sections=["robot", "maps", "eigenvalues", "parameters"])
     by_key = {s.key: s.failed for s in contents.sections}
@@ -350,7 +390,7 @@ def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
     assert lines["b"] == [0.0, 25.0, 50.0]
 
 
-def test_a_robot_that_is_not_held_is_said_to_have_a_fixed_base_under_computed_torque(monkeypatch):
+def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypatch):
     from dynamis.report.sections import motions
 
     told = {}
@@ -358,9 +398,25 @@ def test_a_robot_that_is_not_held_is_said_to_have_a_fixed_base_under_computed_to
         monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
         (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
         told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
+        monkeypatch.setattr(motions, "JOINTS", 1)
+    plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
+    assert plots["Tracking error"].endswith("1 of 2 joints are shown: those with the largest errors.")
+    assert plots["Joint positions"].endswith("1 of 2 joints are shown: those with the largest velocities.")
+    assert plots["Terms of the joint torque"].endswith("1 of 2 coordinates can be selected.")
     assert "base is fixed" in told[True]
     assert "base is fixed" not in told[False]
     assert "% of the energy exchanged" in told[True]
+
+
+def test_figures_of_a_motion_stand_in_one_group_with_its_view(planar):
+    page = planar[1].read_text(encoding="utf-8")
+    motions = page[page.index('<section id="motions"') :].split("</section>")[0]
+    groups = motions.split('<div class="figures">')[1:]
+    assert len(groups) == 2
+    for group in groups:
+        assert group.count('data-component="player"') == 1
+        assert group.index('data-component="player"') < group.index('data-component="plot"')
+        assert "Energy balance" in group
 
 
 def test_lines_that_coincide_are_one_line_with_both_names():

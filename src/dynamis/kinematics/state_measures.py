@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,7 @@ MEASURES: dict[str, Measure] = {
         Measure("least_felt_mass", "smallest eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
     )
 }  # fmt: skip
+POWERS = {-3: "m⁻³", -2: "m⁻²", -1: "m⁻¹", 1: "m", 2: "m²", 3: "m³"}
 LIMITED = ("payload", "stiffness")  # which need a number more
 
 
@@ -191,3 +192,19 @@ def measure_named(name: str, options: Mapping[str, Any]) -> Measure:
     if name not in MEASURES:
         raise unknown_name("measure", name, (*MEASURES, *LIMITED))
     return MEASURES[name]
+
+
+def with_unit(measure: Measure, robot: Robot, frame: str, rows: Any) -> Measure:
+    """Velocity and force manipulability with their unit, a power of the metre that depends on the task.
+
+    Without a unit where a row of the task or the joints mix lengths and angles.
+    """
+    if measure not in (MEASURES["manipulability"], MEASURES["force"]):
+        return measure
+    if not all(c.revolute for c in robot.model.coordinates):
+        return measure
+    task = directions_of(robot, frame, rows)
+    if any(row[:3].any() and row[3:].any() for row in task.selection):
+        return measure
+    power = int(task.linear.sum())
+    return replace(measure, unit=POWERS.get(-power if measure.name == "force" else power, ""))

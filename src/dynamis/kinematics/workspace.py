@@ -15,7 +15,7 @@ from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.reach import Reach, reach_of
-from dynamis.kinematics.state_measures import Measure, measure_named, payload_note
+from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -292,6 +292,7 @@ def workspace_slice(
         raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)
+    measure = with_unit(measure, robot, f.name, rows)
     q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
     chosen = _plane(robot, f.name, plane, q)
     a, b, normal = PLANES[chosen]

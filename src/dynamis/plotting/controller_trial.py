@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 
 if TYPE_CHECKING:
     from dynamis.control.trials import Trial
+
+
+MOST_BARS = 16
 
 
 def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
@@ -31,7 +34,7 @@ def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
     title = f"{trial.motion.robot.name}: {trial.law_name}{error}\n{trial.stability.verdict}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if trial.stability.stable else FORCE)
     handles, names = axes[1, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower left", fontsize=9, frameon=False, ncols=min(7, len(names)), labelcolor=INK)
+    legend_outside(figure, handles, names, 9, labelcolor=INK)
     return save(figure, path)
 
 
@@ -49,7 +52,7 @@ def _positions(ax: Any, trial: Trial, colours: list[Any]) -> None:
 
 def _errors(ax: Any, trial: Trial, colours: list[Any]) -> None:
     track = trial.tracking
-    factor, prefix = (1e3, "m") if np.abs(track.error).max() < 0.1 else (1.0, "")
+    factor, prefix = _prefix(float(np.abs(track.error).max(initial=0.0)))
     for k in range(len(track.names)):
         ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
@@ -87,7 +90,10 @@ def _shares(ax: Any, trial: Trial, colours: list[Any], joint_colours: list[Any])
         heading(ax, "RMS error")
         _bars(ax, rows, f"{{:.2g}} {trial.units[0]}", None)
         return
-    heading(ax, "utilisation of bounds and limits")
+    most = sorted(range(len(rows)), key=lambda k: -rows[k][1])[:MOST_BARS]
+    left_out = "" if len(most) == len(rows) else f": {len(most)} of {len(rows)}, the largest"
+    rows = [rows[k] for k in sorted(most)]
+    heading(ax, f"utilisation of bounds and limits{left_out}")
     _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.2g} %", 100.0)
     parts = [
         *(["errors / bounds"] if trial.bound is not None else []),
@@ -106,7 +112,7 @@ def _bars(ax: Any, rows: list[tuple[str, float, Any, str]], text: str, limit: fl
     top = max([*values, limit or 0.0])
     for place, x in zip(places, values, strict=True):
         ax.text(x + 0.012 * top, place, text.format(x), va="center", fontsize=8, color=INK)
-    ax.set_yticks(places, [label for label, *_ in rows], fontsize=8 if len(rows) < 15 else 6.5)
+    ax.set_yticks(places, [label for label, *_ in rows], fontsize=8)
     ax.set_xlim(0.0, 1.14 * top)
     ax.set_ylim(-0.7, len(rows) - 0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -115,6 +121,14 @@ def _bars(ax: Any, rows: list[tuple[str, float, Any, str]], text: str, limit: fl
     ax.set_axisbelow(True)
     if limit is not None:
         ax.axvline(limit, color=FORCE, linewidth=1.4)
+
+
+def _prefix(size: float) -> tuple[float, str]:
+    """The factor and the decimal prefix of the unit for values of this size."""
+    for factor, prefix in ((1.0, ""), (1e3, "m"), (1e6, "µ"), (1e9, "n")):
+        if factor * size >= 0.1:
+            return factor, prefix
+    return 1e12, "p"
 
 
 def _unit(trial: Trial) -> str:

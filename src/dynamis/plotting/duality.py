@@ -73,7 +73,7 @@ def _strip(axes: Any, ellipse: Ellipsoid, tip: Array, scale: float, size: float,
     across = ellipse.directions[:, np.isfinite(ellipse.radii)]
     half = scale * ellipse.radii[np.isfinite(ellipse.radii)]
     offset = across[:, 0] * min(float(half[0]), 0.12 * size) if across.size else np.zeros(2)
-    far = 0.75 * size
+    far = 4.0 * size  # beyond the window
     for k, shift in enumerate((offset, -offset)):
         line = np.array([tip + shift - far * along, tip + shift + far * along])
         axes.plot(*line.T, color=colour, linewidth=2.2, zorder=4, label=f"{name}: unbounded" if k == 0 else None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FORCE, INK, MOTION, heading, new_figure, save, tidy
+from dynamis.drawing import FORCE, INK, MOTION, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.excitation.excitation import Excitation
 
 Array = npt.NDArray[Any]
@@ -38,11 +38,10 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
     _search(figure.add_subplot(right[0]), excitation)
     _shares(figure.add_subplot(right[1]), excitation)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", fontsize=8, frameon=False, ncols=min(7, len(labels)))
+    legend_outside(figure, handles, labels)
     name = excitation.robot_name or "robot"
-    title = (
-        f"{name}: {excitation.duration:g} s, {excitation.parameters} parameters, condition number {excitation.condition:.3g}"
-    )
+    size = f"{excitation.duration:g} s, {excitation.parameters} parameters"
+    title = f"{name}: excitation of {size}, condition number {excitation.condition:.3g}"
     figure.suptitle(title, fontsize=13, x=0.01, ha="left", color=INK)
     return save(figure, path)
 
@@ -133,8 +132,8 @@ def _shares(axes: Any, excitation: Excitation) -> None:
     axes.set_ylim(max(len(rows), FEWEST_ROWS) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("percent")
+    axes.set_xlabel("% of the limit")
     if kinds:
         axes.legend(
-            fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.45, -0.1), ncols=len(kinds), columnspacing=1.2
+            fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.45, -0.15), ncols=len(kinds), columnspacing=1.2
         )

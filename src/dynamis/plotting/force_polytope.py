@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib
 import os
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FORCE, GOOD, INK, new_figure, save, square_limits, tidy
+from dynamis.drawing import FORCE, GOOD, INK, new_figure, save, space_axes, square_limits, tidy
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.statics.force_polytope import ForcePolytope
 
 Array = npt.NDArray[Any]
+LINE = 95  # characters of a line below the plot
 
 
 def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
@@ -27,7 +29,7 @@ def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     if found.empty:
         raise InputError("the force polytope is empty: " + found.sentences[0])
     figure = new_figure(7.4, 6.8)
-    who = "exerted by the environment" if found.by == "environment" else "exerted by the robot"
+    who = f"forces exerted by the {found.by}, in static equilibrium within the torque limits"
     names = [
         f"force along {name} [N]" if straight else f"moment about {name.removeprefix('r')} [N m]"
         for name, straight in zip(found.task.names, found.task.linear, strict=True)
@@ -40,13 +42,13 @@ def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     else:
         axes = figure.add_subplot(projection="3d")
         _polyhedron(axes, found)
-        axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
-        axes.tick_params(labelsize=8)
+        space_axes(axes, names)
     figure.suptitle(
-        f"{found.robot.name}: force polytope at {found.task.frame.name}, {who}", fontsize=13, x=0.02, ha="left", color=INK
+        f"{found.robot.name}: force polytope at {found.task.frame.name}\n{who}", fontsize=12, x=0.02, ha="left", color=INK
     )
-    figure.supxlabel("; ".join(found.sentences) or "static equilibrium within the torque limits", fontsize=9.5,
-                     color="0.4", x=0.02, ha="left")  # fmt: skip
+    if found.sentences:
+        told = textwrap.fill("; ".join(found.sentences), LINE)
+        figure.supxlabel(told, fontsize=9.5, color="0.4", x=0.02, ha="left")
     return save(figure, path)
 
 
@@ -138,8 +140,7 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
         size = max(float(np.abs(found.vertices).max()), 1e-9)
         low, high = np.full(3, -size), np.full(3, size)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_aspect("equal")
-    axes.locator_params(nbins=5)
+    axes.set_box_aspect(high - low, zoom=0.92)  # equal scales, and room for the labels of the axes
     axes.view_init(elev=20, azim=-58)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
-from dynamis.drawing import FAINT, INK, STRUCTURE, heading, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -22,7 +22,7 @@ COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")
 COSTS = {"driven-acceleration": "½ τᵀM⁻²τ", "acceleration-energy": "½ τᵀM⁻¹τ", "torque": "½ τᵀτ"}
 MANY_TIMES = 30.0  # torques that differ by more are not drawn to one scale
 NOTHING = 1e-12
-MOST_NAMES = 12  # in one line
+MOST_NAMES = 12  # in the legend
 
 
 def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) -> Any:
@@ -136,15 +136,21 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
             axes.set_ylim(-1.08 * max(peaks), 1.08 * max(peaks))
         axes.set_xlim(0.0, comparison.motion.duration)
         gave_up = "" if run.trajectory.complete else f"; stopped at {run.trajectory.t[-1]:.3g} s"
-        heading(
-            axes, f"torques, peak {np.format_float_positional(run.peak_torque, 3, fractional=False, trim='-')}{gave_up}", 11
-        )
+        heading(axes, f"torques, peak {_number(run.peak_torque)} N m{gave_up}", 11)
         axes.set_xlabel("t in s")
         axes.set_ylabel("N m" if place == 0 else "")
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
     if len(labels) <= MOST_NAMES:
-        figure.legend(handles, labels, loc="outside lower left", fontsize=9, frameon=False, ncols=len(labels))
+        legend_outside(figure, handles, labels, 9)
+
+
+def _number(value: float) -> str:
+    """Three digits; with a power of ten where decimal notation would be long."""
+    if value < 1e5:
+        return np.format_float_positional(value, 3, fractional=False, trim="-")
+    digits, exponent = f"{value:.1e}".split("e")
+    return rf"${digits}\times10^{{{int(exponent)}}}$"
 
 
 def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
@@ -188,7 +194,7 @@ def _draw_costs(comparison: LawComparison, axes: Any) -> None:
         x = np.arange(len(keys)) + (place - 0.5 * (len(runs) - 1)) * width
         axes.bar(x, times, 0.92 * width, color=_colour(place))
         for at, value in zip(x, times, strict=True):
-            text = "1" if value < 1.005 else f"{value:.2g}" if value < 9.95 else f"{value:.0f}"
+            text = "1" if value < 1.005 else f"{value:.2g}" if value < 9.95 else _number(value)
             axes.text(at, value, text, ha="center", va="bottom", fontsize=8.5, color=INK)
     axes.set_yscale("log")
     axes.set_ylim(0.8, 2.0 * axes.get_ylim()[1])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import heading, new_figure, save, tidy
+from dynamis.drawing import heading, legend_outside, new_figure, save, tidy
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import Motion
@@ -56,7 +56,7 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
     figure.suptitle(f"{title}\n{told}" if told else title, fontsize=10, x=0.01, ha="left")
     if len(names) > 1 or robot is not None:
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower left", fontsize=8, frameon=False, ncols=min(6, len(labels)))
+        legend_outside(figure, handles, labels)
     return save(figure, path)
 
 

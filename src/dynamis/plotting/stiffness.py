@@ -29,19 +29,19 @@ def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
     tip, size = points[-1], max(float(np.ptp(points, axis=0).max()), 0.3)
     scale = LONGEST * size / max(float(ellipse.radii.max()), 1e-300)
     outline = tip + scale * ellipse.outline()
-    shown_at = [points, outline]
     axes.fill(*outline.T, color=MOTION, alpha=0.18, zorder=3)
     axes.plot(*outline.T, color=MOTION, linewidth=2.2, zorder=4)
-    for radius, direction in zip(ellipse.radii, ellipse.directions.T, strict=True):
-        upward = direction if direction[1] > 1e-9 or (abs(direction[1]) <= 1e-9 and direction[0] > 0) else -direction
-        end = tip + scale * radius * upward
-        axes.plot(*np.array([2.0 * tip - end, end]).T, color=MOTION, linewidth=1.2, linestyle="--", zorder=5)
+    for radius, direction, style in zip(ellipse.radii, ellipse.directions.T, ("--", ":"), strict=True):
+        half = scale * radius * direction
         stiff = f"{1e-3 / radius:.3g} N/mm" if radius > 0.0 else "rigid"
-        axes.text(*(end + 0.09 * size * upward), stiff, fontsize=10.5, color=MOTION, ha="center", va="center", zorder=10,
-                  bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5})  # fmt: skip
-        shown_at.append((end + 0.12 * size * upward)[None])
+        way = ", ".join(f"{x:.2f}" for x in direction + 0.0).replace("-", "\N{MINUS SIGN}")
+        axes.plot(*np.array([tip - half, tip + half]).T, color=MOTION, linewidth=1.4, linestyle=style, zorder=5,
+                  label=f"principal stiffness {stiff} along ({plane[0]}, {plane[1]}) = ({way})")  # fmt: skip
     shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
-    finish(axes, plane, f"compliance ellipse at {frame}{shown}", shown_at)
+    finish(axes, plane, f"compliance ellipse at {frame}{shown}", [points, outline])
+    # below the axes: inside them a label could lie over the robot or its ellipse
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.12), frameon=False, fontsize=9.5, labelcolor=INK)
+    axes.set_anchor("N")
     if several:
         _shares(figure.add_subplot(1, 2, 2), found, plane)
     figure.suptitle(f"{robot.name}: stiffness at {frame}", fontsize=14, x=0.01, ha="left", color=INK)
@@ -67,6 +67,6 @@ def _shares(axes: Any, found: Stiffness, plane: str) -> None:
     axes.set_ylim(len(names) - 1 - max(len(names), 6) + 0.5, len(names) - 0.5)
     axes.set_xlim(0.0, min(115.0, 1.2 * values.max() + 6.0))
     axes.set_xticks([])
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.spines[["top", "right", "bottom", "left"]].set_visible(False)
     axes.tick_params(left=False)
     axes.set_title(f"shares of the compliance in {plane[0]} and {plane[1]}", loc="left", fontsize=11, color=INK)

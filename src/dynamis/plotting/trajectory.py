@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import legend_above, line_colours, new_figure, save
+from dynamis.drawing import legend_above, legend_outside, line_colours, new_figure, save
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
 MOST_LINES = 40  # in one panel
+FEW_LINES = 7
 MOST_EVENTS = 60
 NOTHING = 1e-9  # W per J of the largest kinetic energy: smaller powers are rounding errors
 POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
@@ -45,8 +46,10 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         ax.set_xlabel("t in s")
         ax.tick_params(labelbottom=True)
     _joint_legends(trajectory, figure, *panels[:2])
-    remark = "; no joint torques" if _draw_torque not in draw else ""
-    figure.suptitle(f"{trajectory.robot.name}: {trajectory.status}{remark}", fontsize=12, x=0.01, ha="left")
+    told = [f"simulation {trajectory.status}"]
+    told += ["all joint torques are zero"] if _draw_torque not in draw else []
+    told += ["grey lines: events"] if trajectory.events else []
+    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(told)}", fontsize=12, x=0.01, ha="left")
     return save(figure, path)
 
 
@@ -63,7 +66,7 @@ def _has_power(trajectory: Trajectory) -> bool:
 def _joint_legends(trajectory: Trajectory, figure: Any, position: Any, velocity: Any) -> None:
     handles, labels = velocity.get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside lower left", fontsize=8, frameon=False, ncols=min(7, len(labels)))
+        legend_outside(figure, handles, labels)
     if trajectory.robot.nq != trajectory.robot.n:
         handles, labels = position.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", fontsize=7, frameon=False, title="position", title_fontsize=8)
@@ -76,8 +79,10 @@ def _title(ax: Any, title: str, unit: str) -> None:
 
 def _lines(ax: Any, t: Array, values: Array, labels: Sequence[str], **style: Any) -> None:
     count = min(values.shape[1], MOST_LINES)
+    # lines that coincide, as those of symmetric legs, stay visible beside the narrower ones above them
+    widths = np.linspace(3.0, 1.0, count) if count > FEW_LINES else np.full(count, 1.4)
     for k, colour in enumerate(line_colours(count)):
-        ax.plot(t, values[:, k], label=labels[k], color=colour, **{"linewidth": 1.4, **style})
+        ax.plot(t, values[:, k], label=labels[k], color=colour, **{"linewidth": widths[k], **style})
 
 
 def _units(trajectory: Trajectory) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, square_limits, tidy
+from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, space_axes, square_limits, tidy
 from dynamis.kinematics.stick_figure import chain_points
 
 if TYPE_CHECKING:
@@ -84,16 +84,16 @@ def _view(axes: Any, cloud: Workspace, plane: str) -> None:
 def _scatter(axes: Any, cloud: Workspace) -> None:
     """Plot the half behind the first joint, which shows the interior."""
     behind = cloud.points[cloud.points[:, 1] >= cloud.origin[1]]
-    behind = behind if len(behind) > len(cloud.points) // 8 else cloud.points
+    half = len(behind) > len(cloud.points) // 8
+    behind = behind if half else cloud.points
     some = behind[:: max(1, len(behind) // MOST_DOTS)]
     distance = np.linalg.norm(some - cloud.origin, axis=1)
     axes.scatter(*some.T, c=distance, cmap=SEQUENCE, s=5.0, alpha=0.7, linewidths=0, rasterized=True)
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     axes.set_aspect("equal")
-    axes.locator_params(nbins=4)
-    axes.tick_params(labelsize=8)
+    space_axes(axes, ("x [m]", "y [m]", "z [m]"))
     axes.view_init(elev=18, azim=-68)
-    heading(axes, "rear half, coloured by distance", 10.5)
+    shown = f"positions with y ≥ {cloud.origin[1]:.3g} m, " if half else ""
+    heading(axes, f"{shown}coloured by distance", 10.5)
 
 
 def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick: str, cells: int) -> Any:
@@ -115,10 +115,8 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     unit = f" [{measure.unit}]" if measure.unit else ""
     beyond = _beyond(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
     ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
-    clipped = f"; colours clipped {' and '.join(beyond.values())}" if beyond else ""
-    bar = figure.colorbar(
-        drawn, ax=axes, label=textwrap.fill(f"{measure.label}{unit}{clipped}", LABEL), pad=0.02, shrink=0.85, extend=ends
-    )
+    label = textwrap.fill(f"{measure.label}{unit}", LABEL)
+    bar = figure.colorbar(drawn, ax=axes, label=label, pad=0.02, shrink=0.85, extend=ends)
     bar.outline.set_visible(False)
     for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
         getattr(bar.ax.yaxis, formatter)("{x:g}")
@@ -136,6 +134,7 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
         "mean": "mean value at each position",
     }
     caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
+    caption += f"\ncolours are clipped {' and '.join(beyond.values())}" if beyond else ""
     figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
     return save(figure, path)
 
@@ -144,10 +143,14 @@ def _beyond(numbers: Array, low: float, high: float) -> dict[str, str]:
     """The ends of a colour scale that values go beyond, with the extreme value."""
     found = {}
     if len(numbers) and numbers.min() < low:
-        found["below"] = f"below {low:.3g} (least value {numbers.min():.3g})"
+        found["below"] = f"below {_plain(low)} (smallest value {_plain(float(numbers.min()))})"
     if len(numbers) and numbers.max() > high:
-        found["above"] = f"above {high:.3g} (largest value {numbers.max():.3g})"
+        found["above"] = f"above {_plain(high)} (largest value {_plain(float(numbers.max()))})"
     return found
+
+
+def _plain(x: float) -> str:
+    return np.format_float_positional(x, 3, fractional=False, trim="-") if 1e-4 <= abs(x) < 1e7 else f"{x:.3g}"
 
 
 def _without_pinholes(numbers: Array) -> Array:

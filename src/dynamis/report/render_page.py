@@ -130,17 +130,19 @@ class _Page:
         return f'<section id="{section.key}" aria-labelledby="{section.key}-title">{heading}' + "\n".join(body) + "</section>"
 
     def blocks(self, blocks: Any) -> list[str]:
-        """Blocks in their order; consecutive figures stand side by side where the window is wide enough."""
+        """Blocks in their order; consecutive figures stand side by side where the window is wide enough.
+
+        A motion begins a group of its own, so that its figures stand beside its view.
+        """
         parts: list[str] = []
         figures: list[str] = []
         for block in [*blocks, None]:
-            if isinstance(block, Plot | HeatMap | Player):
-                figures.append(self.figure(block))
-                continue
-            if figures:
+            if figures and not isinstance(block, Plot | HeatMap):
                 parts.append(f'<div class="figures">{"".join(figures)}</div>')
                 figures = []
-            if block is not None:
+            if isinstance(block, Plot | HeatMap | Player):
+                figures.append(self.figure(block))
+            elif block is not None:
                 parts.append(self.block(block))
         return parts
 

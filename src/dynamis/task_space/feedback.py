@@ -1,4 +1,4 @@
-"""Task-space feedback: equation (11) of the exam, with error dynamics (12), ë + K_D ė + K_P e = 0."""
+"""Task-space feedback with error dynamics ë + K_D ė + K_P e = 0."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def _diagonal(value: Any, task: Task, name: str) -> Array:
 
 
 def commanded_acceleration(robot: Robot, q: Any, v: Any, task: Task, desired: Any, K_P: Any, K_D: Any) -> Array:
-    """ẍ_d + K_D (ẋ_d − J q̇) + K_P e_x, which in place of ẍ turns (6) into (11); ``desired`` is (x_d, ẋ_d, ẍ_d)."""
+    """ẍ_d + K_D (ẋ_d − J q̇) + K_P e_x, in place of ẍ in a redundancy resolution; ``desired`` is (x_d, ẋ_d, ẍ_d)."""
     x_d, x_d_dot, x_d_ddot = (of_task(part, task.size, "each of x_d, ẋ_d and ẍ_d") for part in desired)
     e = task.error(x_d, task.value(robot, q))
     return x_d_ddot + K_D * (x_d_dot - task.jacobian(robot, q) @ v) + K_P * e
 
 
 class Feedback:
-    """Equation (11) as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
+    """Task-space feedback as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
 
     ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is one of
     `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a singular

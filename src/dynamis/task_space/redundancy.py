@@ -31,7 +31,7 @@ def least_driven_acceleration(
     robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
     actuated: Any = None,
 ) -> Array:  # fmt: skip
-    """Equation (6): τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ due to τ."""
+    """τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ due to τ."""
     at = TaskState.of(robot, q, v, task, actuated)
     return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
 
@@ -65,7 +65,7 @@ def least_weighted_torque(
 
 
 def least_driven_acceleration_at_rest(robot: Robot, q: Any, task: Task, acceleration: Any, *, damping: Any = 0.0) -> Array:
-    """Equation (10): τ = M J^# ẍ, equation (6) at rest and without gravity."""
+    """τ = M J^# ẍ, the law of least driven acceleration at rest and without gravity."""
     J = task.jacobian(robot, q)
     return robot.mass_matrix(q) @ (J.T @ solved(J @ J.T, of_task(acceleration, len(J)), damping))
 

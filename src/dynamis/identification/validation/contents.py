@@ -79,7 +79,7 @@ def contents_of(
     ]
     return ReportContents(
         title=title or f"Identification of {robot}",
-        subtitle=f"{type(estimator).__name__}: {base.rank} base parameters from {len(equations)} equations",
+        subtitle=f"{base.rank} base parameters from {len(equations)} equations, estimator {type(estimator).__name__}",
         verdict=said,
         facts=_facts(s, base, equations, validation),
         notes=tuple(notes),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FORCE, GOOD, INK, MOTION, STRUCTURE, heading, new_figure, save, tidy
+from dynamis.drawing import FORCE, GOOD, INK, MOTION, STRUCTURE, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.validation.excitation import BARELY_INDEPENDENT, Excitation
 from dynamis.identification.validation.readable_names import label
 from dynamis.identification.validation.statistics import Statistics
@@ -73,7 +73,7 @@ def _legend(figure: Any, with_prior: bool) -> None:
     entries.append(Line2D([], [], color=STRUCTURE, marker="o", markersize=4, linewidth=2, label="interval contains zero"))
     if with_prior:
         entries.append(Line2D([], [], label="prior model", **HOLLOW))
-    figure.legend(handles=entries, loc="outside upper right", ncols=4, frameon=False, fontsize=9)
+    legend_outside(figure, entries, [str(entry.get_label()) for entry in entries], 9, place="upper left")
 
 
 def plot_excitation(excitation: Excitation, path: Path = None) -> Any:

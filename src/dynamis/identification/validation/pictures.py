@@ -32,7 +32,10 @@ def pictures(
         ),
         "friction": (
             "Friction against velocity",
-            "For each joint the friction curve of the model, and dots with the residual added.",
+            "For each joint the friction of the model over the velocity, and dots with the residual added. At v = 0 Coulomb "
+            "friction changes sign; the line is a ramp there, not a step, where the friction terms are low-pass filtered like "
+            "the measured torques (its value then depends on earlier velocities too), or where the model replaces sign(v) by "
+            "tanh(v / v₀) (option smooth).",
             plot_friction(rows, s.coef),
         ),
         "parameters": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, heading, new_figure, save, tidy
+from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.readable_names import label
 from dynamis.identification.validation.residuals import relative
@@ -74,7 +74,7 @@ def plot_torques(
         ax.tick_params(labelsize=8)
         tidy(ax)
     figure.supxlabel("t in s", fontsize=9)
-    _legend_below(figure, axes[0], [("held out", FAINT)] if out.any() else [])
+    _legend_above(figure, axes[0], [("held out", FAINT)] if out.any() else [])
     return save(figure, path)
 
 
@@ -93,14 +93,14 @@ def _stretches(mask: Array) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
-def _legend_below(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ()) -> None:
+def _legend_above(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ()) -> None:
     from matplotlib.patches import Patch
 
     handles, labels = ax.get_legend_handles_labels()
     handles += [Patch(color=colour, label=text) for text, colour in patches]
     labels += [text for text, _ in patches]
     if handles:
-        figure.legend(handles, labels, loc="outside upper right", ncols=min(9, len(labels)), frameon=False, fontsize=9)
+        legend_outside(figure, handles, labels, 9, place="upper left")
 
 
 def plot_residuals(statistics: Statistics, equations: Equations, path: Path = None) -> Any:
@@ -131,7 +131,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
     memory.set(xlabel="lag in s", ylabel="autocorrelation", ylim=(-0.35, 1.05))
     for ax in (spread, memory):
         tidy(ax)
-    _legend_below(figure, spread, [("band of white noise", FAINT)])
+    _legend_above(figure, spread, [("band of white noise", FAINT)])
     return save(figure, path)
 
 
@@ -168,7 +168,7 @@ def plot_validation(validation: Validation, path: Path = None) -> Any:
     ax.set_ylabel("residual, % of the torque")
     tidy(ax)
     ax.grid(axis="x", visible=False)
-    _legend_below(figure, ax)
+    _legend_above(figure, ax)
     return save(figure, path)
 
 
@@ -195,5 +195,5 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
         ax.tick_params(labelsize=8)
         tidy(ax)
     figure.supxlabel("velocity in rad/s", fontsize=9)
-    _legend_below(figure, axes[0])
+    _legend_above(figure, axes[0])
     return save(figure, path)

@@ -34,15 +34,17 @@ nav a { display: block; text-decoration: none; padding: .12rem 0; } nav a:hover 
 .wide { overflow-x: auto; margin: .6rem 0 1rem; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums lining-nums; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .28rem .65rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
+th, td { padding: .28rem .5rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
   white-space: nowrap; }
+td:last-child { white-space: normal; }
 td.long { white-space: normal; min-width: 18rem; max-width: 44rem; overflow-wrap: anywhere; }
-thead th { font-weight: 600; color: var(--quiet); position: sticky; top: 0; background: var(--page); }
+thead th { white-space: normal; font-weight: 600; color: var(--quiet); position: sticky; top: 0; background: var(--page); }
 tbody th { font-weight: 400; } .number { text-align: right; }
 tbody tr:hover { background: var(--card); }
 .flag { display: inline-block; border: 1px solid currentColor; border-radius: .7rem; padding: 0 .5rem;
   font-size: .78rem; color: var(--warn); }
-figure { margin: 1.2rem 0 1.8rem; } figure svg { width: 100%; height: auto; max-height: 62rem; }
+figure { margin: 1.2rem 0 1.8rem; overflow-x: auto; }
+figure svg { width: 100%; min-width: 44rem; height: auto; max-height: 62rem; } figcaption { position: sticky; left: 0; }
 svg text { fill: var(--ink); font-family: "DejaVu Sans", Verdana, sans-serif !important; }
 details { margin: .8rem 0; } summary { cursor: pointer; font-weight: 600; }
 pre { background: var(--card); padding: .8rem 1rem; border-radius: .3rem; overflow-x: auto; font-size: .85rem; }
@@ -50,6 +52,7 @@ dl.glossary dt { font-weight: 600; margin-top: .7rem; } dl.glossary dd { margin:
 @media print { :root { --page: #ffffff; --ink: #000000; --quiet: #444444; --grid: #cccccc; --card: #ffffff; }
   body { font-size: 10pt; max-width: none; padding: 0; } nav, .skip { display: none; }
   details::details-content { content-visibility: visible; block-size: auto; }
+  figure svg { min-width: 0; }
   h2, h3, caption { break-after: avoid; } figure, tr, .verdict { break-inside: avoid; } .wide { overflow: visible; }
   th, td { padding: .15rem .4rem; white-space: normal; } thead { display: table-header-group; } thead th { position: static; } }
 """

@@ -114,7 +114,7 @@ def residuals_section(s: Statistics, drawn: Mapping[str, ReportFigure]) -> Secti
         shown = (j.rms, j.percent, j.largest, j.mean, j.skewness, j.kurtosis)
         rows.append((j.joint, str(j.rows), *(number(x, 3) for x in shown), *memory, "; ".join(flags)))
     header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
-              "Correlation length", "… in s", "Independent, %", "Flags")  # fmt: skip
+              "Correlation length, samples", "Correlation time, s", "Independent, %", "Flags")  # fmt: skip
     sentence = f"The overall residual on the fitted rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
         sentence += (

@@ -269,13 +269,18 @@ function ramp(stops) {
   };
 }
 
-// round numbers between two ends
+// round numbers between two ends, about so many and at least three
 export function ticks(low, high, about) {
   const raw = (high - low) / Math.max(about, 1);
   if (!(raw > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((x) => x >= raw);
-  const made = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) made.push(Math.abs(k * step) < 1e-12 * step ? 0 : k * step);
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((k) => k * power);
+  // the widest step at least as wide as asked for, or the next ones where fewer than three numbers would be left
+  let made = [];
+  for (let i = steps.findLastIndex((x) => x >= raw * (1 - 1e-9)); i < steps.length && made.length < 3; i++) {
+    const step = steps[i];
+    made = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) made.push(Math.abs(k * step) < 1e-12 * step ? 0 : k * step);
+  }
   return made;
 }

@@ -95,9 +95,11 @@ export class LinePlot {
           dash: DASHES[k % DASHES.length],
           show: !this.hidden.has(name),
           points: { show: false },
+          pxAlign: 0,
         })),
       ],
-      cursor: { sync: this.data.player ? { key: this.data.player, setSeries: false } : undefined, points: { size: 7 } },
+      // no horizontal line: the cursor that follows a motion has a time, and no value
+      cursor: { y: false, sync: this.data.player ? { key: this.data.player, setSeries: false } : undefined, points: { size: 7 } },
       legend: { show: false },
       hooks: { setCursor: [(chart) => this.tell(chart.cursor.idx)] },
     };

@@ -29,6 +29,7 @@ LINE_BREAK = r" \\[0.45em] "
 def build(subject: Subject, section: Section) -> None:
     n = subject.robot.n
     form = _form(subject, section)
+    structure = _structure(subject, form)
     if form is not None and _readable(form):
         terms = "".join(rf" + \tau_{{\mathrm{{{name.split()[0]}}}}}" for name, _ in _joint_terms(form))
         motion = r"M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q)" + terms
@@ -38,14 +39,18 @@ def build(subject: Subject, section: Section) -> None:
             section.add(Folded("Derivation", _derivation(form)))
     else:
         section.lead = (
-            "The expanded equations of motion of this robot are too long to print. Shown are the structure of the inertia "
-            "matrix and the number of operations of the compiled functions."
+            "The expanded equations of motion of this robot are too long to print. This section gives "
+            + ("the structure of the inertia matrix and " if structure else "")
+            + "the number of floating-point operations of the compiled functions."
         )
-    section.add(*_structure(subject, form))
+    section.add(*structure)
     section.add(*_costs(subject))
-    section.reproduce = (
-        f"import dynamis as dy\n\ngiven = {subject.load_given}\nform = given.closed_form()\nprint(form.M, form.C, form.g)\n"
+    closed = (
+        f"given = {subject.load_given}\nform = given.closed_form()\nprint(form.M, form.C, form.g)\n"
         'form.derivation().write("derivation.html")\n'
+    )
+    section.reproduce = (
+        f"import dynamis as dy\n\n{closed if n <= EXPANDED_UP_TO else ''}"
         f"{subject.load}\nprint(robot.explain('inverse_dynamics'))"
     )
 
@@ -171,7 +176,9 @@ def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
             "Structure of the inertia matrix",
             header,
             rows,
-            "Number of terms of the fully expanded entries; varies: not expanded.",
+            "Varies: depends on the configuration."
+            if form is None or not form.expanded
+            else "Number of terms of the fully expanded entries that depend on the configuration.",
             folded=robot.n <= 3,
         )
     ]

@@ -39,31 +39,64 @@ def build(subject: Subject, section: Section) -> None:
         (f"Gravity {effort_name(robot)}", "g", robot.gravity, torque_unit),
         ("Joint inertia (diagonal of M)", "M", lambda q: _diagonal(robot, q), inertia_unit),
     ]
-    order = by_influence(robot, movable)
     if len(movable) == 1:
-        _along(robot, movable[0], section)
+        computed = _along(robot, movable[0], section)
         section.lead = (
             f"Gravity {effort_name(robot, movable[0])} and inertia as functions of {robot.coordinate_names[movable[0]]}."
         )
     else:
-        for title, letter, values, unit in quantities:
-            _map(robot, title, letter, values, unit, movable, section)
+        computed = [
+            line
+            for title, letter, values, unit in quantities
+            for line in _map(robot, title, letter, values, unit, movable, section)
+        ]
         section.lead = (
             f"Static gravity {effort_name(robot)} g(q) of the joints, and the diagonal entries of the inertia matrix M(q). "
             "Each map spans the two coordinates that change the chosen quantity most; all others are in the home configuration "
             "(zero, or mid-range for joints whose limits exclude zero). Click or tap a map to show that configuration in the "
             "3-D view."
         )
-    section.reproduce = (
-        f"import numpy as np\nimport dynamis as dy\n\n{subject.load}\nq = np.tile({short(robot.home(), 6)}, (100, 1))\n"
-        f"q[:, {robot.model.coordinates[order[0]].q_index}] = np.linspace(*{_ends(robot, order[0])}, 100)\n"
-        "g, M = robot.gravity(q), robot.mass_matrix(q)"
-    )
+    section.reproduce = _snippet(subject, computed, over_two=len(movable) > 1)
 
 
-def _ends(robot: Robot, k: int) -> tuple[float, float]:
+GRID = f"""
+def grid(a, x, b, y, cells={CELLS}):
+    # configurations at the centres of cells: q[a] in x along the rows, q[b] in y along the columns, the others at home
+    centres = (np.arange(cells) + 0.5) / cells
+    q = np.tile(robot.home(), (cells, cells, 1))
+    q[..., a] = x[0] + (x[1] - x[0]) * centres
+    q[..., b] = (y[0] + (y[1] - y[0]) * centres)[:, None]
+    return q
+
+"""
+LINE = f"""
+def line(k, x, points={POINTS}):
+    # configurations with q[k] in x
+    q = np.tile(robot.home(), (points, 1))
+    q[:, k] = np.linspace(*x, points)
+    return q
+
+"""
+
+
+def _snippet(subject: Subject, computed: Sequence[tuple[str, str]], *, over_two: bool) -> str:
+    """Python that computes the values of every view of every figure, by name."""
+    lines = ["import numpy as np", "import dynamis as dy", "", subject.load]
+    if not computed:
+        return "\n".join([*lines, "print(robot.gravity(robot.home()), robot.mass_matrix(robot.home()))"])
+    lines += [GRID if over_two else LINE, "figures = {", *(f"    {name!r}: {code}," for name, code in computed), "}"]
+    return "\n".join([*lines, "for name, values in figures.items():", "    print(name, values.min(), values.max())"])
+
+
+def _interval(robot: Robot, k: int) -> str:
+    """The entry of q and the interval of a coordinate, as arguments."""
     low, high = ranges(robot)
-    return round(float(low[k]), 5), round(float(high[k]), 5)
+    return f"{robot.model.coordinates[k].q_index}, ({float(low[k]):.9g}, {float(high[k]):.9g})"
+
+
+def _entry(letter: str, q: str, k: int) -> str:
+    """Python for an entry of g or of the diagonal of M."""
+    return f"robot.gravity({q})[..., {k}]" if letter == "g" else f"robot.mass_matrix({q})[..., {k}, {k}]"
 
 
 def plain_coordinates(robot: Robot) -> list[int]:
@@ -107,8 +140,13 @@ def inertia_unit(robot: Robot, k: int) -> str:
     return "kg·m²" if robot.model.coordinates[k].revolute else "kg"
 
 
-def _map(robot: Robot, title: str, letter: str, values: Values, unit: Unit, movable: Sequence[int], section: Section) -> None:
-    """One figure: a view for each of the entries that vary most, over the pair of coordinates it varies most with."""
+def _map(
+    robot: Robot, title: str, letter: str, values: Values, unit: Unit, movable: Sequence[int], section: Section
+) -> list[tuple[str, str]]:  # fmt: skip
+    """One figure: a view for each of the entries that vary most, over the pair of coordinates it varies most with.
+
+    Returns the name of each view and the Python that computes its values.
+    """
     axes, variation = best_axes(robot, values, movable)
     largest = float(variation.max())
     at_rest = values(robot.home())
@@ -116,10 +154,14 @@ def _map(robot: Robot, title: str, letter: str, values: Values, unit: Unit, mova
         same = [k for k in range(robot.n) if abs(at_rest[k]) > NOTHING] or [0]
         told = ", ".join(f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:SHOWN])
         section.notes.append(f"{title}: independent of the configuration, {told}.")
-        return
+        return []
     ranked = [int(k) for k in np.argsort(-variation, kind="stable") if variation[k] > 1e-3 * largest][:SHOWN]
     views = [_view(robot, k, letter, values, unit(robot, k), axes[k]) for k in ranked]
     section.add(HeatMap(title, views, "joint"))
+    return [
+        (view.name, _entry(letter, f"grid({_interval(robot, axes[k][0])}, {_interval(robot, axes[k][1])})", k))
+        for k, view in zip(ranked, views, strict=True)
+    ]
 
 
 def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[list[tuple[int, int]], Array]:
@@ -187,7 +229,8 @@ def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tu
     return Grid(axes, short(found, 4), f"{letter} of {name[k]}", unit, summary)
 
 
-def _along(robot: Robot, k: int, section: Section) -> None:
+def _along(robot: Robot, k: int, section: Section) -> list[tuple[str, str]]:
+    """The figures over the only coordinate, and the Python that computes their values."""
     low, high = ranges(robot)
     x, q = np.linspace(low[k], high[k], POINTS), _line(robot, k)
     g, M = robot.gravity(q)[:, k], robot.mass_matrix(q)[:, k, k]
@@ -198,3 +241,5 @@ def _along(robot: Robot, k: int, section: Section) -> None:
         summary = f"{title} between {text(float(values.min()))} and {text(float(values.max()))} {unit}."
         curve = Curves(short(x), {robot.coordinate_names[k]: short(values)})
         section.add(Plot(title, _label(robot, k), f"{title.lower()} [{unit}]", [curve], summary))
+    q_code = f"line({_interval(robot, k)})"
+    return [(f"Gravity {effort_name(robot, k)}", _entry("g", q_code, k)), ("Inertia", _entry("M", q_code, k))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.errors import DynamisError
 from dynamis.report.falling import ADAPTIVE, fall, released
-from dynamis.report.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, without_noise
+from dynamis.report.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, unit_of, without_noise
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Curves, Player, Plot, Section
 from dynamis.report.sections.maps import plain_coordinates
@@ -29,7 +30,7 @@ BANDWIDTH = 10.0  # rad/s
 OFF = 0.05  # rad or m: the largest initial error
 ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
 PUSH = 0.5  # rad/s or m/s, where there is no gravity
-JOINTS = 8  # whose torques are broken down
+JOINTS = 8  # in one figure
 ZERO = 1e-9
 COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as one
 
@@ -49,7 +50,7 @@ def build(subject: Subject, section: Section) -> None:
     )
     again = ["import numpy as np", "import dynamis as dy", "", subject.load]
     if free is not robot and subject.source is not None:
-        again += [f"free = dy.load({subject.source!r}, base='floating')"]
+        again += [f'free = dy.load({subject.source!r}, base="floating")']
         again += [line.replace("damped = robot.", "damped = free.") for line in fallen.again]
     else:
         again += fallen.again
@@ -150,12 +151,12 @@ def _show(
     summary = " ".join([*told, balance]) + hit
     section.add(Player(name, title, t, short(motion.q, 6), summary, scene_of(robot)))
     order = [robot.coordinate_names[k] for k in range(robot.n)]
-    turns = {c.revolute for c in robot.model.coordinates}
-    unit = {frozenset({True}): "rad", frozenset({False}): "m"}.get(frozenset(turns), "rad or m")
+    unit = _position_unit(robot, range(robot.n))
     if law is not None:
         wanted, _, _ = (np.asarray(x) for x in law.reference.at(motion.t))
         off = motion.q - wanted
-        lines = distinct({order[k]: off[:, k] for k in _largest(off)})
+        shown = _largest(off)
+        lines = distinct({order[k]: off[:, k] for k in shown})
         last = float(np.abs(off[-1]).max())
         section.add(
             Plot(
@@ -163,14 +164,17 @@ def _show(
                 "time [s]",
                 f"q − q_d [{unit}]",
                 [Curves(t, lines)],
-                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {text(last, 2)} at the end [{unit}].",
+                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {text(last, 2)} at the end [{unit}]."
+                + _left_out(len(shown), robot.n, "largest errors"),
                 player=name,
             )
         )
-    elif len(plain_coordinates(robot)) == robot.n:
+    elif plain := plain_coordinates(robot):
         index = [int(c.q_index or 0) for c in robot.model.coordinates]
-        lines = distinct({order[k]: motion.q[:, index[k]] for k in _largest(motion.v)})
-        fastest = int(np.abs(motion.v).max(axis=0).argmax())
+        shown = [plain[k] for k in _largest(motion.v[:, plain])]
+        lines = distinct({order[k]: motion.q[:, index[k]] for k in shown})
+        fastest = max(plain, key=lambda k: float(np.abs(motion.v[:, k]).max()))
+        unit = _position_unit(robot, plain)
         speed = "rad/s" if robot.model.coordinates[fastest].revolute else "m/s"
         section.add(
             Plot(
@@ -178,7 +182,8 @@ def _show(
                 "time [s]",
                 f"q [{unit}]",
                 [Curves(t, lines)],
-                f"Largest velocity: {text(float(np.abs(motion.v).max()), 3)} {speed} ({order[fastest]}).",
+                f"Largest velocity: {text(float(np.abs(motion.v[:, fastest]).max()), 3)} {speed} ({order[fastest]})."
+                + _left_out(len(shown), len(plain), "largest velocities"),
                 player=name,
             )
         )
@@ -206,6 +211,15 @@ def _balance(motion: Trajectory) -> str:
         return quantity(error, "J", 2)
     share = 100.0 * error / exchanged
     return f"{text(share, 2) if share >= 1e-4 else power(share, 0)} % of the energy exchanged ({quantity(exchanged, 'J')})"
+
+
+def _position_unit(robot: Robot, coordinates: Iterable[int]) -> str:
+    units = {unit_of(robot, k) for k in coordinates}
+    return "rad or m" if len(units) > 1 else units.pop()
+
+
+def _left_out(shown: int, total: int, criterion: str) -> str:
+    return f" {shown} of {total} joints are shown: those with the {criterion}." if shown < total else ""
 
 
 def _largest(values: Array) -> list[int]:
@@ -242,7 +256,8 @@ def _ledger(section: Section, name: str, motion: Trajectory) -> None:
             "time [s]",
             whole,
             views,
-            f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}.",
+            f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}."
+            + (f" {len(views)} of {robot.n} coordinates can be selected." if len(views) < robot.n else ""),
             "joint",
             player=name,
         )

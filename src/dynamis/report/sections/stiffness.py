@@ -10,7 +10,7 @@ from dynamis.report.numbers import main_frame, quantity, ranges, short, triple
 from dynamis.report.scene import scene_of
 from dynamis.report.section import Section, Table
 from dynamis.report.sections.maps import has_plain_coordinates
-from dynamis.report.sections.workspace import slice_map
+from dynamis.report.sections.workspace import CELLS, intervals, slice_map
 from dynamis.report.subject import Subject
 from dynamis.statics.force_polytope import largest_force
 
@@ -29,9 +29,10 @@ def build(subject: Subject, section: Section) -> None:
     low, high = ranges(robot)
     q = np.array(scene_of(robot)["pose"], dtype=float)
     section.lead = (
-        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per joint (kN/m for "
-        "prismatic joints). Robot files do not contain transmission stiffness; results scale linearly with the assumed value. "
-        "The map shows the best configuration of each cell; the table is computed at one pose, given below it."
+        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per revolute joint and "
+        f"{quantity(SPRING, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; results scale "
+        "linearly with the assumed values. The map shows the best configuration of each cell; the table is computed at one "
+        "pose, given below it."
     )
     found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
     section.add(slice_map(found))
@@ -59,7 +60,12 @@ def build(subject: Subject, section: Section) -> None:
         except DynamisError as error:
             section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
-        f"import dynamis as dy\n\n{subject.load}\nq = {short(q, 6)}\n"
+        f"import dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n"
+        f"{subject.load}\n{intervals(robot)}\n"
+        f"q = {short(q, 6)}\n"
         f"print(dy.statics.stiffness(robot, q, {SPRING:g}, frame={frame!r}).compliance)\n"
-        f"dy.statics.stiffness_map(robot, {SPRING:g}, {frame!r}, samples={SAMPLES}).plot('stiffness.png')"
+        f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, joint_stiffness={SPRING:g},\n"
+        f"                        lower=low, upper=high)\n"
+        f"x, y, stiffness = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n"
+        "found.plot('stiffness.png')"
     )

@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 
 KEY, TITLE = "workspace", "Workspace and manipulability"
 SAMPLES, CELLS = 40_000, 44
+EXACT = 17  # digits of a float
 ROUNDING = 1e-9  # of the reach: smaller distances are zero
 EXTENTS = (
     ("Volume", "", "does not move"),
@@ -27,6 +28,7 @@ EXTENTS = (
     ("Area", " m²", "moves in a plane"),
     ("Volume", " m³", "moves in space"),
 )
+MIXED = "SI units (m, rad)"  # of a measure whose terms have different units
 NO_SAMPLE = "no sampled configuration puts the tip in this cell"
 
 
@@ -64,9 +66,34 @@ def build(subject: Subject, section: Section) -> None:
     even = in_order_of_q(robot, np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n)))
     section.add(_density(robot, even, found.plane, frame), slice_map(found))
     section.reproduce = (
-        f"import dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n{subject.load}\n"
-        f"cloud = dy.workspace(robot, {frame!r}, samples={SAMPLES})\nprint(cloud.summary())\n"
-        f"print(workspace_slice(robot, 'manipulability', frame={frame!r}, samples={SAMPLES}).summary())"
+        "import numpy as np\nimport dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n"
+        f"{subject.load}\n{intervals(robot)}\n"
+        f"cloud = dy.workspace(robot, {frame!r}, samples={SAMPLES}, lower=low, upper=high)\nprint(cloud.summary())\n"
+        f"found = workspace_slice(robot, 'manipulability', frame={frame!r}, samples={SAMPLES}, lower=low, upper=high)\n"
+        f"print(found.summary())\nx, y, w = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n\n"
+        f"{_density_snippet(robot, found.plane, frame)}"
+    )
+
+
+def intervals(robot: Robot) -> str:
+    """Python for the intervals of the coordinates in which the report samples."""
+    low, high = ranges(robot)
+    limits = robot.limits
+    if np.array_equal(low, limits["lower"]) and np.array_equal(high, limits["upper"]):
+        return "low, high = robot.limits['lower'], robot.limits['upper']"
+    return f"low, high = {short(low, EXACT)}, {short(high, EXACT)}"  # rounded ends would shift the random samples
+
+
+def _density_snippet(robot: Robot, plane: str, frame: str) -> str:
+    order = [int(c.q_index or 0) for c in robot.model.coordinates]
+    in_q = "" if order == list(range(robot.n)) else f"[:, {[int(k) for k in np.argsort(order)]}]"
+    axes = PLANES[plane][:2]
+    return (
+        f"q = np.random.default_rng(0).uniform(low, high, ({SAMPLES}, robot.n)){in_q}\n"
+        f"points = robot.pose(q, {frame!r})[:, {axes}, 3]\n"
+        f"side = np.ptp(points, axis=0).max() / {CELLS}\n"
+        "edges = [p.min() + side * np.arange(np.ceil(np.ptp(p) / side - 1e-9) + 1) for p in points.T]\n"
+        "density, _, _ = np.histogram2d(*points.T, bins=edges)"
     )
 
 
@@ -114,6 +141,6 @@ def slice_map(found: WorkspaceSlice) -> HeatMap:
     where = ", ".join(f"{found.plane[k]} = {text(float(place[k]), 3)} m" for k in range(2))
     summary = f"Best of the sampled configurations in each cell; overall {text(value)}{' ' + unit if unit else ''} at {where}."
     q = encoded(found.robot, found.q[best[used]], used, best.size)
-    view = Grid(_axes(edges, found.plane), short(values.reshape(shape), 4), "", unit, summary, q)
+    view = Grid(_axes(edges, found.plane), short(values.reshape(shape), 4), "", unit or MIXED, summary, q)
     title = f"{name} in the plane {'xyz'[PLANES[found.plane][2]]} = {text(found.level, 3)} m"
     return HeatMap(title, [view], square=True, empty=NO_SAMPLE)

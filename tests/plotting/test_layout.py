@@ -1,0 +1,66 @@
+"""Labels, legends and ticks of plots: inside the figure, and clear of the drawing."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+pytest.importorskip("matplotlib")
+
+from dynamis.drawing import legend_outside, new_figure, space_axes
+
+
+def boxes(figure, artists):
+    figure.draw_without_rendering()
+    return [artist.get_window_extent() for artist in artists]
+
+
+def inside(box, outer):
+    return box.x0 >= outer.x0 and box.y0 >= outer.y0 and box.x1 <= outer.x1 and box.y1 <= outer.y1
+
+
+@pytest.mark.parametrize(("width", "count", "length"), [(10.0, 29, 26), (5.2, 6, 22), (11.0, 3, 60)])
+@pytest.mark.parametrize("place", ["lower left", "upper right"])
+def test_a_legend_outside_the_panels_is_inside_the_figure(width, count, length, place):
+    figure = new_figure(width, 8.0)
+    axes = figure.subplots()
+    lines = [axes.plot([0, 1], [0, k])[0] for k in range(count)]
+    legend_outside(figure, lines, ["w" * (length // 3) + "i" * (length - length // 3)] * count, place=place)
+    (box,) = boxes(figure, figure.legends)
+    assert inside(box, figure.bbox)
+
+
+@pytest.mark.parametrize(("name", "q"), [("planar_2r_melchiorri", [0.3, 0.9]), ("ur5e", [0.0, -1.2, 1.6, -0.9, -1.3, 0.0])])
+def test_the_principal_stiffnesses_are_named_outside_the_drawing(name, q):
+    figure = dy.statics.stiffness(dy.load(name), q, 2e4).plot().figure
+    drawing = figure.axes[0]
+    assert not drawing.texts
+    legend, window = boxes(figure, [drawing.get_legend(), drawing])
+    assert not legend.overlaps(window)
+    assert inside(legend, figure.bbox)
+    assert sum("N/mm" in text.get_text() for text in drawing.get_legend().get_texts()) == 2
+
+
+def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
+    robot = dy.load("panda")
+    figure = dy.statics.force_polytope(robot, [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8], rows="xyz").plot().figure
+    (title,) = boxes(figure, [figure._suptitle])
+    assert inside(title, figure.bbox)
+    (axes,) = figure.axes
+    assert all(2 <= len(axis.get_ticklocs()) <= 5 for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+
+
+@pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (2.0, 0.9, 1.9), (300.0, 250.0, 40.0)])
+def test_ticks_of_a_3d_plot_keep_away_from_the_corners(size):
+    axes = new_figure(5.0, 5.0).add_subplot(projection="3d")
+    axes.set(xlim=(-size[0], size[0]), ylim=(0.0, size[1]), zlim=(0.3 * size[2], 1.3 * size[2]))
+    space_axes(axes, ("x [m]", "y [m]", "z [m]"))
+    longest = max(np.ptp(axis.get_view_interval()) for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        low, high = axis.get_view_interval()
+        ticks = axis.get_ticklocs()
+        if high - low < 0.55 * longest:
+            assert 2 <= len(ticks) <= 3
+        else:
+            assert 2 <= len(ticks) <= 6
+            assert np.all((ticks > low) & (ticks < high))
