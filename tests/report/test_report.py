@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.documents.blocks import Facts, Formula, HeatMap, Player, Plot, Robot3D, Table
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.files.atomic_write import write_file
 from dynamis.report import printing
 from dynamis.report.report import SECTIONS, chosen_sections, contents_of
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Facts, Formula, HeatMap, Player, Plot, Robot3D, Table
 from dynamis.report.subject import subject_of
 
 

@@ -10,7 +10,8 @@ import pytest
 from balanced_latex import is_balanced
 
 import dynamis as dy
-from dynamis.symbolic.derivation.document import Document, Rows, Say, Show, equation
+from dynamis.documents.blocks import Formula, Say, Table, equation
+from dynamis.documents.document import Document
 
 STEPS = [
     "Frames and joint variables",
@@ -47,7 +48,7 @@ def documents():
 
 def formulas(document, title):
     (section,) = [s for s in document.sections if s.title == title]
-    return [block.latex for block in section.blocks if isinstance(block, Show)]
+    return [block.latex for block in section.blocks if isinstance(block, Formula)]
 
 
 def test_steps_come_in_the_order_of_a_lecture(documents):
@@ -80,7 +81,7 @@ def test_christoffel_symbols_carry_the_index_where_the_course_puts_it(documents)
 
 def test_denavit_hartenberg_table_is_that_of_the_file(documents):
     section = documents("planar_2r").sections[0]
-    tables = [block for block in section.blocks if isinstance(block, Rows)]
+    tables = [block for block in section.blocks if isinstance(block, Table)]
     assert tables[1].rows == (("1", "$a_1$", "$0$", "$0$", "$q_1$"), ("2", "$a_2$", "$0$", "$0$", "$q_2$"))
 
 
@@ -125,7 +126,7 @@ def test_html_holds_every_formula_as_text_and_needs_no_network(documents, name):
     assert "@import" not in page
     assert not re.findall(r"url\((?!data:)", page[: page.index("<body>")])
     shown = [html.unescape(x) for x in re.findall(r'<div class="math display">(.*?)</div>', body, re.S)]
-    assert shown == [block.latex for s in document.sections for block in s.blocks if isinstance(block, Show)]
+    assert shown == [block.latex for s in document.sections for block in s.blocks if isinstance(block, Formula)]
     assert all(is_balanced(latex) for latex in shown)
 
 

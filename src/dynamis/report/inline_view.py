@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from dynamis.documents.blocks import Player, Robot3D
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.report.numbers import short
 from dynamis.report.render_page import render_view
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Player, Robot3D
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from dynamis.documents.blocks import (
+    Block,
+    Facts,
+    Folded,
+    Formula,
+    Grid,
+    HeatMap,
+    Player,
+    Plot,
+    Robot3D,
+    Say,
+    Section,
+    Table,
+    pieces,
+)
 from dynamis.report import bundle
-from dynamis.report.section import Block, Facts, Folded, Formula, Grid, HeatMap, Player, Plot, Robot3D, Say, Section, Table
 from dynamis.typesetting import POLICY
 from dynamis.version import __version__
-
-if TYPE_CHECKING:
-    from dynamis.report.report import Contents
 
 NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|rigid")
 LONG = 40  # characters of a cell beyond which it may wrap
 
 
-def render(contents: Contents) -> str:
-    """The whole page."""
+def render(name: str, subtitle: str, contents: Sequence[Section]) -> str:
+    """The whole page of a robot of this name."""
     page = _Page()
-    sections = [page.section(section) for section in contents.sections]
-    title = text(contents.title)
-    freedom = f"{contents.subject.robot.n} degree{'s' if contents.subject.robot.n > 1 else ''} of freedom"
-    failed = {section.key for section in contents.sections if section.failed}
+    sections = [page.section(section) for section in contents]
+    failed = {section.key for section in contents if section.failed}
     items = "".join(
-        f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents.sections
+        f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents
     )
     return _document(
-        f"{contents.title}: report",
+        f"{name}: report",
         page,
         '<body><a class="skip" href="#content">Skip to the content</a><div class="page">',
-        f"<header><div><h1>{title}</h1><p>{freedom} · report by Dynamis {__version__}</p></div>",
+        f"<header><div><h1>{text(name)}</h1><p>{subtitle} · report by Dynamis {__version__}</p></div>",
         '<button type="button" id="theme" hidden>Theme</button></header>',
         f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
         *sections,
@@ -245,7 +255,7 @@ class _Page:
 
     def prose(self, words: object) -> str:
         """Escaped text, with $…$ marked for typesetting."""
-        pieces = re.split(r"\$([^$]+)\$", str(words))
-        if len(pieces) > 1:
+        parts = list(pieces(str(words)))
+        if len(parts) > 1:
             self.components.add("math")
-        return "".join(f'<span class="math">{text(p)}</span>' if k % 2 else text(p) for k, p in enumerate(pieces))
+        return "".join(f'<span class="math">{text(part)}</span>' if formula else text(part) for formula, part in parts)

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dynamis.documents import markdown
+from dynamis.documents.blocks import Section, Text, literal
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_file
-from dynamis.report.section import Budget, Section
+from dynamis.report import render_page
+from dynamis.report.budget import Budget
 from dynamis.report.subject import Subject, subject_of
 from dynamis.report.tiers import code_tier
 from dynamis.robot import Robot, load
+from dynamis.version import __version__
 
 Progress = Callable[[float, str], None]
 
@@ -56,14 +60,12 @@ class Contents:
 
     def html(self) -> str:
         """One page that needs no network."""
-        from dynamis.report.render_page import render
-
-        return render(self)
+        freedom = f"{self.subject.robot.n} degree{'s' if self.subject.robot.n > 1 else ''} of freedom"
+        return render_page.render(self.title, freedom, self.sections)
 
     def markdown(self) -> str:
-        from dynamis.report.render_markdown import render
-
-        return render(self)
+        abstract = f"Report by Dynamis {__version__}. SI units."
+        return markdown.render(Text(literal(self.title), abstract, list(self.sections)))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write an .html, .md or .pdf file atomically."""
@@ -148,7 +150,7 @@ def chosen_sections(sections: Sequence[str] | None, without: Sequence[str]) -> l
 
 
 def _built(module: Any, subject: Subject, seconds: float) -> Section:
-    section, budget = Section(module.KEY, module.TITLE), Budget(seconds)
+    section, budget = Section(module.TITLE, module.KEY), Budget(seconds)
     try:
         with warnings.catch_warnings(), code_tier("quick"):
             warnings.simplefilter("ignore")  # sections state the limits of their numbers in their notes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.report.numbers import text
-from dynamis.report.section import Facts, Section, Table
 from dynamis.report.subject import Subject
 
 KEY, TITLE = "parameters", "Base parameters"

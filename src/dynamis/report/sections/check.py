@@ -11,10 +11,11 @@ import numpy.typing as npt
 from dynamis.algorithms import articulated_body, coriolis, dynamics, mass_matrix, newton_euler, newton_euler_base, regressor
 from dynamis.algorithms.joint_physics import dry_torque, spring_torque, viscous_torque
 from dynamis.algorithms.lagrange import lagrange_program
+from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import check
+from dynamis.report.budget import Budget
 from dynamis.report.numbers import power
-from dynamis.report.section import Budget, Facts, Section, Table
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
 

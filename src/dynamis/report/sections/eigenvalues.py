@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dynamis.documents.blocks import Curves, Facts, Plot, Section
 from dynamis.report.numbers import ranges, short, text, unit_of
-from dynamis.report.section import Curves, Facts, Plot, Section
 from dynamis.report.sections.maps import by_influence, plain_coordinates
 from dynamis.report.subject import Subject
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Section, Table, equation
 from dynamis.errors import DynamisError
-from dynamis.report.section import Block, Facts, Folded, Formula, Say, Section, Table
 from dynamis.report.subject import Subject
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.derivation import document as derivation
-from dynamis.symbolic.derivation.document import equation
 
 KEY, TITLE = "equations", "Equations of motion"
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "gravity")
@@ -137,18 +135,7 @@ def _vector(left: str, values: Any) -> list[Block]:
 
 
 def _derivation(form: ClosedForm) -> list[Block]:
-    blocks: list[Block] = []
-    for part in form.derivation().sections:
-        inner: list[Block] = []
-        for block in part.blocks:
-            if isinstance(block, derivation.Say):
-                inner.append(Say(block.text))
-            elif isinstance(block, derivation.Show):
-                inner.append(Formula(block.latex))
-            else:
-                inner.append(Table("", block.header, block.rows))
-        blocks.append(Folded(part.title, inner))
-    return blocks
+    return [Folded(part.title, part.blocks) for part in form.derivation().sections]
 
 
 def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:

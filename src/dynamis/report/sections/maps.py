@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.documents.blocks import Axes, Curves, Grid, HeatMap, Plot, Section
 from dynamis.report.numbers import effort_name, ranges, short, text, torque_unit, unit_of, without_noise
-from dynamis.report.section import Axes, Curves, Grid, HeatMap, Plot, Section
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot
 

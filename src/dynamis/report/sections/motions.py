@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
+from dynamis.documents.blocks import Curves, Player, Plot, Section
 from dynamis.errors import DynamisError
 from dynamis.report.falling import ADAPTIVE, fall, released
 from dynamis.report.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, unit_of, without_noise
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Curves, Player, Plot, Section
 from dynamis.report.sections.maps import plain_coordinates
 from dynamis.report.staging import is_mobile
 from dynamis.report.subject import Subject

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.documents.blocks import Facts, Robot3D, Section, Table
 from dynamis.report.meshes.drawing import drawing_of
 from dynamis.report.numbers import main_frame, text, triple
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Facts, Robot3D, Section, Table
 from dynamis.report.subject import Subject
 
 KEY, TITLE = "robot", "Robot"

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dynamis.compiler.kernel import wait_for_compiler
+from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.report.numbers import duration
-from dynamis.report.section import Facts, Section, Table
 from dynamis.report.subject import Subject
 from dynamis.report.tiers import code_tier
 from dynamis.robot import Robot

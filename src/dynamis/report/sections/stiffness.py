@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dynamis.documents.blocks import Section, Table
 from dynamis.errors import DynamisError
 from dynamis.kinematics.workspace import workspace_slice
 from dynamis.report.numbers import main_frame, quantity, ranges, short, triple
 from dynamis.report.scene import scene_of
-from dynamis.report.section import Section, Table
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.sections.workspace import CELLS, intervals, slice_map
 from dynamis.report.subject import Subject

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
 from dynamis.report.configurations import encoded
 from dynamis.report.numbers import main_frame, quantity, ranges, short, text, triple
-from dynamis.report.section import Axes, Facts, Grid, HeatMap, Section
 from dynamis.report.sections.maps import has_plain_coordinates
 from dynamis.report.subject import Subject
 from dynamis.robot import Robot

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dynamis.documents.blocks import literal
+from dynamis.documents.document import Document
 from dynamis.symbolic.derivation import actuator_steps, kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
-from dynamis.symbolic.derivation.document import Document, literal
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -24,6 +25,7 @@ def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str
         f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.moving)} moving "
         f"bod{'ies' if len(form.model.moving) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
         "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",
+        numbered=True,
         progress=progress,
     )
     kinematics_steps.write(document, form)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.documents.document import Document
 from dynamis.model.actuators import DCMotor, Elastic, Saturated
-from dynamis.symbolic.derivation.document import Document
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynamis.documents.blocks import Section
+from dynamis.documents.document import Document
 from dynamis.model.joints import Helical, Prismatic, Revolute, Spin
 from dynamis.scalar import Node
 from dynamis.symbolic.derivation.dh_table import dh_rows
-from dynamis.symbolic.derivation.document import Document, Section
 from dynamis.symbolic.expression import Expression, Formulas
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynamis.symbolic.derivation.document import Document, Section
+from dynamis.documents.blocks import Section
+from dynamis.documents.document import Document
 from dynamis.symbolic.derivation.readable import READABLE, show_entries
 
 if TYPE_CHECKING:

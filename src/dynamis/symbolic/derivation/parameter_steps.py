@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.documents.document import Document
 from dynamis.symbolic.budget import BudgetSpent
-from dynamis.symbolic.derivation.document import Document
 from dynamis.symbolic.derivation.readable import READABLE
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dynamis.documents.blocks import Section
 from dynamis.symbolic import factored
-from dynamis.symbolic.derivation.document import Section
 from dynamis.symbolic.expression import Expression
 
 READABLE = 1500  # characters of LaTeX

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from dynamis.algorithms.articulated_body import articulated_inertias
 from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relative_poses, twists
 from dynamis.algorithms.newton_euler import joint_wrenches
+from dynamis.documents.blocks import Section
+from dynamis.documents.document import Document
 from dynamis.spatial import Pose, cross
-from dynamis.symbolic.derivation.document import Document, Section
 from dynamis.symbolic.derivation.operations import operation_counts
 
 if TYPE_CHECKING:

@@ -1,16 +1,39 @@
-"""The contents of a report: sections of blocks, rendered to HTML or Markdown."""
+"""The contents of documents: sections of paragraphs, formulas, tables and figures, independent of the format."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+LINE = 150  # characters of LaTeX that fit on one line of a page
+
+
+def literal(name: str) -> str:
+    r"""A name from a file for use in a text, where no sign of it is taken for mathematics.
+
+    >>> [*pieces("the robot " + literal("$x$ \\y") + " with $m_1$")]
+    [(False, 'the robot $x$ \\y with '), (True, 'm_1'), (False, '')]
+    """
+    return name.replace("\\", "\\\\").replace("$", "\\$")
+
+
+def pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """The parts of a text, each with whether it is mathematics ($…$); every renderer reads its texts through this."""
+    parts = [""]
+    for piece in re.findall(r"\\[\\$]|\$|[^\\$]+|\\", text):
+        mathematics = len(parts) % 2 == 0
+        if piece == "$":
+            parts.append("")
+        else:
+            parts[-1] += piece if mathematics or piece not in (r"\\", r"\$") else piece[1]
+    return ((k % 2 == 1, part) for k, part in enumerate(parts))
 
 
 @dataclass(frozen=True)
 class Say:
-    """A paragraph; $…$ is mathematics."""
+    """A paragraph; $…$ is mathematics, and a name from a file is `literal`."""
 
     text: str
 
@@ -143,10 +166,10 @@ Block = Say | Facts | Table | Formula | Folded | Plot | HeatMap | Robot3D | Play
 
 @dataclass
 class Section:
-    """One part of a report, with the Python that reproduces its numbers."""
+    """One part of a document. ``reproduce`` is the Python code that computes its numbers, ``failed`` why some are missing."""
 
-    key: str
     title: str
+    key: str = ""
     lead: str = ""
     blocks: list[Block] = field(default_factory=list)
     reproduce: str = ""
@@ -163,18 +186,50 @@ class Section:
         self.blocks.extend(blocks)
         return self
 
+    def say(self, text: str) -> Section:
+        """Add a paragraph."""
+        return self.add(Say(text))
 
-class Budget:
-    """The time a section has for extras: content beyond what it always has, and marked as such."""
+    def show(self, left: str, right: str | None = None) -> Section:
+        """Add a formula, or an equation whose right side is broken over lines where it is long."""
+        return self.add(Formula(left if right is None else equation(left, right)))
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._start = time.perf_counter()
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
+        return self.add(Table("", header, rows))
 
-    @property
-    def spent(self) -> float:
-        return time.perf_counter() - self._start
 
-    @property
-    def left(self) -> float:
-        return max(self.seconds - self.spent, 0.0)
+@dataclass
+class Text:
+    """A title, an abstract and sections; the renderers write it in their formats. ``numbered`` numbers the sections."""
+
+    title: str
+    abstract: str
+    sections: list[Section] = field(default_factory=list)
+    numbered: bool = False
+
+
+def equation(left: str, right: str) -> str:
+    """left = right, broken before plus and minus signs where it is too long for a line."""
+    if len(left) + len(right) <= LINE or r"\begin{" in right:
+        return f"{left} = {right}"
+    lines = [f"{left} ={{}}& "]
+    for term in _terms(right):
+        if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > LINE:
+            lines.append("& ")
+        lines[-1] += term + " "
+    return "\\begin{aligned}\n" + " \\\\\n".join(line.rstrip() for line in lines) + "\n\\end{aligned}"
+
+
+def _terms(latex: str) -> list[str]:
+    """The terms of a sum, each with the sign before it; signs inside brackets do not count."""
+    terms, depth, start = [], 0, 0
+    for match in re.finditer(r"[{}()\[\]]| [+-] ", latex):
+        if match[0] in "{([":
+            depth += 1
+        elif match[0] in "})]":
+            depth -= 1
+        elif depth == 0:
+            terms.append(latex[start : match.start()].strip())
+            start = match.start()
+    terms.append(latex[start:].strip())
+    return [t for t in terms if t]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show, pieces
+from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
 
 HEAD = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -21,7 +21,7 @@ HEAD = r"""\documentclass[11pt,a4paper]{article}
 """
 
 
-def render(document: Document) -> str:
+def render(document: Text) -> str:
     """The whole article, ready for pdflatex."""
     parts = [HEAD, rf"\title{{{_prose(document.title)}}}", r"\author{}\date{}", r"\begin{document}", r"\maketitle", ""]
     parts.append(_prose(document.abstract) + "\n")
@@ -32,15 +32,25 @@ def render(document: Document) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Say):
-        return _prose(block.text) + "\n"
-    if isinstance(block, Show):
-        return "\\begin{center}\n\\fit{" + block.latex + "}\n\\end{center}\n"
-    assert isinstance(block, Rows)
-    columns = "l" * len(block.header)
-    lines = [" & ".join(_prose(cell) for cell in row) + r" \\" for row in (block.header, *block.rows)]
-    table = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
-    return "\\begin{center}\n\\renewcommand{\\arraystretch}{1.2}\n\\fit{\\text{" + "\n".join(table) + "}}\n\\end{center}\n"
+    match block:
+        case Say(text):
+            return _prose(text) + "\n"
+        case Formula(latex):
+            return "\\begin{center}\n\\fit{" + latex + "}\n\\end{center}\n"
+        case Table():
+            return _table(block)
+        case Facts(pairs):
+            return _table(Table("", ("", ""), pairs))
+        case Folded(title, inner):
+            return rf"\subsection*{{{_prose(title)}}}" + "\n" + "\n".join(map(_block, inner))
+    return _prose(block.summary) + "\n" if hasattr(block, "summary") else ""  # figures are not drawn
+
+
+def _table(table: Table) -> str:
+    columns = "l" * len(table.header)
+    lines = [" & ".join(_prose(cell) for cell in row) + r" \\" for row in (table.header, *table.rows)]
+    whole = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
+    return "\\begin{center}\n\\renewcommand{\\arraystretch}{1.2}\n\\fit{\\text{" + "\n".join(whole) + "}}\n\\end{center}\n"
 
 
 _SIGNS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from dynamis import typesetting
-from dynamis.symbolic.derivation.document import Block, Document, Rows, Say, Show, pieces
+from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -46,7 +46,7 @@ table.t { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
 """
 
 
-def render(document: Document) -> str:
+def render(document: Text) -> str:
     """The whole page."""
     parts = [
         "<!doctype html>",
@@ -68,13 +68,23 @@ def render(document: Document) -> str:
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Say):
-        return f"<p>{prose(block.text)}</p>"
-    if isinstance(block, Show):
-        return f'<div class="formula">{formula(block.latex, display=True)}</div>'
-    assert isinstance(block, Rows)
-    head = "".join(f"<th>{prose(cell)}</th>" for cell in block.header)
-    rows = "".join("<tr>" + "".join(f"<td>{prose(cell)}</td>" for cell in row) + "</tr>" for row in block.rows)
+    match block:
+        case Say(text):
+            return f"<p>{prose(text)}</p>"
+        case Formula(latex):
+            return f'<div class="formula">{formula(latex, display=True)}</div>'
+        case Table():
+            return _table(block)
+        case Facts(pairs):
+            return _table(Table("", ("", ""), pairs))
+        case Folded(title, inner):
+            return f"<details><summary>{prose(title)}</summary>{''.join(map(_block, inner))}</details>"
+    return f"<p>{prose(block.summary)}</p>" if hasattr(block, "summary") else ""  # figures need the page of the report
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{prose(cell)}</th>" for cell in table.header)
+    rows = "".join("<tr>" + "".join(f"<td>{prose(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return f'<div class="wide"><table class="t"><tr>{head}</tr>{rows}</table></div>'
 
 

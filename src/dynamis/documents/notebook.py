@@ -1,18 +1,16 @@
-"""A document as a Jupyter notebook: the derivation in text cells, with a code cell at the end."""
+"""A document as a Jupyter notebook: one text cell per section."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dynamis.symbolic.derivation.document import Document
-from dynamis.symbolic.derivation.render_markdown import block_text, prose
+from dynamis.documents.blocks import Text
+from dynamis.documents.markdown import prose, section_texts
 
 
-def render(document: Document) -> dict[str, Any]:
+def render(document: Text) -> dict[str, Any]:
     """The notebook (format 4.5) as a JSON object."""
-    texts = [f"# {prose(document.title)}\n\n{prose(document.abstract)}"]
-    for number, section in enumerate(document.sections, 1):
-        texts.append("\n\n".join([f"## {number}. {prose(section.title)}", *map(block_text, section.blocks)]))
+    texts = [f"# {prose(document.title)}\n\n{prose(document.abstract)}", *section_texts(document)]
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "id": f"step-{k}", "metadata": {}, "source": text} for k, text in enumerate(texts)
     ]

@@ -1,0 +1,68 @@
+"""A document with its methods: LaTeX, Markdown, HTML, a notebook, and files of these."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynamis.display import counted, short
+from dynamis.documents import latex, markdown, notebook, page
+from dynamis.documents.blocks import Section, Text
+from dynamis.errors import InputError, printable
+from dynamis.files.atomic_write import write_file
+
+
+@dataclass(repr=False)
+class Document(Text):
+    """A document with title, abstract and sections; ``progress`` is called with the title of each section at its start."""
+
+    progress: Callable[[str], None] | None = None
+
+    def section(self, title: str) -> Section:
+        if self.progress is not None:
+            self.progress(title)
+        self.sections.append(Section(title))
+        return self.sections[-1]
+
+    def latex(self) -> str:
+        """A complete LaTeX article."""
+        return latex.render(self)
+
+    def markdown(self) -> str:
+        """Markdown with $…$ and $$…$$."""
+        return markdown.render(self)
+
+    def notebook(self) -> dict[str, Any]:
+        """A Jupyter notebook, as the JSON object that a .ipynb file holds."""
+        return notebook.render(self)
+
+    def html(self) -> str:
+        """A self-contained HTML page, typeset by an embedded KaTeX."""
+        return page.render(self)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write to a .tex, .md, .ipynb or .html file."""
+        target = Path(path)
+        match target.suffix:
+            case ".tex":
+                text = self.latex()
+            case ".md":
+                text = self.markdown()
+            case ".html":
+                text = self.html()
+            case ".ipynb":
+                text = json.dumps(self.notebook(), indent=1, ensure_ascii=False) + "\n"
+            case _:
+                raise InputError(f"{printable(target.name)}: the suffix must be .tex, .md, .ipynb or .html")
+        return write_file(target, text.encode())
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows, typeset by itself."""
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return short(f"<Document {printable(self.title)}: {counted(len(self.sections), 'section')}>")
