@@ -35,7 +35,7 @@ def test_markdown_with_numbers_for_symbols_as_data(tmp_path, monkeypatch):
 def test_missing_sections_are_told_and_counted(tmp_path, monkeypatch):
     from dynamis.report.sections import maps
 
-    monkeypatch.setattr(maps, "by_influence", lambda *_: 1 / 0)
+    monkeypatch.setattr(maps, "plain_coordinates", lambda *_: 1 / 0)
     result = run("planar_2r_melchiorri", "--out", tmp_path / "arm.html", "--sections", "robot maps")
     assert result.exit_code == 1
     assert "maps is missing: ZeroDivisionError" in result.output

@@ -480,7 +480,7 @@ def test_markdown_shows_names_as_they_are(tmp_path):
     lines = (
         contents_of(dy.Robot(d), sections=["robot", "maps"]).write(tmp_path / "arm.md").read_text(encoding="utf-8").split("\n")
     )
-    assert lines[0] == r"# arm\_\*2\*\_ \`x\` \| \[a\](b) \<b\>"
+    assert lines[0] == r"# arm\_\*2\*\_ \`x\` | \[a\](b) &lt;b&gt;"
     row = next(line for line in lines if line.startswith(r"| joint\_1\_a\|b\*c\*"))
     header = next(line for line in lines if line.startswith("| joint |"))
     assert len(re.findall(r"(?<!\\)\|", row)) == header.count("|")

@@ -195,7 +195,7 @@ class Section:
         return self.add(Formula(left if right is None else equation(left, right)))
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
-        return self.add(Table("", header, rows))
+        return self.add(Table("", header, tuple(rows)))
 
 
 @dataclass

@@ -88,7 +88,7 @@ def _escaped(text: str) -> str:
     """Text on one line that Markdown shows as it is, whatever characters are in it."""
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     # HTML entities, as some readers of Markdown look for mathematics or HTML behind a backslash too
-    line = re.sub(r"([\\`*_{}\[\]#~])", r"\\\1", line)
+    line = re.sub(r"([\\`*_\[\]#~])", r"\\\1", line)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
     return LEADING.sub(r"\1\\\2", line)
 
