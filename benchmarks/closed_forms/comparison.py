@@ -15,7 +15,7 @@ from benchmarks.options import Options
 from benchmarks.timing import best_times, disturbed
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.symbolic.closed_form import ClosedForm, closed_form
-from dynamis.symbolic.derivation.operations import operation_counts
+from dynamis.symbolic.derivation.recursion_steps import operation_counts
 
 # of each kind of chain: its name, how many joints it has at most, and the arm with so many, in numbers and in symbols
 CHAINS: dict[str, tuple[str, int, Callable[[int], dy.Robot], Callable[[int], Any]]] = {

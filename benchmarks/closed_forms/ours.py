@@ -12,7 +12,7 @@ from dynamis.algorithms import coriolis, dynamics, mass_matrix
 from dynamis.model.model import Model
 from dynamis.scalar import Node, Program, topological
 from dynamis.symbolic.closed_form import ClosedForm, closed_form
-from dynamis.symbolic.derivation.operations import operations
+from dynamis.symbolic.derivation.recursion_steps import operations
 
 Array = npt.NDArray[Any]
 STATES = 20

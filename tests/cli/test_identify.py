@@ -15,7 +15,7 @@ from dynamis.cli.excite import excite
 from dynamis.cli.identify import NAMES, identify
 from dynamis.cli.payload import payload
 from dynamis.control import perturbed
-from dynamis.identification.estimator_names import ESTIMATORS
+from dynamis.identification.identify import ESTIMATORS
 from dynamis.identification.logs import Mapping
 
 ARM = "planar_2r_melchiorri"

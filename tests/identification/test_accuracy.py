@@ -16,7 +16,7 @@ from dynamis.identification import (
     normal_equations,
     statistics,
 )
-from dynamis.identification.estimator_names import near_the_prior
+from dynamis.identification.identify import near_the_prior
 
 VALUES = {
     "cartesian_2p": {"g": 9.81, "m_1": 3.0, "m_2": 2.0},

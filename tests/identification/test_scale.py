@@ -5,8 +5,8 @@ import pytest
 
 import dynamis as dy
 from dynamis.identification import Column, LinearModel, PhysicallyConsistent, Samples, base_parameters, equations
-from dynamis.identification.estimator_names import near_the_prior
 from dynamis.identification.estimators.typical_sizes import TypicalSizes
+from dynamis.identification.identify import near_the_prior
 from dynamis.model.description import MassProperties
 
 

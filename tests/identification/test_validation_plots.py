@@ -9,9 +9,15 @@ from judged_fits import simulated
 import dynamis as dy
 from dynamis.identification.estimators.least_squares import WeightedLeastSquares
 from dynamis.identification.validation.held_out import alternating_blocks, cross_validate
-from dynamis.identification.validation.inline_svg import inline_svg
-from dynamis.identification.validation.parameter_plots import plot_excitation, plot_parameters
-from dynamis.identification.validation.plots import plot_friction, plot_residuals, plot_torques, plot_validation
+from dynamis.identification.validation.pictures import inline_svg
+from dynamis.identification.validation.plots import (
+    plot_excitation,
+    plot_friction,
+    plot_parameters,
+    plot_residuals,
+    plot_torques,
+    plot_validation,
+)
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
 

@@ -12,11 +12,10 @@ import pytest
 import dynamis as dy
 from dynamis.files.mesh_limits import FORMATS
 from dynamis.files.mesh_readers import PACKAGES
-from dynamis.report.meshes import simplifying
+from dynamis.report.meshes import encoding
 from dynamis.report.meshes.drawing import drawing_of
-from dynamis.report.meshes.encoding import encode
+from dynamis.report.meshes.encoding import encode, simplify
 from dynamis.report.meshes.finding import find_mesh
-from dynamis.report.meshes.simplifying import simplify
 from dynamis.report.meshes.surface import STEPS, Surface, joined, looks
 from dynamis.report.report import contents_of
 from dynamis.report.scene import scene_of
@@ -182,7 +181,7 @@ def test_the_sides_of_a_thin_wall_stay_apart():
 
 
 def test_all_meshes_together_keep_to_the_triangles_there_may_be(tmp_path, monkeypatch):
-    monkeypatch.setattr(simplifying, "MOST_TRIANGLES", 2000)
+    monkeypatch.setattr(encoding, "MOST_TRIANGLES", 2000)
     ball(tmp_path, "a.stl", 4)
     ball(tmp_path, "b.stl", 5)
     drawing = drawing_of(dy.load(arm(tmp_path, shape("a.stl"), shape("b.stl"), shape("a.stl"))))

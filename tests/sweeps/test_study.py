@@ -5,8 +5,7 @@ import pytest
 
 from dynamis.errors import InputError
 from dynamis.sweeps.cases import case_setup, run_case
-from dynamis.sweeps.lines import entry_lines, line_of
-from dynamis.sweeps.study_file import read_study, study_from_text
+from dynamis.sweeps.study_file import entry_lines, line_of, read_study, study_from_text
 from dynamis.sweeps.variables import Variable
 
 TOP = 'robot = "planar_2r_melchiorri"\nduration = 0.1\n'

@@ -20,7 +20,6 @@ from dynamis.control.law import ControlLaw, check_with_model
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.pd_gravity import PDGravity
-from dynamis.control.reachable_goal import why_unreachable
 from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
@@ -28,6 +27,8 @@ from dynamis.control.tracking import Tracking, tracking, tracking_bound
 from dynamis.display import plotted, short, tracking_card
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
+from dynamis.kinematics.ik_diagnosis import EXISTS
+from dynamis.kinematics.inverse_kinematics import inverse_kinematics
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
@@ -236,3 +237,28 @@ def _vector(value: Any, size: int, name: str, otherwise: Array) -> Array:
     if given.shape != (size,) or not np.isfinite(given).all():
         raise InputError(f"{name} must be {size} finite numbers, got {np.size(value)}")
     return given
+
+
+TOLERANCE = 1e-6  # m: far below the tracking error of a controller
+RESTARTS = 10  # random starts of the search; its diagnosis of a failure searches from 50 more
+
+
+def why_unreachable(robot: Robot, task: Position, goal: Array, q0: Array) -> str:
+    """The empty string if inverse kinematics reaches the goal of the tip, else a sentence with the distance and a remedy."""
+    rows = list(task.rows)
+    target = np.array(robot.pose(q0)[:3, 3], dtype=float)
+    target[rows] = goal
+    weights = np.isin(np.arange(3), rows).astype(float)
+    found = inverse_kinematics(robot, target, q0=q0, weights=weights, tolerance=TOLERANCE, restarts=RESTARTS)
+    if found.found or EXISTS in found.status:
+        return ""
+    reason = found.status.partition(": ")[2]
+    nearest = robot.pose(found.q)[:3, 3][rows]
+    return (
+        f"the goal {_point(goal)} is not reachable: {reason}. The nearest position found by inverse kinematics is "
+        f"{_point(nearest)}; choose a goal inside the workspace"
+    )
+
+
+def _point(x: Array) -> str:
+    return f"({', '.join(f'{value:.4g}' for value in np.round(x, 6) + 0.0)}) m"

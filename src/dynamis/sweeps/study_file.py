@@ -21,7 +21,6 @@ from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.sweeps.cases import case_setup, check_names, payload_frame
-from dynamis.sweeps.lines import entry_lines, line_of
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.variables import Numbers, Variable, read_variable
 from dynamis.version import __version__
@@ -293,3 +292,39 @@ def _leaves(table: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
         inner = isinstance(value, dict) and value and all(isinstance(x, dict) for x in value.values())
         found += _leaves(value, f"{before}{key}.") if inner else [(f"{before}{key}", value)]
     return found
+
+
+_HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]")
+_ENTRY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*=""")
+_WORD = re.compile(r"""\"([^"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)""")
+
+
+def entry_lines(text: str) -> dict[str, int]:
+    """{entry, as "table.key": its line}; tables are entries too.
+
+    >>> entry_lines('duration = 2\\n[vary]\\n"q0.joint_1" = { uniform = [0, 1] }')
+    {'duration': 1, 'vary': 2, 'vary.q0.joint_1': 3}
+    """
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _plain(header[1])
+            found.setdefault(table, number)
+        elif entry := _ENTRY.match(line):
+            found.setdefault(f"{table}.{_plain(entry[1])}" if table else _plain(entry[1]), number)
+    return found
+
+
+def _plain(key: str) -> str:
+    """A dotted key without quotes."""
+    return ".".join("".join(words) for words in _WORD.findall(key))
+
+
+def line_of(lines: dict[str, int], entry: str) -> int | None:
+    """The line of an entry, or of the nearest table around it."""
+    while entry:
+        if entry in lines:
+            return lines[entry]
+        entry = entry.rpartition(".")[0]
+    return None

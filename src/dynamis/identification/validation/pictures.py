@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import html
+import io
+import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.inline_svg import inline_svg
-from dynamis.identification.validation.parameter_plots import plot_excitation, plot_parameters
-from dynamis.identification.validation.plots import plot_friction, plot_residuals, plot_torques, plot_validation
+from dynamis.identification.validation.plots import (
+    plot_excitation,
+    plot_friction,
+    plot_parameters,
+    plot_residuals,
+    plot_torques,
+    plot_validation,
+)
 from dynamis.identification.validation.report_contents import ReportFigure
 from dynamis.identification.validation.statistics import Statistics
 
@@ -70,3 +80,34 @@ def pictures(
 
 def _coloured(s: Statistics) -> int:
     return sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)
+
+
+# map plot colours to CSS variables of the page, which depend on the theme
+THEME = {
+    INK: "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--page)", "#e6e6e6": "var(--grid)", FAINT: "var(--faint)",
+    MOTION: "var(--motion)", FORCE: "var(--force)", STRUCTURE: "var(--structure)", GOOD: "var(--good)",
+}  # fmt: skip
+
+
+def inline_svg(panels: Panels, alt: str, number: int = 0) -> str:
+    """Return a figure as an ``<svg>`` element; ``alt`` is its description, ``number`` makes its ids unique."""
+    from matplotlib import rc_context
+
+    target = io.StringIO()
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": f"figure {number}", "path.simplify_threshold": 0.5}
+    with rc_context(settings), warnings.catch_warnings():
+        # glyphs missing in the layout font are rendered by the browser
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        panels.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = target.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)  # implied in HTML
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1f{number}-", text)
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # 0.01 pt resolution
+    for colour, name in THEME.items():
+        text = re.sub(re.escape(colour), name, text, flags=re.IGNORECASE)
+    label = html.escape(alt, quote=True)
+    head = re.sub(r'(width|height)="[^"]*"\s*', "", text[: text.index(">")], count=2)
+    return f'{head} role="img" aria-label="{label}"{text[text.index(">") :]}'.strip()
