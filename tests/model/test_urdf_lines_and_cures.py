@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.model.description import Limits, Mimic
 
 
 def only_error(path):
@@ -146,3 +147,16 @@ def test_limits_of_zero_are_no_limits(arm, save):
         limits = dy.load(path).limits
     assert np.isinf([limits["effort"][0], limits["velocity"][0]]).all()
     assert np.isfinite(limits["effort"][1])
+
+
+def test_the_zero_limit_of_a_follower_does_not_stop_its_leader():
+    d = dy.Description("pair").add_link("base")
+    body = dy.solids.rod(0.5, mass=1.0)
+    d.add_link("one", "base", "revolute", inertia=body, joint_name="leader")
+    d.add_link("two", "one", "revolute", inertia=body, joint_name="follower")
+    leader, follower = d.joint("leader"), d.joint("follower")
+    leader.limits, follower.limits = Limits(-1.0, 1.0, 3.0, 10.0), Limits(-2.0, 2.0, 0.0, 0.0)
+    follower.mimic = Mimic("leader", 2.0, 0.0)
+    assert dy.Robot(d).limits["velocity"].tolist() == [3.0]
+    follower.limits = Limits(-2.0, 2.0, 1.0, 5.0)
+    assert dy.Robot(d).limits["velocity"].tolist() == [0.5]  # the follower turns twice as fast

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -12,9 +11,10 @@ import numpy.typing as npt
 
 from dynamis.errors import ModelError, printable
 from dynamis.model.actuators import Actuator, Elastic, is_there
-from dynamis.model.description import Description, Fresh, Joint, Limits
+from dynamis.model.description import Description, Fresh, Joint
 from dynamis.model.diagnostics import Report
-from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic, Spin, stages
+from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, leaders, narrowed, resolved_actuator
+from dynamis.model.joints import Primitive, Spin, stages
 from dynamis.model.massless import CURE, MOST, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
@@ -242,7 +242,7 @@ class _Builder:
     def _turned_at_zero(self, k: int) -> Array:
         """The rotation of a body in the world where all coordinates are zero."""
         R: Array = np.eye(3)
-        leader = _leaders(self.description)
+        leader = leaders(self.description)
         while (draft := self.drafts[k]) is not None:
             R = draft.turned(leader(draft.joint)[2]) @ R
             k = draft.parent
@@ -270,7 +270,7 @@ class _Builder:
 
     def _freeze(self) -> Model:
         drafts = [d for d in self.drafts if d is not None]
-        leader = _leaders(self.description)
+        leader = leaders(self.description)
         first_q: dict[tuple[str, str], int] = {}
         first_v: dict[tuple[str, str], int] = {}
         nq = nv = 0
@@ -280,10 +280,10 @@ class _Builder:
             if draft.joint.mimic is not None or draft.is_rotor:
                 continue
             first_q[draft.joint.name, draft.suffix], first_v[draft.joint.name, draft.suffix] = nq, nv
-            coordinates.extend(_coordinates(draft, nq))
-            actuators.extend([_resolved(draft.joint)] * draft.motion.nv)
+            coordinates.extend(coordinates_of(draft.joint, draft.motion, draft.suffix, nq))
+            actuators.extend([resolved_actuator(draft.joint)] * draft.motion.nv)
             nq, nv = nq + draft.motion.nq, nv + draft.motion.nv
-        physics = _Physics(nv)
+        physics = JointPhysics(nv)
         bodies: list[Body | None] = [None]
         for draft in drafts:
             name, ratio, offset = leader(draft.joint)
@@ -299,7 +299,7 @@ class _Builder:
                 continue
             physics.add(draft.joint, dof, ratio, offset, draft.joint.name not in self.riding)
             if draft.joint.mimic is not None:
-                coordinates[v0] = _within(coordinates[v0], draft.joint.limits, ratio, offset)
+                coordinates[v0] = narrowed(coordinates[v0], draft.joint.limits, ratio, offset)
         _make_read_only(bodies, self.frames)
         model = Model(
             name=self.description.name,
@@ -338,105 +338,6 @@ class _Builder:
         return max(on_last, key=lambda name: self.depth[name]) if on_last else None
 
 
-def _within(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
-    """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
-    if follower.lower == follower.upper:
-        return leader  # limits that were left out read 0 … 0, and nobody means a joint that cannot move
-    low, high = sorted(((follower.lower - offset) / ratio + 0.0, (follower.upper - offset) / ratio + 0.0))
-    fastest = min(leader.velocity, follower.velocity / abs(ratio))
-    if max(leader.lower, low) > min(leader.upper, high):
-        return leader  # vendors write limits that contradict each other; the leader's own then hold
-    return replace(leader, lower=max(leader.lower, low), upper=min(leader.upper, high), velocity=fastest)
-
-
-def _leaders(description: Description) -> Callable[[Joint], tuple[str, float, float]]:
-    """joint → (the joint whose coordinate it has, ratio, offset), chains of followers resolved once."""
-    joints = {joint.name: joint for joint in description.joints}
-    known: dict[str, tuple[str, float, float]] = {}
-
-    def leader(joint: Joint) -> tuple[str, float, float]:
-        chain = [joint]
-        while chain[-1].name not in known and chain[-1].mimic is not None:
-            chain.append(joints[chain[-1].mimic.joint])
-        for item in reversed(chain):
-            if item.name in known:
-                continue
-            if item.mimic is None:
-                known[item.name] = (item.name, 1.0, 0.0)
-            else:  # q = r q₁ + o with q₁ = r₁ q₀ + o₁
-                name, ratio, offset = known[item.mimic.joint]
-                known[item.name] = (name, item.mimic.ratio * ratio, item.mimic.ratio * offset + item.mimic.offset)
-        return known[joint.name]
-
-    return leader
-
-
-def _coordinates(draft: _Draft, nq: int) -> list[Coordinate]:
-    joint, motion = draft.joint, draft.motion
-    limits = joint.limits
-    if limits.lower > limits.upper:
-        limits = Limits(limits.upper, limits.lower, limits.velocity, limits.effort)
-    # many files write 0 where the limit is not known; a joint that can neither move nor drive would be a fixed joint
-    velocity, effort = (np.inf if x == 0.0 else x for x in (limits.velocity, limits.effort))
-    if motion.nv == 1:
-        bounded = joint.type != "continuous" and DEGREES_OF_FREEDOM[joint.type] == 1
-        low, high = (limits.lower, limits.upper) if bounded else (-np.inf, np.inf)
-        name = joint.name + draft.suffix
-        return [Coordinate(name, joint.name, nq, low, high, velocity, effort, not isinstance(motion, Prismatic))]
-    labels = ("wx", "wy", "wz") if motion.nv == 3 else ("vx", "vy", "vz", "wx", "wy", "wz")
-    return [
-        Coordinate(f"{joint.name}.{label}", joint.name, None, -np.inf, np.inf, velocity, effort, label[0] == "w")
-        for label in labels
-    ]
-
-
-class _Physics:
-    """Friction, rotor and spring gathered per degree of freedom; a following joint adds to the one it follows."""
-
-    names = ("viscous", "coulomb", "coulomb_bias", "rotor", "stiffness", "pull")
-
-    def __init__(self, n: int) -> None:
-        self.values: dict[str, list[Any]] = {name: [0.0] * n for name in self.names}
-        self.rest: list[Any] = [0.0] * n
-
-    def add(self, joint: Joint, dof: tuple[int, ...], ratio: float, offset: float, reflects: bool) -> None:
-        drive = joint.drive
-        # a rotor behind a spring turns on its own, one that rides on a link is a body
-        rotor = _reflected(joint) if reflects and not isinstance(joint.actuator, Elastic) else 0.0
-        for k in dof:
-            v = self.values
-            v["viscous"][k] += ratio * ratio * drive.viscous
-            v["coulomb"][k] += abs(ratio) * drive.coulomb
-            v["coulomb_bias"][k] += ratio * drive.coulomb_bias
-            v["rotor"][k] += ratio * ratio * rotor
-            v["stiffness"][k] += ratio * ratio * drive.stiffness
-            v["pull"][k] += ratio * drive.stiffness * (drive.rest - offset)
-            self.rest[k] = (drive.rest - offset) / ratio if joint.mimic is None else self.rest[k]
-
-    def arrays(self) -> dict[str, Array]:
-        arrays = {name: np.array(values) if values else np.zeros(0) for name, values in self.values.items()}
-        pull = arrays.pop("pull")
-        rest = [r if _plain_zero(k) else p / k for p, k, r in zip(pull, arrays["stiffness"], self.rest, strict=True)]
-        return {**arrays, "rest": np.array(rest) if rest else np.zeros(0)}
-
-
-def _reflected(joint: Joint) -> Any:
-    """The rotor's inertia as it is felt at the joint."""
-    return joint.drive.rotor_inertia * joint.drive.gear_ratio * joint.drive.gear_ratio
-
-
-def _resolved(joint: Joint) -> Actuator | None:
-    """The joint's actuator; a rotor behind a spring has the joint's rotor inertia unless it has its own."""
-    actuator = joint.actuator
-    if isinstance(actuator, Elastic) and actuator.inertia is None:
-        return replace(actuator, inertia=_reflected(joint))
-    return actuator
-
-
-def _plain_zero(x: Any) -> bool:
-    return isinstance(x, float | int) and x == 0
-
-
 def _make_read_only(bodies: list[Body | None], frames: dict[str, Frame]) -> None:
     for b in bodies:
         if b is not None:
@@ -448,7 +349,7 @@ def _make_read_only(bodies: list[Body | None], frames: dict[str, Frame]) -> None
 
 
 def _has_symbols(
-    bodies: list[Body | None], frames: dict[str, Frame], base: Inertia, description: Description, physics: _Physics
+    bodies: list[Body | None], frames: dict[str, Frame], base: Inertia, description: Description, physics: JointPhysics
 ) -> bool:
     arrays = [np.array(description.gravity), base.parameters, *physics.arrays().values()]
     arrays += [array for frame in frames.values() for array in frame.pose]

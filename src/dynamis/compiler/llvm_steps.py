@@ -1,0 +1,69 @@
+"""The steps in which the body of a kernel is rendered: instructions, angles in groups, stores of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dynamis.compiler.code import Code, Instruction, Operand
+from dynamis.compiler.registers import Key
+
+CHECKED = 8  # angles whose range is checked at once
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is rendered at once: an instruction, a few angles made ready, or the storing of some results."""
+
+    uses: tuple[Key, ...]
+    instruction: Instruction | None = None
+    number: int = -1  # the value an instruction makes
+    angles: tuple[tuple[int, int], ...] = ()  # (angle, the value that is near)
+    block: tuple[int, int, int] | None = None  # result, first element, count
+
+    @property
+    def addend(self) -> Key | None:
+        """What a multiply-add overwrites, unless it is a factor too."""
+        i = self.instruction
+        if i is None or i.op not in ("fma", "fms", "fnma"):
+            return None
+        *factors, addend = map(key, i.args)
+        return None if addend in factors else addend
+
+
+def key(x: Operand) -> Key:
+    """How an operand is known to `Registers`: a constant by its size."""
+    return x if isinstance(x, int) else (abs(x),)
+
+
+def steps(code: Code, lanes: int) -> list[Step]:
+    """The instructions in order, angles gathered, each block of results stored when its last value exists."""
+    pending: dict[int, list[Step]] = {}
+    for r, k, count, newest in _store_blocks(code, lanes):
+        uses = tuple(x for x in code.outputs[r][k : k + count] if isinstance(x, int))
+        pending.setdefault(newest, []).append(Step(uses, block=(r, k, count)))
+    result = [step for newest in sorted(pending) if newest < code.inputs for step in pending[newest]]
+    angles: list[tuple[int, int]] = []
+    for number, i in enumerate(code.instructions, code.inputs):
+        if i.op == "near":
+            assert isinstance(i.args[0], int)
+            angles.append((i.args[0], number))
+            continue
+        result += _angle_steps(angles)
+        angles = []
+        result += [Step(tuple(map(key, i.args)), i, number), *pending.get(number, ())]
+    return result + _angle_steps(angles)
+
+
+def _angle_steps(angles: list[tuple[int, int]]) -> list[Step]:
+    groups = [tuple(angles[k : k + CHECKED]) for k in range(0, len(angles), CHECKED)]
+    return [Step(tuple(x for x, _ in group), angles=group) for group in groups]
+
+
+def _store_blocks(code: Code, lanes: int) -> Iterator[tuple[int, int, int, int]]:
+    """(result, first element, count, newest value) of each store: whole vectors of elements, then single ones."""
+    for r, values in enumerate(code.outputs):
+        whole = len(values) - len(values) % lanes
+        blocks = [(k, lanes) for k in range(0, whole, lanes)] + [(k, 1) for k in range(whole, len(values))]
+        for k, count in blocks:
+            yield r, k, count, max((x for x in values[k : k + count] if isinstance(x, int)), default=-1)
