@@ -64,6 +64,20 @@ def test_every_module_is_in_a_room_and_rooms_form_no_circle():
     graphlib.TopologicalSorter(ROOMS).prepare()
 
 
+def test_modules_import_each_other_in_no_circle():
+    # the root package names its modules without importing them
+    graphlib.TopologicalSorter({name: set(imports(path)) - {name, "dynamis"} for name, path in MODULES.items()}).prepare()
+
+
+def test_no_module_uses_private_names_of_another():
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dynamis"):
+                assert not [alias.name for alias in node.names if alias.name.startswith("_") and alias.name != "__version__"], (
+                    name
+                )
+
+
 def test_every_public_name_resolves_and_is_listed_once():
     assert len(dynamis.__all__) == len(set(dynamis.__all__))
     for name in dynamis.__all__:
