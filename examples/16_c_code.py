@@ -28,7 +28,7 @@ print(f"{source.name}: {len(source.read_text(encoding='utf-8').splitlines())} li
 
 t, q, v, _ = move.sample(201)
 q += 0.01 * np.sin(40.0 * t)[:, None]  # with a small tracking error
-in_python = dy.control.compiled(robot, law)(t[:, None], q, v)
+in_python = dy.control.compile_law(robot, law)(t[:, None], q, v)
 
 in_c = np.full_like(in_python, np.nan)
 if compiler := shutil.which("gcc") or shutil.which("clang"):

@@ -27,7 +27,7 @@ def push(t, q, v):  # 40 N sideways for 0.1 s
 
 motion = dy.simulate(robot, 2.2, start, controller=law.with_model(model), wrenches={"link5": push}, friction="smooth",
                      method="rk4", step=2e-3)  # fmt: skip
-seen = dy.control.detect(motion, model, bandwidth=50.0, calm=1.3)
+seen = dy.control.detect_collisions(motion, model, bandwidth=50.0, calm=1.3)
 print(seen)
 
 figure = new_figure(7.5, 4.7)

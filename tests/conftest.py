@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # what ends a computation after some seconds
 LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
-           "identification.excitation.search", "report.meshes.drawing", "report.budget", "simulation.stepping",
+           "identification.excitation.search", "reports.meshes.drawing", "reports.budget", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
 

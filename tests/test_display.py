@@ -223,7 +223,11 @@ SHOWN = {
     "tracking": (lambda: CONTROL.tracking(dy.simulate(ARM, 0.1, points=9), AT), ("largest error",), "rms"),
     "stability": (lambda: CONTROL.ComputedTorque.designed(AT, bandwidth=5.0).check(ARM), ("hold (proven)",), "25"),
     "adapted": (lambda: CONTROL.adapted_parameters(ARM), ("6 parameters", "link2.m"), "lump"),
-    "collisions": (lambda: CONTROL.detect(dy.simulate(ARM, 0.1, points=50), threshold=1.0), ("0 in 50",), "no collision"),
+    "collisions": (
+        lambda: CONTROL.detect_collisions(dy.simulate(ARM, 0.1, points=50), threshold=1.0),
+        ("0 in 50",),
+        "no collision",
+    ),
     "inertia": (lambda: dy.solids.sphere(0.1, mass=1.0), ("Inertia(mass=1, ", "0.004"), "0.004"),
     "symbolic inertia": (lambda: dy.load("planar_2r").model.moving[1][1].inertia, ("mass=m_2",), "m_2"),
     "pose": (lambda: dy.Pose.translation([1, 2, 3]), ("p=[1, 2, 3]",), "[1, 2, 3]"),

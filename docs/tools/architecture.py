@@ -7,12 +7,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 LAYERS = [
-    ("on top", ["cli", "report", "plotting"]),
+    ("on top", ["cli", "reports", "plotting"]),
     ("subjects", ["control", "identification", "task_space", "sweeps"]),
     ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
     ("robot", ["robot", "symbolic"]),
     ("core", ["algorithms", "model", "spatial", "scalar", "compiler"]),
-    ("basics", ["errors", "files", "version", "display", "drawing", "typesetting"]),
+    ("basics", ["errors", "files", "version", "display", "drawing", "typesetting", "documents"]),
 ]
 WIDTH, HEIGHT, LEFT, GAP, BOX = 960, 74, 100, 12, 50
 COLOURS = ["#5b7fb8", "#4d9a8b", "#4d9a8b", "#c08a3e", "#8a6bb0", "#7b8794"]

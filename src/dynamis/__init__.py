@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from dynamis.model.load import check
     from dynamis.model.model import Model
     from dynamis.model.packages import resolve_mesh
-    from dynamis.report.inline_view import view
-    from dynamis.report.report import report
+    from dynamis.reports.inline_view import view
+    from dynamis.reports.report import report
     from dynamis.robot import Robot, load
     from dynamis.scalar import (
         acos,
@@ -132,7 +132,8 @@ _HOMES = {
     "dynamis.sweeps.run": ("sweep",),
     "dynamis.sweeps.study_file": ("read_study", "study_from_text"),
     "dynamis.simulation.trajectory": ("Trajectory",),
-    "dynamis.report.inline_view": ("view",),
+    "dynamis.reports.inline_view": ("view",),
+    "dynamis.reports.report": ("report",),
     "dynamis.simulation.events": ("Event",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
     "dynamis.symbolic.closed_form": ("ClosedForm",),
@@ -144,7 +145,6 @@ _MODULES = {  # that are used by their own name
     "control": "dynamis.control",
     "identification": "dynamis.identification",
     "loops": "dynamis.simulation.loops",
-    "report": "dynamis.report",
     "statics": "dynamis.statics",
     "task_space": "dynamis.task_space",
     "trajectories": "dynamis.trajectories",

@@ -19,7 +19,7 @@ from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.cli.commands import cli
-from dynamis.report import printing
+from dynamis.reports import printing
 
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
@@ -282,7 +282,7 @@ def test_an_interruption_ends_with_130(name, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dynamis.robot.load", interrupted)
-    monkeypatch.setattr("dynamis.report.report.Robot", interrupted, raising=False)
+    monkeypatch.setattr("dynamis.reports.report.Robot", interrupted, raising=False)
     result = CliRunner().invoke(cli, [name, "ur5e", *MORE.get(name, [])])
     assert result.exit_code == 130
     assert "interrupted" in result.output

@@ -33,7 +33,7 @@ def test_markdown_with_numbers_for_symbols_as_data(tmp_path, monkeypatch):
 
 
 def test_missing_sections_are_told_and_counted(tmp_path, monkeypatch):
-    from dynamis.report.sections import maps
+    from dynamis.reports.sections import maps
 
     monkeypatch.setattr(maps, "plain_coordinates", lambda *_: 1 / 0)
     result = run("planar_2r_melchiorri", "--out", tmp_path / "arm.html", "--sections", "robot maps")

@@ -93,4 +93,4 @@ def test_only_controllers_are_exported(tmp_path):
     with pytest.raises(dy.InputError, match="cannot be written"):
         control.write_c(ARM, LAWS["slotine_li"][1], blocked)
     with pytest.raises(dy.InputError, match="parameters without values"):
-        control.compiled(dy.load("planar_2r"), LAWS["slotine_li"][1])
+        control.compile_law(dy.load("planar_2r"), LAWS["slotine_li"][1])

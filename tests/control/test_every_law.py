@@ -214,7 +214,7 @@ def test_at_many_states_the_compiled_torques_are_those_of_python(kind):
     q = np.array(STARTS[name]) + rng.uniform(-0.3, 0.3, (count, model.n))
     v = rng.uniform(-1.0, 1.0, (count, model.n))
     t = rng.uniform(0.0, END, (count, 1))
-    kernel = control.compiled(model, law)
+    kernel = control.compile_law(model, law)
     if law.size:
         x = law.start(model, q, v) + rng.uniform(-0.1, 0.1, (count, law.size))
         tau, rates = kernel(t, q, v, x)

@@ -50,7 +50,7 @@ def test_residuals_of_a_log_are_those_of_the_observer():
         ROBOT, 0.6, Q, controller=watched.with_model(model), disturbance=OUTSIDE, method="rk4", step=1e-3, points=301
     )
     inside = watched.residual(model, motion.q, motion.v, motion.actuator_states["controller"])
-    logged = control.residuals(model, motion.t, motion.q, motion.v, motion.tau - OUTSIDE, bandwidth=30.0)
+    logged = control.observer_residuals(model, motion.t, motion.q, motion.v, motion.tau - OUTSIDE, bandwidth=30.0)
     assert np.abs(inside - logged).max() < 2e-3 * np.abs(inside).max()
 
 
@@ -71,7 +71,7 @@ def bumped():
 
 def test_a_collision_is_found_when_it_happens_and_where(bumped):
     model, motion = bumped
-    found = control.detect(motion, model, bandwidth=50.0, calm=0.7)
+    found = control.detect_collisions(motion, model, bandwidth=50.0, calm=0.7)
     assert len(found) >= 1
     first = found.found[0]
     assert 0.8 < first.start < 0.82
@@ -84,8 +84,8 @@ def test_a_collision_is_found_when_it_happens_and_where(bumped):
 def test_without_a_push_there_is_none(bumped):
     model, _ = bumped
     calm = dy.simulate(ROBOT, 1.4, Q, controller=INNER.with_model(model), method="rk4", step=1e-3, points=351)
-    nothing = control.detect(
-        calm, model, bandwidth=50.0, threshold=control.detect(bumped[1], model, bandwidth=50.0, calm=0.7).threshold
+    nothing = control.detect_collisions(
+        calm, model, bandwidth=50.0, threshold=control.detect_collisions(bumped[1], model, bandwidth=50.0, calm=0.7).threshold
     )
     assert len(nothing) == 0
     assert str(nothing).startswith("no collision")
@@ -94,9 +94,9 @@ def test_without_a_push_there_is_none(bumped):
 def test_bad_input_says_what_to_do(bumped):
     model, motion = bumped
     with pytest.raises(dy.InputError, match="give threshold="):
-        control.detect(motion, model)
+        control.detect_collisions(motion, model)
     with pytest.raises(dy.InputError, match="too coarse"):
-        control.residuals(model, motion.t[::300], motion.q[::300], motion.v[::300], motion.tau[::300])
+        control.observer_residuals(model, motion.t[::300], motion.q[::300], motion.v[::300], motion.tau[::300])
     with pytest.raises(dy.InputError, match="must be a controller"):
         control.MomentumObserver(lambda t, q, v: q, 7)
     with pytest.raises(dy.InputError, match=r"robot\.n"):

@@ -36,24 +36,24 @@ def test_a_log_that_would_lose_a_collision_is_refused(column, row, value, senten
     rows = log()
     rows[column][row] = value
     with pytest.raises(dy.InputError, match=sentence):
-        control.residuals(ARM, *rows)
+        control.observer_residuals(ARM, *rows)
 
 
 def test_logs_have_a_row_for_each_time():
     t, q, v, tau = log()
     with pytest.raises(dy.InputError, match="tau has 49 rows, t has 50"):
-        control.residuals(ARM, t, q, v, tau[:-1])
+        control.observer_residuals(ARM, t, q, v, tau[:-1])
     with pytest.raises(dy.InputError, match="one time per row"):
-        control.residuals(ARM, t[:0], q[:0], v[:0], tau[:0])
+        control.observer_residuals(ARM, t[:0], q[:0], v[:0], tau[:0])
 
 
 def test_each_joint_may_have_its_own_bandwidth():
     rows = log()
-    both = control.residuals(ARM, *rows, bandwidth=[30.0, 40.0])
+    both = control.observer_residuals(ARM, *rows, bandwidth=[30.0, 40.0])
     for k, bandwidth in enumerate((30.0, 40.0)):
-        assert np.allclose(both[:, k], control.residuals(ARM, *rows, bandwidth=bandwidth)[:, k], atol=1e-12)
+        assert np.allclose(both[:, k], control.observer_residuals(ARM, *rows, bandwidth=bandwidth)[:, k], atol=1e-12)
     with pytest.raises(dy.InputError, match="give one, or 2"):
-        control.residuals(ARM, *rows, bandwidth=[30.0, 40.0, 50.0])
+        control.observer_residuals(ARM, *rows, bandwidth=[30.0, 40.0, 50.0])
 
 
 def test_a_law_that_knows_another_model_is_checked_with_it():
@@ -221,9 +221,9 @@ def test_springs_are_carried_on_robots_with_quaternions_too():
     held = springs(robot, q)
     assert np.allclose(held, [*np.zeros(robot.n - 1), 50.0 * 0.3])
     assert np.allclose(control.GravityCompensation()(robot, 0.0, q, v), robot.bias(q, v))
-    torques = control.compiled(robot, control.GravityCompensation())(np.zeros(1), q[None], v[None])
+    torques = control.compile_law(robot, control.GravityCompensation())(np.zeros(1), q[None], v[None])
     assert np.allclose(torques, robot.bias(q, v))
-    r = control.residuals(robot, np.linspace(0.0, 0.1, 20), np.tile(q, (20, 1)), np.tile(v, (20, 1)), np.tile(
+    r = control.observer_residuals(robot, np.linspace(0.0, 0.1, 20), np.tile(q, (20, 1)), np.tile(v, (20, 1)), np.tile(
         robot.bias(q, v), (20, 1)))  # fmt: skip
     assert np.abs(r).max() < 1e-9
 

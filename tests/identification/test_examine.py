@@ -8,7 +8,7 @@ from small_machines import ball_joint
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.identification.logs import Log, LogFinding, examine, refuse
+from dynamis.identification.logs import Log, LogFinding, examine, raise_errors
 
 ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
 UR = ROBOTS["ur5e"]
@@ -64,7 +64,7 @@ def test_clean_logs_pass_in_silence(name, seed):
     assert examine(log, robot) == []
     assert examine(replace(log, v=None), robot) == []
     assert examine(log[::20], robot) == []
-    refuse(examine(log, robot))
+    raise_errors(examine(log, robot))
 
 
 def test_simulated_motions_pass_in_silence():
@@ -106,7 +106,7 @@ def test_too_few_samples_are_named():
     found = examine(CLEAN[:12], UR)
     only(found, "error", "few samples", None, 11)
     with pytest.raises(InputError, match=r"cannot be used: the log has 12 samples, which end at 'run\.csv' line 13"):
-        refuse(found)
+        raise_errors(found)
     assert [f.code for f in examine(CLEAN[:0], UR)] == ["few samples"]
 
 
@@ -250,7 +250,7 @@ def test_a_log_with_other_joints_is_refused():
 
 def test_errors_are_listed_and_warnings_pass():
     warning = LogFinding("warning", "a", None, None, "something", "leave it")
-    refuse([warning])
+    raise_errors([warning])
     errors = [LogFinding("error", "b", "q", 3, f"thing {k}", "mend it") for k in (1, 2)]
     with pytest.raises(InputError, match=r"cannot be used:\n- thing 1; mend it\n- thing 2; mend it"):
-        refuse([warning, *errors])
+        raise_errors([warning, *errors])

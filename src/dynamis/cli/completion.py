@@ -54,7 +54,7 @@ def _measures() -> Sequence[str]:
 
 
 def _sections() -> Sequence[str]:
-    from dynamis.report.report import SECTIONS
+    from dynamis.reports.report import SECTIONS
 
     return list(SECTIONS)
 

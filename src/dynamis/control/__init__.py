@@ -7,8 +7,8 @@ Common: `law` (call signature and model), `reference`, `gains`, `stability`. Joi
 """
 
 from dynamis.control.adapted_parameters import Adapted, adapted_parameters
-from dynamis.control.c_export import compiled, write_c
-from dynamis.control.collisions import Collision, Collisions, detect, residuals
+from dynamis.control.c_export import compile_law, write_c
+from dynamis.control.collisions import Collision, Collisions, detect_collisions, observer_residuals
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.control.damping_design import consistent_damping
 from dynamis.control.feedforward_pd import FeedforwardPD
@@ -35,7 +35,6 @@ __all__ = [
     "ComputedTorque",
     "Condition",
     "ControlLaw",
-    "Controller",
     "FeedforwardPD",
     "GravityCompensation",
     "HybridForcePosition",
@@ -50,16 +49,16 @@ __all__ = [
     "Tracking",
     "Trial",
     "adapted_parameters",
-    "compiled",
+    "compile_law",
     "consistent_damping",
-    "detect",
+    "detect_collisions",
     "gains",
     "gravity_slope",
     "max_diagonal_inertia",
+    "observer_residuals",
     "pd_gains",
     "perturbed",
     "predicted_error",
-    "residuals",
     "scaled_bounds",
     "tracking",
     "tracking_bound",

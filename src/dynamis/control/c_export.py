@@ -19,14 +19,14 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 
-def compiled(robot: Robot, law: ControlLaw) -> Kernel:
+def compile_law(robot: Robot, law: ControlLaw) -> Kernel:
     """The law with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
     The last axis of t has length one. Measurements of the law are the last arguments.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
-    >>> torques = compiled(arm, dy.control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0))
+    >>> torques = compile_law(arm, dy.control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0))
     >>> torques(np.zeros(1), np.zeros((7, 2)), np.zeros((7, 2))).shape
     (7, 2)
     """
@@ -52,7 +52,7 @@ def write_c(
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
-    kernel = compiled(robot, law)
+    kernel = compile_law(robot, law)
     own = getattr(law, "law", law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
     tests = _test_states(robot, law, kernel, states, duration)

@@ -63,7 +63,7 @@ class Collisions:
         return f"<Collisions: {len(self)} in {len(self.t)} points of {self.r.shape[1]} joints>"
 
 
-def detect(
+def detect_collisions(
     motion: Trajectory, model: Robot | None = None, *, bandwidth: Any = 30.0, threshold: Any = None, calm: float = 0.0,
     slip: float = 0.05,
 ) -> Collisions:  # fmt: skip
@@ -73,7 +73,7 @@ def detect(
     residual of the first ``calm`` seconds, which must be free of collisions.
     """
     known = motion.robot if model is None else model
-    r = residuals(known, motion.t, motion.q, motion.v, motion.tau, bandwidth=bandwidth, slip=slip)
+    r = observer_residuals(known, motion.t, motion.q, motion.v, motion.tau, bandwidth=bandwidth, slip=slip)
     if threshold is None:
         quiet = motion.t <= motion.t[0] + calm
         if calm <= 0.0 or quiet.sum() < 3:
@@ -85,7 +85,7 @@ def detect(
     return Collisions(tuple(_spans(motion.t, r, over, known.coordinate_names)), motion.t, r, np.asarray(limits))
 
 
-def residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any = 30.0, slip: float = 0.05) -> Array:
+def observer_residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any = 30.0, slip: float = 0.05) -> Array:
     """r (N, n) of a log: increasing times t (N), q (N, nq), v and τ (N, n); zero at its start.
 
     The filter ṙ = K (ṗ − τ − Cᵀ v + g + friction − r) is solved exactly for torques linear between points.

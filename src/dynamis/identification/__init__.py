@@ -26,7 +26,7 @@ from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identification import Identification
 from dynamis.identification.identify import identify
 from dynamis.identification.linear_model import Column, LinearModel
-from dynamis.identification.logs import Log, Mapping, examine, examine_torques, log_chunks, read_log, refuse
+from dynamis.identification.logs import Log, Mapping, examine, examine_torques, log_chunks, raise_errors, read_log
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
 from dynamis.identification.reduction.normal_equations import NormalEquations, merge
@@ -91,8 +91,8 @@ __all__ = [
     "normal_equations",
     "normal_equations_of_logs",
     "prepare",
+    "raise_errors",
     "read_log",
-    "refuse",
     "statistics",
     "suggest_cutoff",
     "verdict",

@@ -23,7 +23,7 @@ from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.finding import LogFinding, refuse
+from dynamis.identification.logs.finding import LogFinding, raise_errors
 from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.samples import Samples
@@ -154,7 +154,7 @@ def _samples(
 
 def look_at(findings: Sequence[LogFinding], notes: list[str]) -> None:
     """Raise an error for problems of a log that cannot be repaired, and note the others."""
-    refuse(finding for finding in findings if not finding.mends)
+    raise_errors(finding for finding in findings if not finding.mends)
     notes += [f"repaired: {finding.text}" if finding.mends else str(finding) for finding in findings]
 
 

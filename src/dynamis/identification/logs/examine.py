@@ -21,8 +21,8 @@ FEWEST = 30  # samples: a joint has up to thirteen parameters, and each needs mo
 def examine(log: Log, robot: Robot) -> list[LogFinding]:
     """Return errors and warnings about a log of a robot, the worst first; an empty list if there are none.
 
-    Each `LogFinding` names its column and row, and a remedy; `refuse` raises the errors. Joint limits are checked only for
-    joint-side logs.
+    Each `LogFinding` names its column and row, and a remedy; `raise_errors` raises the errors. Joint limits are checked only
+    for joint-side logs.
 
     >>> import dynamis as dy, numpy as np
     >>> from dynamis.identification.logs import Log, examine

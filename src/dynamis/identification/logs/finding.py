@@ -37,10 +37,10 @@ class LogFinding:
     _repr_html_ = as_text
 
 
-def refuse(findings: Iterable[LogFinding]) -> None:
+def raise_errors(findings: Iterable[LogFinding]) -> None:
     """Raise an `InputError` that lists the errors among findings; warnings are ignored.
 
-    >>> refuse([LogFinding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
+    >>> raise_errors([LogFinding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
     """
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:

@@ -1,0 +1,96 @@
+"""The 3-D view of a robot, or the animation of a motion, in a notebook or as a page."""
+
+from __future__ import annotations
+
+import html
+import numbers
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dynamis.documents.blocks import Player, Robot3D
+from dynamis.errors import InputError, printable
+from dynamis.files.atomic_write import write_file
+from dynamis.reports.numbers import short
+from dynamis.reports.render_page import render_view
+from dynamis.reports.scene import scene_of
+from dynamis.robot import Robot
+from dynamis.simulation.trajectory import Trajectory
+
+RATE = 60.0  # pictures per second of a motion …
+MOST = 1800  # … and their largest number
+LEAST_HEIGHT = 200  # pixels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class View:
+    """The result of `view`: displayed by a notebook at the end of a cell; `write` saves it as a file.
+
+    The page is self-contained: nothing is fetched, and a saved notebook still shows it.
+    """
+
+    name: str
+    block: Robot3D | Player
+    height: int
+
+    def html(self) -> str:
+        """The page."""
+        return render_view(self.name, self.block)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to an .html file."""
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{printable(target.name)}: name the page .html")
+        return write_file(target, self.html().encode("utf-8"))
+
+    def _repr_html_(self) -> str:
+        # a sandboxed frame: the page can neither read nor change the notebook
+        style = f"width: 100%; height: {self.height}px; border: 0; border-radius: 10px"
+        inside = html.escape(self.html(), quote=True)
+        name = html.escape(self.name, quote=True)
+        return f'<iframe title="{name}" sandbox="allow-scripts" style="{style}" srcdoc="{inside}"></iframe>'
+
+    def __repr__(self) -> str:
+        what = "the robot" if isinstance(self.block, Robot3D) else "a motion of"
+        return f"<View: {what} {printable(self.name)}; a notebook shows it, write('view.html') makes a page>"
+
+
+def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
+    """A robot in 3-D with a slider per joint, or the animation of a motion: displayed by a notebook at the end of a cell.
+
+    ``height`` is in pixels. ``.write("view.html")`` saves it as a page.
+
+    >>> import dynamis as dy
+    >>> dy.view(dy.load("ur5e"))
+    <View: the robot 'UR5e'; a notebook shows it, write('view.html') makes a page>
+    """
+    if isinstance(height, bool) or not isinstance(height, numbers.Integral) or height < LEAST_HEIGHT:
+        raise InputError(f"height={height!r} must be a whole number of pixels, {LEAST_HEIGHT} or more")
+    if isinstance(shown, Robot):
+        return View(shown.name, _of_robot(shown), int(height))
+    if isinstance(shown, Trajectory):
+        return View(shown.robot.name, _of_motion(shown), int(height))
+    raise InputError(f"view takes a robot or a simulated motion, got {type(shown).__name__}; dy.load gives a robot")
+
+
+def _of_robot(robot: Robot) -> Robot3D:
+    if robot.model.symbolic:
+        raise InputError(
+            f"robot {printable(robot.name)} has symbols; give them numbers to draw it: dy.load(name, parameters={{…}})"
+        )
+    if not robot.n:
+        raise InputError(f"robot {printable(robot.name)} has no joints that move")
+    return Robot3D(scene_of(robot))
+
+
+def _of_motion(motion: Trajectory) -> Player:
+    if len(motion) < 2:
+        raise InputError(f"there is no motion to play: {motion.status}")
+    start, end = float(motion.t[0]), float(motion.t[-1])
+    times = np.linspace(start, end, int(np.clip(np.ceil((end - start) * RATE), 2, MOST)) + 1)
+    q, _ = motion.at(times)
+    title = f"{motion.robot.name}: {motion.status}"
+    return Player("motion", title, short(times), short(q, 6), "", scene_of(motion.robot))

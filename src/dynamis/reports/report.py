@@ -1,0 +1,166 @@
+"""``report``: the analysis of a robot in one file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynamis.documents import markdown
+from dynamis.documents.blocks import Section, Text, literal
+from dynamis.errors import DynamisError, InputError, printable, unknown_name
+from dynamis.files.atomic_write import write_file
+from dynamis.reports import render_page
+from dynamis.reports.budget import Budget
+from dynamis.reports.subject import Subject, subject_of
+from dynamis.reports.tiers import code_tier
+from dynamis.robot import Robot, load
+from dynamis.version import __version__
+
+Progress = Callable[[float, str], None]
+
+# the sections in their order: module, and share of the time that extras may take
+SECTIONS = {
+    "robot": ("overview", 0.05),
+    "check": ("check", 0.2),
+    "equations": ("equations", 0.15),
+    "maps": ("maps", 0.08),
+    "eigenvalues": ("eigenvalues", 0.06),
+    "workspace": ("workspace", 0.1),
+    "stiffness": ("stiffness", 0.08),
+    "motions": ("motions", 0.25),
+    "parameters": ("base_parameters", 0.08),
+    "speed": ("speed", 0.1),
+}
+SECONDS = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """A computed report: the robot and its sections."""
+
+    subject: Subject
+    sections: Sequence[Section]
+
+    @property
+    def title(self) -> str:
+        return self.subject.given.name
+
+    @property
+    def default_path(self) -> Path:
+        """The default file name: from the robot's file, else from its name, of letters, digits and hyphens."""
+        source = self.subject.source or ""
+        name = Path(source).stem if Path(source).suffix else self.title
+        plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
+        return Path(f"{plain or 'robot'}-report.html")
+
+    def html(self) -> str:
+        """One page that needs no network."""
+        freedom = f"{self.subject.robot.n} degree{'s' if self.subject.robot.n > 1 else ''} of freedom"
+        return render_page.render(self.title, freedom, self.sections)
+
+    def markdown(self) -> str:
+        abstract = f"Report by Dynamis {__version__}. SI units."
+        return markdown.render(Text(literal(self.title), abstract, list(self.sections)))
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write an .html, .md or .pdf file atomically."""
+        target = Path(path)
+        suffix = target.suffix.lower()
+        if suffix == ".pdf":
+            from dynamis.reports.printing import print_pdf
+
+            return print_pdf(self.html(), target)
+        if suffix not in (".html", ".htm", ".md"):
+            raise InputError(f"{printable(target.name)}: name the report .html, .md or .pdf")
+        return write_file(target, (self.markdown() if suffix == ".md" else self.html()).encode("utf-8"))
+
+
+def report(
+    robot: Robot | str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    sections: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+    values: Mapping[str, float] | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the analysis of a robot to one file and return its path: .html (self-contained, works offline), .md or .pdf.
+
+    ``path`` defaults to the name of the robot's file, or of the robot, with ``-report.html``. ``sections`` chooses among
+    robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, parameters and speed; ``without`` omits some.
+    ``values`` gives numbers to the robot's symbols: formulas keep the symbols, everything else uses the numbers. A section
+    that fails contains the error message. Sections, tables and figures do not depend on the speed of the machine;
+    ``seconds`` limits only extras, which are marked as such (further random states in the check of the model).
+
+    >>> import dynamis as dy, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = dy.report(dy.load("planar_2r_melchiorri"), f"{folder}/arm.html", sections=["robot", "equations"])
+    ...     page.stat().st_size > 100_000
+    True
+    """
+    contents = contents_of(robot, sections=sections, without=without, values=values, seconds=seconds, progress=progress)
+    return contents.write(contents.default_path if path is None else path)
+
+
+def contents_of(
+    robot: Robot | str | os.PathLike[str],
+    *,
+    sections: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+    values: Mapping[str, float] | None = None,
+    source: str | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> Contents:
+    """The computed sections of a report; ``source`` is the argument of `load` for a robot already loaded."""
+    chosen = chosen_sections(sections, without)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
+        raise InputError(f"seconds must be a positive number, got {seconds!r}")
+    source = source if isinstance(robot, Robot) else os.fspath(robot)
+    subject = subject_of(robot if isinstance(robot, Robot) else load(robot), values, source)
+    if not subject.robot.n:
+        raise InputError(f"robot {printable(subject.robot.name)} has no movable joints, so it has no dynamics to report")
+    total = left = sum(SECTIONS[key][1] for key in chosen)
+    made, whole = [], Budget(seconds)
+    for key in chosen:
+        name, share = SECTIONS[key]
+        module = importlib.import_module(f"dynamis.reports.sections.{name}")
+        if progress is not None:
+            progress(1.0 - left / total, module.TITLE)
+        made.append(_built(module, subject, whole.left * share / left))
+        left -= share
+    return Contents(subject, made)
+
+
+def chosen_sections(sections: Sequence[str] | None, without: Sequence[str]) -> list[str]:
+    """The names of the sections, in the order of the report."""
+    for name in (*(sections or ()), *without):
+        if name not in SECTIONS:
+            raise unknown_name("section", name, SECTIONS)
+    chosen = [key for key in SECTIONS if (sections is None or key in sections) and key not in without]
+    if not chosen:
+        raise InputError("no section is left; choose among " + ", ".join(SECTIONS))
+    return chosen
+
+
+def _built(module: Any, subject: Subject, seconds: float) -> Section:
+    section, budget = Section(module.TITLE, module.KEY), Budget(seconds)
+    try:
+        with warnings.catch_warnings(), code_tier("quick"):
+            warnings.simplefilter("ignore")  # sections state the limits of their numbers in their notes
+            module.build(subject, section)
+            if hasattr(module, "add_extra"):
+                module.add_extra(subject, section, budget)
+    except DynamisError as error:
+        section.failed = str(error)
+    except Exception as error:
+        # an error in one section must not prevent the others
+        section.failed = f"{type(error).__name__}: {error}"
+    section.seconds = budget.spent
+    return section

@@ -1,0 +1,33 @@
+"""The base parameters: the identifiable combinations of inertial parameters."""
+
+from __future__ import annotations
+
+from dynamis.documents.blocks import Facts, Section, Table
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.reports.numbers import text
+from dynamis.reports.subject import Subject
+
+KEY, TITLE = "parameters", "Base parameters"
+SHORT = 160  # characters of a combination that are printed
+
+
+def build(subject: Subject, section: Section) -> None:
+    robot = subject.robot
+    base = base_parameters(robot)
+    total = len(base.model.names)
+    section.lead = (
+        f"The joint torques depend on {base.rank} linear combinations of the {total} inertial parameters of the links. Only "
+        "these base parameters can be identified from motion; all other parameters enter in combination, or have no effect."
+    )
+    section.add(Facts([("Base parameters", str(base.rank)), ("Inertial parameters", str(total))]))
+    rows = []
+    for k in range(base.rank):
+        sum_ = base.expressions[k]
+        shown = sum_ if len(sum_) <= SHORT else sum_[:SHORT].rsplit(" ", 1)[0] + " …"
+        rows.append((base.names[k], text(float(base.prior[k])), base.model.unit(int(base.independent[k])), shown))
+    header = ("leading parameter", "value", "unit", "linear combination")
+    section.add(Table("Base parameters", header, rows, folded=len(rows) > 12))
+    section.reproduce = (
+        f"import dynamis as dy\n\n{subject.load}\nbase = dy.identification.base_parameters(robot)\n"
+        "for name, value in zip(base.expressions, base.prior):\n    print(f'{value:12.5g}  {name}')"
+    )

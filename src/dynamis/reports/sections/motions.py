@@ -1,0 +1,264 @@
+"""Two motions of the robot: a fall without actuation, and a reference trajectory under computed torque."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.computed_torque import ComputedTorque
+from dynamis.documents.blocks import Curves, Player, Plot, Section
+from dynamis.errors import DynamisError
+from dynamis.reports.falling import ADAPTIVE, fall, released
+from dynamis.reports.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, unit_of, without_noise
+from dynamis.reports.scene import scene_of
+from dynamis.reports.sections.maps import plain_coordinates
+from dynamis.reports.staging import is_mobile
+from dynamis.reports.subject import Subject
+from dynamis.robot import Robot
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.trajectories.joint_moves import joint_move
+
+Array = npt.NDArray[Any]
+
+KEY, TITLE = "motions", "Simulated motions"
+MOVE, REST = 2.0, 0.5  # s
+BANDWIDTH = 10.0  # rad/s
+OFF = 0.05  # rad or m: the largest initial error
+ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
+PUSH = 0.5  # rad/s or m/s, where there is no gravity
+JOINTS = 8  # in one figure
+ZERO = 1e-9
+COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as one
+
+
+def build(subject: Subject, section: Section) -> None:
+    robot = subject.robot
+    free = released(robot)
+    q0, v0 = start(free)
+    fallen = fall(free, q0, v0)
+    title = "Fall without actuation" if v0 is None else "Motion without actuation and gravity"
+    _show(section, "fall", title, fallen.motion, fallen.assumptions)
+    driven = len(plain_coordinates(robot)) == robot.n
+    section.lead = (
+        ("The robot released from rest" if v0 is None else "The robot with an initial velocity")
+        + (", and the robot tracking a reference under computed-torque control" if driven else "")
+        + ". Play a motion or drag its time slider; the plots follow."
+    )
+    again = ["import numpy as np", "import dynamis as dy", "", subject.load]
+    if free is not robot and subject.source is not None:
+        again += [f'free = dy.load({subject.source!r}, base="floating")']
+        again += [line.replace("damped = robot.", "damped = free.") for line in fallen.again]
+    else:
+        again += fallen.again
+    again += ["print(fall, abs(fall.energy_error).max())", "fall.plot('fall.png')"]
+    if driven:
+        again += _tracking(robot, section)
+    else:
+        section.notes.append("Computed-torque control is simulated for robots with one scalar coordinate per joint only.")
+    section.reproduce = "\n".join(again)
+
+
+def _tracking(robot: Robot, section: Section) -> list[str]:
+    a, b = ends(robot)
+    off = OFF * (np.arange(robot.n) + 1.0) / robot.n
+    law = ComputedTorque.designed(joint_move(a, b, duration=MOVE), bandwidth=BANDWIDTH)
+    try:
+        motion = simulate(robot, MOVE + REST, a - off, controller=law.with_model(robot), **ADAPTIVE)
+    except DynamisError as error:
+        section.notes.append(f"The motion under computed torque could not be simulated: {error}")
+        return []
+    told = (
+        f"Joint-space move of {MOVE:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an initial "
+        f"error of up to {OFF:g} rad or m.",
+        *(("The base is fixed in this simulation.",) if is_mobile(robot) else ()),
+    )
+    _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
+    return [
+        f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE})",
+        f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
+        f"start = np.array({short(a - off, 6)})",
+        f"motion = dy.simulate(robot, {MOVE + REST}, start, controller=law.with_model(robot))",
+        "print(motion, motion.ledger.total[-1])",
+    ]
+
+
+def start(robot: Robot) -> tuple[Array, Array | None]:
+    """A configuration from which the robot visibly falls; without gravity a velocity as well."""
+    q = np.concatenate([[_pose(robot), robot.home()], robot.random(0, 64)])
+    loads = np.abs(robot.gravity(q)).max(axis=1)
+    free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
+    if loads.max() < ZERO:
+        return q[0], PUSH * np.random.default_rng(0).uniform(-1.0, 1.0, robot.n)
+    if free:
+        return q[0], None
+    return q[int(np.argmax(loads >= ALIVE * loads.max()))], None
+
+
+def _pose(robot: Robot) -> Array:
+    return np.array(scene_of(robot)["pose"], dtype=float)
+
+
+def ends(robot: Robot) -> tuple[Array, Array]:
+    """The configuration of the 3-D view and one a quarter of the range away, in the order of v."""
+    low, high = ranges(robot)
+    at = np.array([_pose(robot)[c.q_index] for c in robot.model.coordinates])
+    way = 0.25 * np.minimum(high - low, 2.0 * np.pi)
+    first = np.where(np.arange(robot.n) % 2 == 0, 1.0, -1.0)
+    goal = np.where((at + first * way <= high) & (at + first * way >= low), at + first * way, at - first * way)
+    return at, np.clip(goal, low, high)
+
+
+def distinct(lines: dict[str, Array]) -> dict[str, Any]:
+    """Lines that coincide to drawing accuracy as one, named after all of them."""
+    size = max((float(np.ptp(x)) for x in lines.values()), default=0.0)
+    lines = {
+        name: without_noise(x, max((float(np.abs(y).max(initial=0.0)) for y in lines.values()), default=0.0))
+        for name, x in lines.items()
+    }
+    groups: list[tuple[list[str], Array]] = []
+    for name, x in lines.items():
+        same = next((names for names, y in groups if float(np.abs(x - y).max()) <= COINCIDE * size), None)
+        if same is None:
+            groups.append(([name], x))
+        else:
+            same.append(name)
+    made = {}
+    for names, x in groups:
+        label = names[0] if len(names) == 1 else f"{names[0]} (coincides with {_listed(names[1:])})"
+        made[label] = short(x)
+    return made
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _show(
+    section: Section, name: str, title: str, motion: Trajectory, told: tuple[str, ...], law: ComputedTorque | None = None
+) -> None:
+    robot, t = motion.robot, short(motion.t)
+    if len(motion) < 2:
+        section.notes.append(f"{title}: {motion.status}.")
+        return
+    kept = _balance(motion)
+    balance = f"Energy is balanced to {kept}."
+    stop = next((e for e in motion.events if "hits" in e.kind), None)
+    hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
+    summary = " ".join([*told, balance]) + hit
+    section.add(Player(name, title, t, short(motion.q, 6), summary, scene_of(robot)))
+    order = [robot.coordinate_names[k] for k in range(robot.n)]
+    unit = _position_unit(robot, range(robot.n))
+    if law is not None:
+        wanted, _, _ = (np.asarray(x) for x in law.reference.at(motion.t))
+        off = motion.q - wanted
+        shown = _largest(off)
+        lines = distinct({order[k]: off[:, k] for k in shown})
+        last = float(np.abs(off[-1]).max())
+        section.add(
+            Plot(
+                "Tracking error",
+                "time [s]",
+                f"q − q_d [{unit}]",
+                [Curves(t, lines)],
+                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {text(last, 2)} at the end [{unit}]."
+                + _left_out(len(shown), robot.n, "largest errors"),
+                player=name,
+            )
+        )
+    elif plain := plain_coordinates(robot):
+        index = [int(c.q_index or 0) for c in robot.model.coordinates]
+        shown = [plain[k] for k in _largest(motion.v[:, plain])]
+        lines = distinct({order[k]: motion.q[:, index[k]] for k in shown})
+        fastest = max(plain, key=lambda k: float(np.abs(motion.v[:, k]).max()))
+        unit = _position_unit(robot, plain)
+        speed = "rad/s" if robot.model.coordinates[fastest].revolute else "m/s"
+        section.add(
+            Plot(
+                "Joint positions",
+                "time [s]",
+                f"q [{unit}]",
+                [Curves(t, lines)],
+                f"Largest velocity: {text(float(np.abs(motion.v[:, fastest]).max()), 3)} {speed} ({order[fastest]})."
+                + _left_out(len(shown), len(plain), "largest velocities"),
+                player=name,
+            )
+        )
+    _ledger(section, name, motion)
+    T, U, W = motion.kinetic_energy, motion.potential_energy, motion.work
+    curves = {"kinetic": T, "potential": U - U[0], "total": T + U - U[0], "initial energy + work": T[0] + W}
+    section.add(
+        Plot(
+            "Energy balance",
+            "time [s]",
+            "energy [J]",
+            [Curves(t, distinct(curves))],
+            f"Total energy equals initial energy plus the work of all torques and forces, to {kept}.",
+            player=name,
+        )
+    )
+
+
+def _balance(motion: Trajectory) -> str:
+    """The largest error of the energy balance, relative to the energy exchanged, with that in joules."""
+    error = float(np.abs(motion.energy_error).max())
+    energies = motion.kinetic_energy, motion.potential_energy, motion.work
+    exchanged = max(float(np.ptp(x)) for x in energies)
+    if not exchanged > ZERO:
+        return quantity(error, "J", 2)
+    share = 100.0 * error / exchanged
+    return f"{text(share, 2) if share >= 1e-4 else power(share, 0)} % of the energy exchanged ({quantity(exchanged, 'J')})"
+
+
+def _position_unit(robot: Robot, coordinates: Iterable[int]) -> str:
+    units = {unit_of(robot, k) for k in coordinates}
+    return "rad or m" if len(units) > 1 else units.pop()
+
+
+def _left_out(shown: int, total: int, criterion: str) -> str:
+    return f" {shown} of {total} joints are shown: those with the {criterion}." if shown < total else ""
+
+
+def _largest(values: Array) -> list[int]:
+    most = np.abs(values).max(axis=0)
+    return sorted(int(k) for k in np.argsort(-most)[:JOINTS])
+
+
+TERMS = {"coriolis": "Coriolis and centrifugal", "viscous": "viscous friction", "dry": "Coulomb friction", "spring": "springs",
+         "external": "stops and contacts", "rotor": "rotor inertia"}  # fmt: skip
+
+
+def _ledger(section: Section, name: str, motion: Trajectory) -> None:
+    """The torque of each joint, term by term."""
+    robot, terms = motion.robot, motion.ledger.as_dict()
+    largest = max(float(np.abs(x).max()) for x in terms.values())
+    shown = {TERMS.get(term, term): x for term, x in terms.items() if np.abs(x).max() > ZERO * max(largest, 1e-300)}
+    if not shown:
+        return
+    heavy = np.max([np.abs(x).max(axis=0) for x in shown.values()], axis=0)
+    views = []
+    # the joint with the largest term comes first
+    for k in (int(k) for k in np.argsort(-heavy)[:JOINTS]):
+        lines = {term: x[:, k] for term, x in shown.items() if np.abs(x[:, k]).max() > ZERO * largest}
+        effort, unit = effort_name(robot, k), torque_unit(robot, k)
+        lines |= {f"actuator {effort}": np.sum([x[:, k] for x in shown.values()], axis=0)}
+        joint = f"{robot.coordinate_names[k]} [{unit}]"
+        views.append(Curves(short(motion.t), distinct(lines), joint, f"{effort} [{unit}]"))
+    k = int(np.argmax(heavy))
+    whole = effort_name(robot)
+    by = max(shown, key=lambda term: float(np.abs(shown[term][:, k]).max()))
+    section.add(
+        Plot(
+            f"Terms of the {whole if whole == 'generalised force' else f'joint {whole}'}",
+            "time [s]",
+            whole,
+            views,
+            f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}."
+            + (f" {len(views)} of {robot.n} coordinates can be selected." if len(views) < robot.n else ""),
+            "joint",
+            player=name,
+        )
+    )

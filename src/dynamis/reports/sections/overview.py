@@ -1,0 +1,116 @@
+"""The robot in 3-D, with its joints, friction and links in tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dynamis.documents.blocks import Facts, Robot3D, Section, Table
+from dynamis.reports.meshes.drawing import drawing_of
+from dynamis.reports.numbers import main_frame, text, triple
+from dynamis.reports.scene import scene_of
+from dynamis.reports.subject import Subject
+
+KEY, TITLE = "robot", "Robot"
+
+
+def build(subject: Subject, section: Section) -> None:
+    robot, description = subject.robot, subject.given.description
+    section.lead = description.about or f"{robot.name}, {robot.n} degree{'s' if robot.n > 1 else ''} of freedom."
+    facts = [
+        ("Degrees of freedom", str(robot.n)),
+        ("Moving bodies", str(sum(not b.is_rotor for _, b in robot.model.moving))),
+        ("Mass", f"{text(float(robot.mass))} kg"),
+        ("Gravity", f"{triple(robot.model.gravity)} m/s²"),
+    ]
+    section.add(Facts(facts), Robot3D(scene_of(robot)), _joints(subject), *_drives(subject), _links(subject))
+    if subject.values:
+        rows = [(name, text(x), "assumed" if name in subject.assumed else "given") for name, x in subject.values.items()]
+        note = "Formulas keep the symbols. Set values with --set NAME=VALUE or values={…}; values not set are assumed."
+        section.blocks.insert(2, Table("Values of the symbols", ("symbol", "value", "origin"), rows, note))
+    if description.source:
+        section.notes.append(f"Source of the parameters: {description.source}")
+    section.notes += drawing_of(robot).notes
+    section.reproduce = (
+        f"import dynamis as dy\n\n{subject.load}\nprint(robot, robot.mass)\n"
+        f"print(robot.pose(robot.neutral(), {main_frame(robot)!r}))"
+    )
+
+
+def _joints(subject: Subject) -> Table:
+    rows = []
+    for j in subject.robot.description.joints:
+        if j.type == "fixed":
+            continue
+        ends = (j.limits.lower, j.limits.upper)
+        unit = "m" if j.type == "prismatic" else "rad"
+        span = f"{text(ends[0], 3)} … {text(ends[1], 3)} {unit}" if np.isfinite(ends).any() else "–"
+        kind = f"{j.type}, mimics {j.mimic.joint}" if j.mimic is not None else j.type
+        rows.append(
+            (
+                j.name,
+                kind,
+                f"{j.parent} → {j.child}",
+                triple(j.axis),
+                span,
+                text(j.limits.velocity or np.inf, 3),
+                text(j.limits.effort or np.inf, 3),
+            )
+        )
+    return Table(
+        "Joints",
+        ("joint", "type", "parent → child", "axis", "range", "velocity limit", "effort limit"),
+        rows,
+        "Velocity in rad/s or m/s, effort in N·m or N; – : not stated in the file.",
+        folded=len(rows) > 12,
+    )
+
+
+def _drives(subject: Subject) -> list[Table]:
+    numbers = {
+        "viscous": "viscous",
+        "coulomb": "Coulomb",
+        "rotor_inertia": "rotor inertia",
+        "gear_ratio": "gear ratio",
+        "stiffness": "stiffness",
+    }
+    usual: dict[str, Any] = {"gear_ratio": 1.0}
+    joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
+    shown = [name for name in numbers if any(getattr(j.drive, name) != usual.get(name, 0.0) for j in joints)]
+    if not shown:
+        return []
+    rows = [(j.name, *(text(getattr(j.drive, name)) for name in shown)) for j in joints]
+    note = (
+        "Viscous friction in N·m·s/rad, Coulomb friction in N·m, rotor inertia (before the gear) in kg·m², stiffness in "
+        "N·m/rad; for prismatic joints in N·s/m, N, kg and N/m."
+    )
+    return [
+        Table(
+            "Joint friction, rotor inertia and springs",
+            ("joint", *(numbers[name] for name in shown)),
+            rows,
+            note,
+            folded=len(rows) > 12,
+        )
+    ]
+
+
+def _links(subject: Subject) -> Table:
+    robot = subject.robot
+    rows = []
+    for i, body in robot.model.moving:
+        if body.is_rotor:
+            continue
+        inertia = robot.model.with_locked_rotors(i)
+        moments = np.linalg.eigvalsh(np.asarray(inertia.tensor_about_com, dtype=float)) if float(inertia.mass) else np.zeros(3)
+        rows.append(
+            (body.name, text(float(inertia.mass)), triple(inertia.com if float(inertia.mass) else np.zeros(3)), triple(moments))
+        )
+    return Table(
+        "Moving bodies",
+        ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg·m²]"),
+        rows,
+        "Centre of mass in the body's frame, which moves with its joint; principal moments about the centre of mass.",
+        folded=len(rows) > 12,
+    )

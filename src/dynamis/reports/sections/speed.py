@@ -1,0 +1,92 @@
+"""The computation times of the compiled functions on this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dynamis.compiler.kernel import wait_for_compiler
+from dynamis.documents.blocks import Facts, Section, Table
+from dynamis.reports.numbers import duration
+from dynamis.reports.subject import Subject
+from dynamis.reports.tiers import code_tier
+from dynamis.robot import Robot
+
+KEY, TITLE = "speed", "Computation time"
+STATES, REPEATS, ENOUGH = 4096, 30, 0.15  # ENOUGH: seconds for one function
+LARGEST = 6_000  # operations of a function that is optimised for this page: a few seconds of compilation
+CORIOLIS_UP_TO = 12  # degrees of freedom: counting its operations takes long for more
+FUNCTIONS = {
+    "inverse_dynamics": "qva",
+    "forward_dynamics": "qva",
+    "mass_matrix": "q",
+    "gravity": "q",
+    "coriolis_matrix": "qv",
+}
+
+
+def build(subject: Subject, section: Section) -> None:
+    robot = Robot(subject.robot.description)
+    rng = np.random.default_rng(0)
+    q, (v, a) = robot.random(rng, STATES), rng.uniform(-1.0, 1.0, (2, STATES, robot.n))
+    state = {"q": q, "v": v, "a": a}
+    functions = {name: x for name, x in FUNCTIONS.items() if robot.n <= CORIOLIS_UP_TO or name != "coriolis_matrix"}
+    # counted on another robot: counting compiles, and the functions of this one are to be compiled below
+    small = {name for name in functions if subject.robot.cost(name)["total"] <= LARGEST}
+    arguments = {name: tuple(state[x] for x in used) for name, used in FUNCTIONS.items() if name in small}
+    left_out = [name for name in FUNCTIONS if name not in small]
+    if left_out:
+        told = ", ".join(map(_words, left_out))
+        section.notes.append(
+            f"Not measured: {told}. Optimising a function of more than {LARGEST} operations takes too long for a report, and "
+            "unoptimised code is not timed."
+        )
+    with code_tier(None):
+        first = {name: _seconds(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
+        wait_for_compiler()  # measured is the optimised code, which replaces the first one in the background
+    many = {name: _best(getattr(robot, name), given) / STATES for name, given in arguments.items()}
+    one = {name: _best(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
+    rows = [(_words(name), duration(many[name]), duration(one[name]), duration(first[name])) for name in arguments]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    machine = f"{platform.machine()}, {cores} core{'s' if cores > 1 else ''}, Python {platform.python_version()}"
+    section.lead = f"Times of the compiled functions in double precision, measured on this machine ({machine})."
+    if rows:
+        section.add(Facts([(_words(name), f"{duration(x)} per state") for name, x in many.items()]))
+        section.add(
+            Table(
+                "Computation times",
+                ("function", f"per state, batch of {STATES}", "single call from Python", "first call"),
+                rows,
+                "Best of several runs of optimised code; batches use all cores. The first call compiles the function, or loads "
+                "it from the cache on disk.",
+            )
+        )
+    section.reproduce = (
+        f"import timeit\nimport numpy as np\nimport dynamis as dy\n\n{subject.load}\n"
+        f"q, v = robot.random(0, {STATES}), np.zeros(({STATES}, robot.n))\nrun = lambda: robot.inverse_dynamics(q, v, v)\n"
+        f"run()\nprint(min(timeit.repeat(run, number=10)) / 10 / {STATES} * 1e9, 'ns per state')"
+    )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("coriolis", "Coriolis")
+
+
+def _seconds(function: Callable[..., Any], given: tuple[Any, ...]) -> float:
+    start = time.perf_counter()
+    function(*given)
+    return time.perf_counter() - start
+
+
+def _best(function: Callable[..., Any], given: tuple[Any, ...]) -> float:
+    begin, best = time.perf_counter(), np.inf
+    for _ in range(REPEATS):
+        best = min(best, _seconds(function, given))
+        if time.perf_counter() - begin > ENOUGH:
+            break
+    return float(best)

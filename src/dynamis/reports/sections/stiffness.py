@@ -1,0 +1,71 @@
+"""The deflection of the tip under load with elastic joints, and the largest force it can exert."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dynamis.documents.blocks import Section, Table
+from dynamis.errors import DynamisError
+from dynamis.kinematics.workspace import workspace_slice
+from dynamis.reports.numbers import main_frame, quantity, ranges, short, triple
+from dynamis.reports.scene import scene_of
+from dynamis.reports.sections.maps import has_plain_coordinates
+from dynamis.reports.sections.workspace import CELLS, intervals, slice_map
+from dynamis.reports.subject import Subject
+from dynamis.statics.force_polytope import largest_force
+
+KEY, TITLE = "stiffness", "Stiffness and strength"
+SPRING = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
+LOAD = 100.0  # N
+SAMPLES = 20_000
+RIGID = 1e-12  # of the largest compliance
+
+
+def build(subject: Subject, section: Section) -> None:
+    robot = subject.robot
+    if not has_plain_coordinates(robot, section, "the stiffness of the tip"):
+        return
+    frame = main_frame(robot)
+    low, high = ranges(robot)
+    q = np.array(scene_of(robot)["pose"], dtype=float)
+    section.lead = (
+        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per revolute joint and "
+        f"{quantity(SPRING, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; results scale "
+        "linearly with the assumed values. The map shows the best configuration of each cell; the table is computed at one "
+        "pose, given below it."
+    )
+    found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
+    section.add(slice_map(found))
+    J = robot.jacobian(q, frame)[:3]
+    compliance, axes = np.linalg.eigh(J @ J.T / SPRING)
+    rows = []
+    for c, axis in zip(compliance[::-1], axes.T[::-1], strict=True):
+        rigid = c <= RIGID * compliance[-1]
+        moved = "0" if rigid else quantity(LOAD * float(c), "m")
+        rows.append(("rigid" if rigid else quantity(1.0 / float(c), "N/m"), moved, triple(axis)))
+    section.add(
+        Table(
+            f"Principal stiffnesses of {frame} in the initial pose of the 3-D view",
+            ("stiffness", f"deflection under {LOAD:g} N", "direction (world axes)"),
+            rows,
+            f"Computed at the pose in which the 3-D view shows the robot at first: q = {triple(q, 3)}.",
+        )
+    )
+    if np.isfinite(robot.limits["effort"]).all():
+        g = np.asarray(robot.model.gravity, dtype=float)
+        down = g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, -1.0])
+        try:
+            said = largest_force(robot, q, down, frame=frame, by="robot").sentence
+            section.notes.append(f"Largest force along gravity in this pose: {said}.")
+        except DynamisError as error:
+            section.notes.append(f"The largest force in this pose could not be computed: {error}")
+    section.reproduce = (
+        f"import dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n"
+        f"{subject.load}\n{intervals(robot)}\n"
+        f"q = {short(q, 6)}\n"
+        f"print(dy.statics.stiffness(robot, q, {SPRING:g}, frame={frame!r}).compliance)\n"
+        f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, joint_stiffness={SPRING:g},\n"
+        f"                        lower=low, upper=high)\n"
+        f"x, y, stiffness = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n"
+        "found.plot('stiffness.png')"
+    )

@@ -1,0 +1,115 @@
+"""A robot and a motion inside a notebook: a page that holds everything, in a frame that can reach nothing else."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+from processes import wait_until
+from small_machines import pendulum
+
+import dynamis as dy
+from dynamis.reports.staging import stage_of
+
+ALLOWED = ("file:", "data:", "blob:", "about:")
+PATIENCE = 240_000  # ms
+
+
+@pytest.fixture(scope="module")
+def ur5e():
+    return dy.load("ur5e")
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return dy.simulate(dy.load("planar_2r_melchiorri"), 0.5, points=31)
+
+
+def test_a_view_is_a_frame_with_its_page_inside(ur5e):
+    view = dy.view(ur5e, height=500)
+    shown = view._repr_html_()
+    assert shown.startswith('<iframe title="UR5e" sandbox="allow-scripts"')
+    assert "height: 500px" in shown
+    assert html.unescape(re.search('srcdoc="(.*)"', shown, re.DOTALL)[1]) == view.html()
+    assert "UR5e" in repr(view)
+
+
+def test_what_cannot_be_shown_says_why(ur5e, motion, tmp_path):
+    with pytest.raises(dy.InputError, match="has symbols"):
+        dy.view(dy.load("planar_2r"))
+    with pytest.raises(dy.InputError, match="takes a robot or a simulated motion, got str"):
+        dy.view("ur5e")
+    with pytest.raises(dy.InputError, match="height=10 must be"):
+        dy.view(ur5e, height=10)
+    with pytest.raises(dy.InputError, match=r"name the page \.html"):
+        dy.view(motion).write(tmp_path / "motion.png")
+
+
+def test_names_from_files_stay_names():
+    d = pendulum().description
+    d.name = '"><script>alert(1)</script>'
+    shown = dy.view(dy.Robot(d))._repr_html_()
+    assert "<script>" not in shown
+    assert "<script>alert(1)" not in html.unescape(re.search('srcdoc="(.*)"', shown, re.DOTALL)[1])
+
+
+def test_both_come_alive_inside_another_page(ur5e, motion, browser, tmp_path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<body>{dy.view(ur5e)._repr_html_()}{dy.view(motion)._repr_html_()}</body>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 960, "height": 1080})
+    wrong, requests = [], []
+    page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(notebook.as_uri())
+    robot, player = (page.frame_locator("iframe").nth(k) for k in range(2))
+    slider = robot.locator("input[type=range]").first
+    page.set_default_timeout(PATIENCE)
+    before = robot.locator("output.reading").inner_text()
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    wait_until(lambda: robot.locator("output.reading").inner_text() != before, "the slider does not move the robot")
+    player.get_by_role("button", name="Play").click()
+    wait_until(lambda: player.locator(".transport output").inner_text() == "0.50 s", "the motion does not come to its end")
+    player.get_by_role("button", name="Play").wait_for()  # again, once the motion has ended
+    assert wrong == []
+    assert [url for url in requests if not url.startswith(ALLOWED)] == []
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri", "g1"])
+def test_the_pose_of_the_picture_is_within_the_limits_and_above_the_floor(name):
+    robot = dy.load(name)
+    stage = stage_of(robot)
+    q = np.array(stage["pose"])
+    low, high = robot.limits["lower"], robot.limits["upper"]
+    places = [c.q_index for c in robot.model.coordinates]
+    assert (q[places] >= low - 1e-9).all()
+    assert (q[places] <= high + 1e-9).all()
+    heights = [robot.pose(q, frame)[:3, 3] @ stage["up"] for frame in robot.link_names]
+    assert min(heights) >= stage["floor"] - 1e-6 * stage["reach"]
+
+
+@pytest.mark.parametrize("width", [1150, 560])
+def test_nothing_of_a_view_is_cut_off_in_a_cell(ur5e, browser, tmp_path, width):
+    """Beside the picture every slider of a six-axis arm is in sight; in a narrow cell the picture keeps its share."""
+    notebook = tmp_path / "cell.html"
+    notebook.write_text(f"<body style='margin: 0'>{dy.view(ur5e)._repr_html_()}</body>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    page.goto(notebook.as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator("output.reading").inner_text(timeout=60_000)
+    frame = page.frames[1]
+    tall, wide = frame.evaluate(
+        "[document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth]"
+    )
+    assert (tall, wide) == (0, 0)
+    box = inside.locator(".stage canvas").bounding_box()
+    assert box["width"] >= 0.6 * width
+    assert box["height"] >= 220
+    panel, last = (inside.locator(x).bounding_box() for x in (".panel", ".buttons button:last-child"))
+    assert last["x"] + last["width"] <= panel["x"] + panel["width"] + 0.5
+    if width > 1000:
+        slider = inside.locator("input[type=range]").last.bounding_box()
+        assert slider["y"] + slider["height"] <= panel["y"] + panel["height"] + 0.5
+    page.close()

@@ -1,0 +1,193 @@
+"""The page in a browser: it is drawn, answers to pointer and keyboard, and asks nothing of the network."""
+
+import numpy as np
+import pytest
+from processes import wait_until
+
+ALLOWED = ("file:", "data:", "blob:")
+TIP = "() => { const p = window.dynamisReport.panel; const X = p.view.frames().get(p.scene.tip); return [X[3], X[7], X[11]]; }"
+
+
+def test_the_keyboard_goes_through_the_page_in_order(planar, opened):
+    page = opened(planar[1]).page
+    seen = []
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate(
+                "() => { const e = document.activeElement; return e.className || e.id || e.tagName + ' ' + e.textContent; }"
+            )
+        )
+    assert seen[0] == "skip"
+    assert seen[1] == "theme"
+    assert seen[2] == "A Robot"
+    assert "CANVAS " in seen
+    assert seen.index("CANVAS ") < seen.index("BUTTON Home")
+    page.close()
+
+
+def test_no_error_and_no_request_beyond_the_file(planar, planar_page):
+    report = planar_page
+    for section in planar[0].sections:
+        report.visit(section.key)
+    report.page.wait_for_timeout(300)
+    assert report.wrong == []
+    assert [url for url in report.requests if not url.startswith(ALLOWED)] == []
+
+
+@pytest.mark.parametrize("name", ["planar_2r_melchiorri", "ur5e"])
+def test_the_pages_kinematics_are_the_robots(name, robots, planar_page, arm_page):
+    robot = robots[name]
+    report = planar_page if name == "planar_2r_melchiorri" else arm_page
+    for q in robot.random(3, 4):
+        report.page.evaluate("q => window.dynamisReport.panel.set(q)", q.tolist())
+        frames = report.page.evaluate("() => [...window.dynamisReport.panel.view.frames()]")
+        assert [frame for frame, _ in frames] == list(robot.link_names)
+        for frame, pose in frames:
+            assert np.allclose(np.reshape(pose, (3, 4)), robot.pose(q, frame)[:3], atol=1e-9)
+
+
+def test_a_slider_moves_the_robot(arm_page, robots):
+    page, robot = arm_page.page, robots["ur5e"]
+    page.get_by_role("button", name="Home").click()
+    before = page.evaluate(TIP)
+    slider = page.locator("input[type=range][data-q='1']")
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    q = robot.neutral()
+    q[1] = float(slider.input_value())
+    assert q[1] < -0.1
+    assert not np.allclose(page.evaluate(TIP), before, atol=1e-3)
+    assert np.allclose(page.evaluate(TIP), robot.pose(q)[:3, 3], atol=1e-6)
+    assert f"{q[1]:.3f}".replace("-", "−") in page.locator(".slider output").nth(1).inner_text()
+    page.get_by_role("button", name="Home").click()
+    assert np.allclose(page.evaluate(TIP), before, atol=1e-9)
+
+
+def test_the_view_draws_and_turns_by_keyboard(planar_page):
+    page = planar_page.page
+    canvas = page.locator(".robot canvas")
+    canvas.scroll_into_view_if_needed()
+    still = canvas.screenshot()
+    canvas.focus()
+    page.keyboard.press("ArrowLeft")
+    wait_until(lambda: canvas.screenshot() != still, "the view is not turned")
+    turned = canvas.screenshot()
+    page.get_by_label("Inertia ellipsoids").check()
+    wait_until(lambda: canvas.screenshot() != turned, "no ellipsoids are drawn")
+
+
+def test_plots_maps_and_formulas_are_drawn(planar_page):
+    report = planar_page
+    assert report.page.locator("#equations .formula .katex").count() >= 3
+    assert report.page.locator(".katex-error").count() == 0
+    report.visit("eigenvalues")
+    assert report.page.locator("#eigenvalues .uplot canvas").count() == 1
+    report.visit("maps")
+    assert report.page.locator("#maps canvas").count() == 2
+    # more than one colour was painted
+    colours = report.page.evaluate(
+        "() => { const c = document.querySelector('#maps canvas'); const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+        " return new Set(Array.from({ length: d.length / 4 }, (_, k) => d.slice(4 * k, 4 * k + 3).join())).size; }"
+    )
+    assert colours > 50
+
+
+@pytest.mark.parametrize("ends", [(-3.14159, 3.14159), (-1.2, 0.9), (0.0, 0.0149), (-2.72, -0.838), (0.1, 220000.0)])
+def test_an_axis_has_three_ticks_or_more_in_the_narrowest_figure(ends, planar_page):
+    script = "async ([low, high]) => (await import('dynamis/heatmap')).ticks(low, high, 1)"
+    made = planar_page.page.evaluate(script, list(ends))
+    assert 3 <= len(made) <= 6
+    assert all(ends[0] <= x <= ends[1] for x in made)
+
+
+def test_the_derivation_is_typeset_when_it_is_opened(planar_page):
+    page = planar_page.page
+    fold = page.locator("#equations details.fold").first
+    assert fold.locator(".katex").count() == 0
+    fold.locator("summary").first.click()
+    inner = fold.locator("details.fold").nth(1)
+    inner.locator("summary").first.click()
+    inner.locator(".katex").first.wait_for(state="attached")
+
+
+def test_a_motion_plays_pauses_and_moves_the_plots(planar_page):
+    report = planar_page
+    report.visit("motions")
+    page, player = report.page, report.page.locator("figure.player").first
+    player.get_by_label("Speed").select_option("0.25")  # so that it does not end before it is paused
+    player.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => window.dynamisReport.players.get('fall').time > 0.1")
+    player.get_by_role("button", name="Pause").click()
+    time = page.evaluate("() => window.dynamisReport.players.get('fall').time")
+    page.wait_for_timeout(200)
+    assert page.evaluate("() => window.dynamisReport.players.get('fall').time") == time
+    assert page.locator("#motions .legend .value").first.inner_text() not in ("", "–")
+
+
+def test_a_click_on_a_map_puts_the_robot_there(planar_page):
+    report = planar_page
+    report.visit("maps")
+    canvas = report.page.locator("#maps canvas").first
+    box = canvas.bounding_box()
+    canvas.click(position={"x": 0.3 * box["width"], "y": 0.3 * box["height"]})
+    q = report.page.evaluate("() => window.dynamisReport.panel.q")
+    assert all(abs(x) > 0.1 for x in q)
+    assert "N·m" in report.page.locator("#maps .reading").first.inner_text()
+
+
+def test_the_data_of_a_figure_can_be_read_as_a_table(planar_page):
+    report = planar_page
+    report.visit("eigenvalues")
+    report.page.locator("#eigenvalues details.data summary").click()
+    assert report.page.locator("#eigenvalues details.data tbody tr").count() == 121
+    assert report.page.locator("#eigenvalues details.data a[download]").get_attribute("href").startswith("blob:")
+
+
+def test_night_and_day(planar_page):
+    page = planar_page.page
+    page.emulate_media(color_scheme="dark")
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) == "rgb(16, 20, 24)"
+    theme = page.locator("#theme")
+    theme.click()
+    assert theme.inner_text() == "Theme: light"
+    assert page.evaluate(background) == "rgb(246, 247, 249)"
+    theme.click()
+    theme.click()
+    page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1100, 1440, 1920])
+def test_no_horizontal_scrolling(width, planar_page, arm_page):
+    for report in (planar_page, arm_page):
+        report.page.set_viewport_size({"width": width, "height": 800})
+        report.page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_every_control_has_a_name(planar_page):
+    report = planar_page
+    report.visit("motions")
+    nameless = report.page.evaluate(
+        "() => [...document.querySelectorAll('button, select, input, canvas[tabindex], [role=img], [role=region]')].filter((e) =>"
+        " !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert nameless == []
+
+
+def test_nothing_went_wrong_in_all_this(planar_page, arm_page):
+    assert planar_page.wrong == arm_page.wrong == []
+
+
+def test_a_report_is_printed(tmp_path):
+    from dynamis.errors import MissingExtraError
+    from dynamis.reports.printing import find_browser
+    from dynamis.reports.report import contents_of
+
+    try:
+        find_browser()
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    path = contents_of("planar_2r_melchiorri", sections=["parameters"]).write(tmp_path / "arm.pdf")
+    assert path.read_bytes().startswith(b"%PDF")

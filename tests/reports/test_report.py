@@ -1,0 +1,486 @@
+"""What a report holds: chosen sections, numbers for symbols, failures in their place, files that are whole."""
+
+import itertools
+import json
+import operator
+import re
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.documents.blocks import Facts, Formula, HeatMap, Player, Plot, Robot3D, Table
+from dynamis.errors import InputError, MissingExtraError, NameLookupError
+from dynamis.files.atomic_write import write_file
+from dynamis.reports import printing
+from dynamis.reports.report import SECTIONS, chosen_sections, contents_of
+from dynamis.reports.scene import scene_of
+from dynamis.reports.subject import subject_of
+
+
+def blocks(contents, key, kind):
+    section = next(s for s in contents.sections if s.key == key)
+    return [block for block in section.blocks if isinstance(block, kind)]
+
+
+def texts(page):
+    """What a reader sees of a page: without scripts, styles and tags."""
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.S))
+
+
+def test_all_sections_are_there_and_none_failed(planar):
+    contents, path = planar
+    assert [s.key for s in contents.sections] == list(SECTIONS)
+    assert [s.failed for s in contents.sections] == [""] * len(SECTIONS)
+    assert all(s.lead and s.reproduce for s in contents.sections)
+    assert path.stat().st_size < 2_500_000
+
+
+def run_snippet(section):
+    """The names a snippet defines; its plots, which need Matplotlib, are left out."""
+    names = {}
+    code = section.reproduce.replace("fall.plot('fall.png')", "").replace("found.plot('stiffness.png')", "")
+    exec(compile(code, section.key, "exec"), names)
+    return names
+
+
+def same(numbers, shown):
+    """Whether numbers are those of a figure, which are rounded; None in the figure is a cell without a value."""
+    shown = np.array(shown, dtype=float)
+    return numbers.shape == shown.shape and np.allclose(
+        numbers, shown, rtol=1e-3, atol=1e-6 * np.nanmax(np.abs(shown)), equal_nan=True
+    )
+
+
+def test_every_snippet_runs_and_computes_the_data_of_its_figures(planar, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    contents = planar[0]
+    ran = {section.key: run_snippet(section) for section in contents.sections}
+    views = [view for figure in blocks(contents, "maps", HeatMap) for view in figure.views]
+    assert [view.name for view in views] == list(ran["maps"]["figures"])
+    assert all(same(ran["maps"]["figures"][view.name], view.values) for view in views)
+    (figure,) = blocks(contents, "eigenvalues", Plot)
+    assert len(figure.views) == 2
+    for curves, computed in zip(figure.views, ran["eigenvalues"]["curves"].values(), strict=True):
+        assert same(computed.T[::-1], list(curves.series.values()))
+    density, manipulability = blocks(contents, "workspace", HeatMap)
+    assert same(np.where(ran["workspace"]["density"] > 0, ran["workspace"]["density"], np.nan).T, density.views[0].values)
+    assert same(ran["workspace"]["w"].T, manipulability.views[0].values)
+    assert manipulability.views[0].unit == "m²"
+    (softest,) = blocks(contents, "stiffness", HeatMap)
+    assert same(ran["stiffness"]["stiffness"].T, softest.views[0].values)
+
+
+def test_the_snippet_of_one_joint_computes_its_curves():
+    robot = dy.load("pendulum_from_vertical", parameters={"I": 0.5, "m": 1.0, "L": 0.5, "d": 0.1, "g": 9.81})
+    contents = contents_of(robot, sections=["maps"])
+    section = contents.sections[0]
+    section.reproduce = section.reproduce.replace("robot = ...", "import dynamis as dy; robot = given")
+    names = {"given": robot}
+    exec(compile(section.reproduce, "maps", "exec"), names)
+    shown = {figure.title: next(iter(figure.views[0].series.values())) for figure in blocks(contents, "maps", Plot)}
+    assert list(shown) == list(names["figures"])
+    assert all(same(np.atleast_1d(names["figures"][title]), values) for title, values in shown.items())
+
+
+def test_every_name_in_a_snippet_of_a_robot_with_limits_exists():
+    description = dy.load("pendulum_from_vertical", parameters={"I": 0.5, "m": 1.0, "L": 0.5, "d": 0.1, "g": 9.81}).description
+    description.joints[0].limits.lower, description.joints[0].limits.upper = -1.0, 1.0
+    (section,) = contents_of(dy.Robot(description), sections=["motions"]).sections
+    assert "HardStops" in section.reproduce
+    for path in set(re.findall(r"dy((?:\.\w+)+)\(", section.reproduce)):
+        operator.attrgetter(path[1:])(dy)
+
+
+def test_the_certificate_passes_and_names_its_comparisons(planar):
+    (table,) = blocks(planar[0], "check", Table)
+    assert {row[-1] for row in table.rows} == {"agrees"}
+    told = " ".join(row[0] for row in table.rows)
+    for word in ("base frame", "Jacobians", "Articulated", "Lagrange", "skew", "Regressor", "energies", "Compiled"):
+        assert word in told
+    # the key figure is the largest entry of the column of the same name
+    (facts,) = blocks(planar[0], "check", Facts)
+    column = [row[table.header.index("largest relative error")] for row in table.rows]
+    assert dict(facts.pairs)["Largest relative error"] in column
+    size = {
+        x: float(x.replace("−", "-").replace(" × 10", "e").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+        for x in column
+    }
+    assert dict(facts.pairs)["Largest relative error"] == max(column, key=size.get)
+
+
+def test_the_certificate_fails_where_a_formulation_is_wrong(monkeypatch):
+    from dynamis.reports.sections import check
+
+    right = check.mass_matrix.mass_matrix_from_jacobians
+    monkeypatch.setattr(check.mass_matrix, "mass_matrix_from_jacobians", lambda m, q: 1.001 * right(m, q))
+    contents = contents_of("planar_2r_melchiorri", sections=["check"])
+    (table,) = blocks(contents, "check", Table)
+    assert [row[0] for row in table.rows if row[-1] == "DISAGREES"] == ["M as a sum over link Jacobians"]
+    assert "do not all agree" in contents.sections[0].lead
+
+
+def test_numbers_of_the_maps_are_the_robots(planar, robots):
+    robot = robots["planar_2r_melchiorri"]
+    gravity, inertia = blocks(planar[0], "maps", HeatMap)
+    values = np.array(gravity.views[0].values)
+    n, (low, high) = len(values), gravity.views[0].axes.x
+    x = low + (high - low) * (np.arange(n) + 0.5) / n
+    assert np.allclose(values[3, 7], robot.gravity([x[7], x[3]])[0], rtol=1e-3)
+    assert np.allclose(np.array(inertia.views[0].values)[3, 7], robot.mass_matrix([x[7], x[3]])[0, 0], rtol=1e-3)
+
+
+def test_the_motion_under_computed_torque_arrives(arm, robots):
+    fall, move = blocks(arm[0], "motions", Player)
+    assert len(fall.q) == len(fall.times)
+    assert "computed-torque" in move.summary
+    error = next(p for p in blocks(arm[0], "motions", Plot) if p.title == "Tracking error")
+    assert max(abs(x[-1]) for x in error.views[0].series.values()) < 1e-4
+    ledger = next(p for p in blocks(arm[0], "motions", Plot) if p.player == "move" and p.title.startswith("Terms"))
+    assert len(ledger.views) == robots["ur5e"].n
+
+
+def test_the_ellipsoids_have_the_links_moments(planar, robots):
+    (block,) = blocks(planar[0], "robot", Robot3D)
+    for mass, (i, _) in zip(block.scene["masses"], robots["planar_2r_melchiorri"].model.moving, strict=True):
+        a, b, c = mass["radii"]
+        moments = mass["mass"] / 5.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
+        expected = np.linalg.eigvalsh(robots["planar_2r_melchiorri"].model.with_locked_rotors(i).tensor_about_com)
+        # a thin body has moments no ellipsoid has exactly: the largest agrees
+        assert np.isclose(moments.max(), expected.max(), rtol=0.01)
+
+
+def test_symbols_stay_in_formulas_and_get_numbers_elsewhere():
+    contents = contents_of("planar_2r", sections=["robot", "equations"], values={"m_1": 5.0})
+    formulas = " ".join(f.latex for f in blocks(contents, "equations", Formula))
+    assert "m_1 l_1^2" in formulas
+    values = {row[0]: row[1:] for row in blocks(contents, "robot", Table)[0].rows}
+    assert values["m_1"] == ("5", "given")
+    assert values["g"] == ("9.81", "assumed")
+    assert float(contents.subject.robot.mass) == 6.0
+
+
+def test_an_unknown_symbol_is_named():
+    with pytest.raises(NameLookupError, match="m_1"):
+        subject_of(dy.load("planar_2r"), {"m1": 1.0}, None)
+    with pytest.raises(InputError, match="no symbols"):
+        subject_of(dy.load("ur5e"), {"m1": 1.0}, None)
+
+
+def test_a_changed_robot_is_not_said_to_be_the_librarys():
+    assert subject_of(dy.load("ur5e"), None, None).source == "ur5e"
+    changed = dy.load("ur5e").replace(gravity=(0, 0, -1.62))
+    assert subject_of(changed, None, None).source is None
+    assert "dy.load" not in subject_of(changed, None, None).load
+
+
+def test_a_section_that_fails_says_so_and_the_others_are_there(tmp_path, monkeypatch):
+    from dynamis.reports.sections import eigenvalues, maps
+
+    monkeypatch.setattr(maps, "best_axes", lambda *_: 1 / 0)
+    monkeypatch.setattr(eigenvalues, "by_influence", lambda *_: 1 / 0)
+    contents = contents_of("planar_2r_melchiorri", sections=["robot", "maps", "eigenvalues", "parameters"])
+    by_key = {s.key: s.failed for s in contents.sections}
+    assert by_key["maps"] == "ZeroDivisionError: division by zero"
+    assert by_key["robot"] == by_key["parameters"] == ""
+    page = texts(contents.write(tmp_path / "arm.html").read_text(encoding="utf-8"))
+    assert "This section could not be computed" in page
+    assert "The rest of this section could not be computed" in page  # the eigenvalues over all configurations are there
+
+
+def test_what_does_not_apply_is_no_failure(tmp_path):
+    block = dy.solids.box(0.3, 0.2, 0.1, mass=2.0)
+    d = dy.Description("tumbler").add_link("base", inertia=block)
+    d.add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=block, origin=dy.Pose.translation([0.2, 0, 0]))
+    dy.Robot(d).write(tmp_path / "tumbler.urdf")
+    robot = dy.load(tmp_path / "tumbler.urdf", base="floating")
+    contents = contents_of(robot, without=["speed"], seconds=20.0)
+    assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
+    assert "fixed base" in next(s.lead for s in contents.sections if s.key == "workspace")
+    assert len(blocks(contents, "motions", Player)) == 1
+    assert 'base="floating"' in contents.sections[0].reproduce
+
+
+def outline(contents):
+    """Titles of sections, tables and figures, with the size of each: what must not depend on the machine."""
+
+    def of(block):
+        if isinstance(block, Table):
+            return block.title, block.header, len(block.rows), [row[0] for row in block.rows]
+        if isinstance(block, Plot | HeatMap):
+            return block.title, [view.name for view in block.views]
+        return type(block).__name__, getattr(block, "title", "")
+
+    return [(s.key, s.failed, s.lead, [of(block) for block in s.blocks]) for s in contents.sections]
+
+
+def test_sections_tables_and_figures_are_the_same_on_a_slow_machine(planar, monkeypatch):
+    clock = itertools.count(0.0, 1000.0)  # a second look at the clock is a quarter of an hour later
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("dynamis.symbolic.budget.time.monotonic", lambda: next(clock))
+    slow = contents_of("planar_2r_melchiorri", without=["speed"], seconds=1e-6)
+    monkeypatch.undo()
+    keys = {s.key for s in slow.sections}
+    assert outline(slow) == [one for one in outline(planar[0]) if one[0] in keys]
+    assert "Extra" not in " ".join(note for s in slow.sections for note in s.notes)
+
+
+def test_what_takes_the_time_that_is_left_is_marked_as_extra(planar):
+    (check,) = (s for s in planar[0].sections if s.key == "check")
+    assert any(note.startswith("Extra") and "further states" in note for note in check.notes)
+
+
+def test_only_optimised_code_is_timed(monkeypatch):
+    from dynamis.reports.sections import speed
+
+    before = []
+    best = speed._best
+
+    def timed(function, given):
+        before.append(function.__self__.kernel(function.__name__).state())
+        return best(function, given)
+
+    monkeypatch.setattr(speed, "_best", timed)
+    contents = contents_of("planar_2r_melchiorri", sections=["speed"])
+    assert contents.sections[0].failed == ""
+    assert len(before) == 10
+    assert not [told for told in before if "so far" in told]
+
+
+def test_sections_are_chosen_by_name():
+    assert chosen_sections(["speed", "robot"], ()) == ["robot", "speed"]
+    assert "speed" not in chosen_sections(None, ["speed"])
+    with pytest.raises(NameLookupError, match="motions"):
+        chosen_sections(["motion"], ())
+    with pytest.raises(InputError, match="no section is left"):
+        chosen_sections(["robot"], ["robot"])
+
+
+def test_libraries_that_are_not_used_stay_out(tmp_path):
+    small = contents_of("planar_2r_melchiorri", sections=["parameters"]).write(tmp_path / "small.html")
+    assert small.stat().st_size < 60_000
+
+
+def test_hostile_names_stay_text(tmp_path):
+    evil = "</script><img src=x onerror=alert(1)>"
+    d = dy.Description(evil, about=f"about {evil} $\\href{{javascript:alert(1)}}{{x}}$").add_link("base")
+    body = dy.solids.rod(0.5, mass=2.0).seen_from(dy.Pose.translation([0, 0, 0.25]))
+    d.add_link(f"link {evil}", "base", "revolute", axis=(0, 1, 0), inertia=body, joint_name=f"joint {evil}")
+    page = (
+        contents_of(dy.Robot(d), sections=["robot", "maps", "eigenvalues"])
+        .write(tmp_path / "evil.html")
+        .read_text(encoding="utf-8")
+    )
+    assert "<img" not in page
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, flags=re.S)
+    scene = next(json.loads(s) for s in scripts if s.startswith('{"name"'))
+    assert scene["coordinates"][0]["name"] == f"joint {evil}"
+
+
+def test_a_report_as_markdown(planar, tmp_path):
+    text = planar[0].write(tmp_path / "arm.md").read_text(encoding="utf-8")
+    assert text.startswith("# planar 2R")
+    assert text.count("\n## ") == len(SECTIONS)
+    assert "\\begin{bmatrix}" in text
+    assert "| Newton–Euler in the base frame |" in text
+    assert "```python" in text
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_file(tmp_path / "missing" / "report.html", b"x")
+    assert target.read_text() == "before"
+    write_file(target, b"after")
+    assert target.read_text() == "after"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.errors.ModelWarning")
+def test_names_of_files(tmp_path):
+    robot = dy.load("planar_2r_melchiorri")
+    assert contents_of(robot, sections=["parameters"]).default_path.name == "planar-2r-melchiorri-report.html"
+    for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "robot-report.html")):
+        robot.write(tmp_path / name)
+        assert contents_of(tmp_path / name, sections=["parameters"]).default_path.name == expected
+    with pytest.raises(InputError, match=r"\.html, \.md or \.pdf"):
+        contents_of("planar_2r_melchiorri", sections=["parameters"]).write("arm.docx")
+
+
+def test_a_pdf_without_a_browser_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("DYNAMIS_BROWSER", "/no/such/browser")
+    with pytest.raises(MissingExtraError, match="Chromium, Chrome or Edge"):
+        printing.find_browser()
+
+
+def test_the_package_is_called_like_the_function(tmp_path):
+    import dynamis.reports
+
+    path = dynamis.report(dy.load("planar_2r_melchiorri"), tmp_path / "arm.md", sections=["parameters"])
+    assert path.read_text(encoding="utf-8").startswith("# planar 2R")
+
+
+def test_a_robot_without_joints_has_no_report():
+    with pytest.raises(InputError, match="no movable joints"):
+        contents_of(dy.Robot(dy.Description("stone").add_link("base")))
+
+
+@pytest.mark.parametrize("name", ["pendulum_from_vertical", "planar_prp", "rod_and_disc", "nine_body_tree"])
+def test_unusual_robots_have_reports_too(name, tmp_path):
+    contents = contents_of(name, sections=["robot", "equations", "maps", "eigenvalues", "workspace", "stiffness"])
+    assert contents.write(tmp_path / "page.html").exists()
+    if name != "rod_and_disc":
+        assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
+
+
+def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes(arm, robots):
+    fall = blocks(arm[0], "motions", Player)[0]
+    robot, scene, q = robots["ur5e"], fall.scene, np.array(fall.q)
+    assert (q >= robot.limits["lower"] - 1e-6).all()
+    assert (q <= robot.limits["upper"] + 1e-6).all()
+    heights = [robot.pose(q, frame)[:, :3, 3] @ scene["up"] - scene["floor"] for frame in robot.link_names]
+    assert np.min(heights) > -1e-6
+    assert np.abs(np.gradient(q, fall.times, axis=0)).max() < 10.0
+    for word in ("viscous damping", "N·m·s/rad", "hard stops", "touches the floor"):
+        assert word in fall.summary
+
+
+def test_a_quadruped_collapses_onto_the_floor_and_no_drawn_link_sinks_into_it():
+    from dynamis.reports.falling import fall
+    from dynamis.reports.meshes.drawing import drawing_of
+    from dynamis.reports.staging import body_poses, lowest_point
+
+    robot = dy.load("go2", base="floating")
+    scene, (low, high) = scene_of(robot), (robot.limits["lower"], robot.limits["upper"])
+    start = np.array(scene["pose"])
+    motion = fall(robot, start, None).motion
+    places = [c.q_index for c in robot.model.coordinates if c.q_index is not None]
+    legs = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
+    assert motion.complete
+    assert motion.q[-1, 2] < start[2] - 0.05
+    assert (motion.q[:, places] > low[legs] - 0.1).all()
+    assert (motion.q[:, places] < high[legs] + 0.1).all()
+    poses = [body_poses(robot, q) for q in motion.q[::5]]
+    depth = [min(lowest_point(drawn, X, np.array(scene["up"])) for X in poses) for drawn in drawing_of(robot).shapes]
+    assert min(depth) > scene["floor"] - 0.02
+    assert np.abs(motion.energy_error).max() < 1e-3 * np.ptp(motion.potential_energy)
+
+
+def test_forces_and_torques_are_called_what_they_are():
+    from dynamis.reports.numbers import effort_name
+
+    assert [effort_name(dy.load(name)) for name in ("ur5e", "cartesian_2p", "scara")] == [
+        "torque",
+        "force",
+        "generalised force",
+    ]
+    (section,) = contents_of("scara", sections=["motions"]).sections
+    terms = next(b for b in section.blocks if isinstance(b, Plot) and b.title.startswith("Terms"))
+    assert {view.name.split()[-1]: view.y_label for view in terms.views} == {"[N·m]": "torque [N·m]", "[N]": "force [N]"}
+
+
+def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
+    from dynamis.reports.numbers import triple
+    from dynamis.reports.sections.motions import distinct
+
+    assert triple([3.95e-15, 1.0, -2e-17]) == "(0, 1, 0)"
+    lines = distinct({"a": np.array([0.0, 3.95e-15, 1e-14]), "b": np.array([0.0, 25.0, 50.0])})
+    assert lines["a"] == [0.0, 0.0, 0.0]
+    assert lines["b"] == [0.0, 25.0, 50.0]
+
+
+def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypatch):
+    from dynamis.reports.sections import motions
+
+    told = {}
+    for mobile in (False, True):
+        monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
+        (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
+        told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
+        monkeypatch.setattr(motions, "JOINTS", 1)
+    plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
+    assert plots["Tracking error"].endswith("1 of 2 joints are shown: those with the largest errors.")
+    assert plots["Joint positions"].endswith("1 of 2 joints are shown: those with the largest velocities.")
+    assert plots["Terms of the joint torque"].endswith("1 of 2 coordinates can be selected.")
+    assert "base is fixed" in told[True]
+    assert "base is fixed" not in told[False]
+    assert "% of the energy exchanged" in told[True]
+
+
+def test_figures_of_a_motion_stand_in_one_group_with_its_view(planar):
+    page = planar[1].read_text(encoding="utf-8")
+    motions = page[page.index('<section id="motions"') :].split("</section>")[0]
+    groups = motions.split('<div class="figures">')[1:]
+    assert len(groups) == 2
+    for group in groups:
+        assert group.count('data-component="player"') == 1
+        assert group.index('data-component="player"') < group.index('data-component="plot"')
+        assert "Energy balance" in group
+
+
+def test_lines_that_coincide_are_one_line_with_both_names():
+    from dynamis.reports.sections.motions import distinct
+
+    x = np.linspace(0.0, 1.0, 20)
+    assert list(distinct({"a": x, "b": x + 1e-6, "c": 1 - x, "d": x})) == ["a (coincides with b and d)", "c"]
+
+
+@pytest.mark.parametrize("name", ["ur5e", "go2", "g1", "scara"])
+def test_maps_vary_over_the_coordinates_they_are_drawn_over(name):
+    (section,) = contents_of(name, sections=["maps"]).sections
+    maps = [block for block in section.blocks if isinstance(block, HeatMap)]
+    assert maps
+    for view in (view for one in maps for view in one.views):
+        values = np.array(view.values, dtype=float)
+        spread = np.ptp(values)
+        assert spread > 1e-3 * np.abs(values).max(), view.name
+        if "does not depend" not in view.summary:
+            assert np.ptp(values, axis=0).max() > 1e-5 * spread, view.name
+            assert np.ptp(values, axis=1).max() > 1e-5 * spread, view.name
+
+
+def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):
+    from dynamis.kinematics.reach import reach_of, shoulder
+    from dynamis.reports.numbers import ranges
+
+    robot = robots["ur5e"]
+    origin, definition = shoulder(robot, "tool0")
+    assert np.allclose(origin, [0, 0, 0.1625], atol=1e-9)
+    assert "shoulder" in definition
+    low, high = ranges(robot)
+    q = robot.random(0, 2000)
+    found = reach_of(robot, "tool0", q, low, high)
+    assert found.largest >= np.linalg.norm(robot.pose(robot.random(1, 20_000))[:, :3, 3] - origin, axis=1).max()
+    # the links end to end are an upper bound: a2 + a3, d4, d5 and d6 of the UR5e
+    assert 0.94 < found.largest < 0.425 + 0.3922 + 0.1333 + 0.0997 + 0.0996
+    # the report and `dynamis workspace` give the same number
+    cloud = dy.workspace(robot, samples=2000)
+    assert cloud.reach == pytest.approx(found.largest, rel=1e-6)
+    assert cloud.measured_from == definition
+    assert definition in cloud.summary()
+
+
+def test_times_and_quantities_have_the_prefix_that_fits():
+    from dynamis.reports.numbers import duration, power, quantity, text
+
+    assert [duration(x) for x in (1.31, 96.6e-9, 0.0305, 130.0)] == ["1.31 s", "96.6 ns", "30.5 ms", "2 min 10 s"]
+    assert [quantity(x, "N/m") for x in (131_000.0, 12.0, 0.0)] == ["131 kN/m", "12 N/m", "0 N/m"]
+    assert quantity(999.9996, "m", 4) == "1 km"
+    assert [text(x, 3) for x in (1310.4, -0.25, 0.0, 123456.0, 1.5e-9, np.inf)] == [
+        "1310", "−0.25", "0", "123000", "1.5 × 10⁻⁹", "–",
+    ]  # fmt: skip
+    assert power(1.62e-15) == "1.6 × 10⁻¹⁵"
+
+
+def test_markdown_shows_names_as_they_are(tmp_path):
+    d = dy.Description("arm_*2*_ `x` | [a](b) <b>").add_link("base")
+    body = dy.solids.rod(0.5, mass=2.0).seen_from(dy.Pose.translation([0, 0, 0.25]))
+    d.add_link("link|1", "base", "revolute", axis=(0, 1, 0), inertia=body, joint_name="joint_1_a|b*c*")
+    lines = (
+        contents_of(dy.Robot(d), sections=["robot", "maps"]).write(tmp_path / "arm.md").read_text(encoding="utf-8").split("\n")
+    )
+    assert lines[0] == r"# arm\_\*2\*\_ \`x\` | \[a\](b) &lt;b&gt;"
+    row = next(line for line in lines if line.startswith(r"| joint\_1\_a\|b\*c\*"))
+    header = next(line for line in lines if line.startswith("| joint |"))
+    assert len(re.findall(r"(?<!\\)\|", row)) == header.count("|")
