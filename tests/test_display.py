@@ -194,7 +194,7 @@ SHOWN = {
     "stiffness": (lambda: STATICS.stiffness(ARM, AT, 1e4), (ARM.name, "m/N", "stable"), "compliance"),
     "polytope": (lambda: STATICS.force_polytope(ARM, AT, torque_limits=1e3), (ARM.name, "4 vertices"), "vertex"),
     "largest force": (lambda: STATICS.largest_force(ARM, AT, [1, 0, 0], torque_limits=1e3), ("156.6 N",), "156.6"),
-    "holding torque": (lambda: STATICS.holding_torque(ARM, AT, torque_limits=1e3), ("81.4 % of the limit",), "joint2"),
+    "holding torque": (lambda: STATICS.static_torques(ARM, AT, torque_limits=1e3), ("81.4 % of the limit",), "joint2"),
     "virtual work": (lambda: STATICS.virtual_work(ARM, AT, [0.1, 0.1], AT), ("0.11", "J"), "wrench"),
     "deflection": (lambda: STATICS.deflection(ARM, AT, 5e4, (200.0, 100.0, 0.0)), ("mm", "stable"), "displacement"),
     "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] m/s",), "2.236"),

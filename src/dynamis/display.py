@@ -337,7 +337,7 @@ def tracking_card(track: Any, name: str, told: Sequence[str] = (), bound: Any = 
     return card(name, told, ("", "largest error", "last", "rms", "bound"), rows)
 
 
-def holding_card(held: Any) -> str:
+def static_torques_card(held: Any) -> str:
     """Static torques per joint with the share of their limits; for a batch the largest values."""
     parts = [np.abs(x).reshape(-1, len(held.names)).max(axis=0) if np.ndim(x) > 1 else x
              for x in (held.weight, held.load, held.total, held.used)]  # fmt: skip

@@ -9,7 +9,7 @@ from dynamis.analysis.eigenvalues import eigenvalue_plot
 from dynamis.kinematics.manipulability import condition_number, operational_eigenvalues
 from dynamis.kinematics.state_measures import Measure, least_stiffness, payload_capacity, payload_note
 from dynamis.kinematics.workspace import workspace_slice
-from dynamis.statics import holding_torque
+from dynamis.statics import static_torques
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_payload_near_a_singularity_is_noted_as_carried_by_the_structure(ur5e)
 def test_payload_is_just_what_the_motors_can_hold(ur5e):
     for q in ur5e.random(4, 30):
         m = float(payload_capacity(ur5e, q))
-        used = [holding_torque(ur5e, q, (0, 0, -9.81 * m * share)).used.max() for share in (1.0, 1.001)]
+        used = [static_torques(ur5e, q, (0, 0, -9.81 * m * share)).used.max() for share in (1.0, 1.001)]
         assert used[0] == pytest.approx(1.0, abs=1e-9)
         assert used[1] > 1.0
     assert payload_capacity(ur5e, np.zeros(6), torque_limits=1.0) == 0.0

@@ -10,7 +10,7 @@ from random_trees import random_robot
 from seed_formulas import SEEDS, close, planar_case
 
 import dynamis as dy
-from dynamis.statics import duality, holding_torque, load_stiffness, static_formulas, stiffness, virtual_work
+from dynamis.statics import duality, load_stiffness, static_formulas, static_torques, stiffness, virtual_work
 
 seeded = pytest.mark.parametrize("seed", SEEDS)
 
@@ -67,8 +67,8 @@ def test_virtual_work_is_zero_and_gives_the_static_equation(seed):
     close(tau, -robot.jacobian(q).T @ F_ext)  # τ = Jᵀ F = −Jᵀ F_ext
     close(virtual_work(robot, q, dq, tau, F_ext).total, 0.0)
     close((robot.jacobian(q) @ dq) @ F_ext + dq @ tau, 0.0)
-    close(holding_torque(robot, q, -F_ext, by="robot").total, tau)
-    close(holding_torque(robot, q, F_ext, by="environment").total, tau)
+    close(static_torques(robot, q, -F_ext, by="robot").total, tau)
+    close(static_torques(robot, q, F_ext, by="environment").total, tau)
 
 
 # 6: the example
@@ -127,7 +127,7 @@ def test_duality_in_the_singular_configurations_of_the_example(seed, angle):
     close(abs(found.structure_wrenches[:, 0] @ u), 1.0)  # a pull along the arm
     close(found.possible_motions[:, 0] @ u, 0.0)
     close(robot.jacobian(at)[:2] @ found.self_motions, np.zeros((2, 1)))
-    close(holding_torque(robot, at, [*found.structure_wrenches[:, 0], 0.0]).total, [0, 0])
+    close(static_torques(robot, at, [*found.structure_wrenches[:, 0], 0.0]).total, [0, 0])
 
 
 # 8: mechanical stiffness
@@ -204,6 +204,6 @@ def test_the_notes_leave_out_the_change_of_the_jacobian_under_load(formulas):
 def test_gravity_of_the_example_has_the_cosine_the_slide_lost(seed):
     # 21 prints g_1 = m_1 g l_c1 + …; the weight held still is m_1 g l_c1 c_1 + …
     c, q, _, _ = planar_case(seed)
-    held = holding_torque(numeric(c, weightless=False), q)
+    held = static_torques(numeric(c, weightless=False), q)
     close(held.total, c.gravity(q))
     assert abs(held.total[0] - (c.gravity(q)[0] + c.m_1 * c.g * c.l_1 * (1 - np.cos(q[0])))) > 1e-3

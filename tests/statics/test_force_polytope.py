@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.kinematics.state_measures import payload_capacity
-from dynamis.statics import deflection, force_ellipsoid, force_polytope, holding_torque, largest_force, velocity_ellipsoid
+from dynamis.statics import deflection, force_ellipsoid, force_polytope, largest_force, static_torques, velocity_ellipsoid
 
 LIMITS = np.array([1500.0, 600.0])
 
@@ -63,7 +63,7 @@ def test_corners_of_the_polygon_have_both_torques_at_their_limits(arm):
     found = force_polytope(arm, q, torque_limits=LIMITS)
     assert len(found.vertices) == 4
     for w in found.vertices:
-        np.testing.assert_allclose(np.abs(holding_torque(arm, q, [*w, 0]).total), LIMITS, rtol=1e-9)
+        np.testing.assert_allclose(np.abs(static_torques(arm, q, [*w, 0]).total), LIMITS, rtol=1e-9)
     # the image of the box of torques under J⁻ᵀ
     assert found.content == pytest.approx(4 * LIMITS.prod() / abs(np.linalg.det(arm.jacobian(q)[:2])), rel=1e-9)
 
@@ -81,11 +81,11 @@ def test_a_wrench_is_inside_exactly_when_its_torques_keep_their_limits(name, row
         assert not found.empty
         for w in found.vertices:
             assert (
-                holding_torque(robot, q, P.T @ w).possible
-                or (np.abs(holding_torque(robot, q, P.T @ w).total) <= limits * (1 + 1e-7)).all()
+                static_torques(robot, q, P.T @ w).possible
+                or (np.abs(static_torques(robot, q, P.T @ w).total) <= limits * (1 + 1e-7)).all()
             )
         for w in rng.uniform(-600, 600, (100, found.task.size)):
-            torque = holding_torque(robot, q, P.T @ w).total
+            torque = static_torques(robot, q, P.T @ w).total
             assert found.contains(w, 0.0) == bool((np.abs(torque) <= limits).all())
 
 
@@ -133,7 +133,7 @@ def test_the_largest_force_lies_on_the_polytopes_edge(name):
             assert not found.contains(1.001 * most.size * unit)
             assert most.limited_by
             assert (np.abs(most.torque) <= robot.limits["effort"] * (1 + 1e-7)).all()
-            np.testing.assert_allclose(most.torque, holding_torque(robot, q, most.wrench, by="robot").total, atol=1e-9)
+            np.testing.assert_allclose(most.torque, static_torques(robot, q, most.wrench, by="robot").total, atol=1e-9)
 
 
 def test_a_moment_that_helps_lets_the_robot_push_harder():
@@ -249,7 +249,7 @@ def test_pictures_of_flat_sets_are_not_without_end(weightless, tmp_path):
 def test_a_free_base_is_held_by_no_motor():
     robot = dy.load("go2", base="floating")
     q = robot.neutral()
-    held = holding_torque(robot, q, frame="RR_foot")
+    held = static_torques(robot, q, frame="RR_foot")
     assert not held.possible
     assert (held.limits[:6] == 0.0).all()
     for ask in (lambda: largest_force(robot, q, (0, 0, 1), "RR_foot"), lambda: force_polytope(robot, q, "RR_foot"),
@@ -257,7 +257,7 @@ def test_a_free_base_is_held_by_no_motor():
         with pytest.raises(dy.InputError, match="free base"):
             ask()
     # without a weight nothing needs to be held
-    assert holding_torque(robot.replace(gravity=(0, 0, 0)), q, frame="RR_foot").possible
+    assert static_torques(robot.replace(gravity=(0, 0, 0)), q, frame="RR_foot").possible
 
 
 def test_a_robot_without_joints_is_told_apart_from_one_without_limits():

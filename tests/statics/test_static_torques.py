@@ -5,7 +5,7 @@ import pytest
 from random_trees import random_robot, relative_error
 
 import dynamis as dy
-from dynamis.statics import holding_torque, virtual_work
+from dynamis.statics import static_torques, virtual_work
 
 SEEDS = range(12)
 
@@ -21,7 +21,7 @@ def random_case(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_total_is_what_the_recursion_of_forces_gives(seed):
     _, robot, q, frame, w = random_case(seed)
-    held = holding_torque(robot, q, w, frame)
+    held = static_torques(robot, q, w, frame)
     assert relative_error(held.total, robot.static_torque(q, {frame: w})) < 1e-11
     assert relative_error(held.weight, robot.static_torque(q)) < 1e-11
     tau, _, _ = robot.static_forces(q, {frame: w})
@@ -31,7 +31,7 @@ def test_the_total_is_what_the_recursion_of_forces_gives(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_virtual_work_is_zero_for_every_displacement_of_a_random_tree(seed):
     rng, robot, q, frame, w = random_case(seed)
-    tau = holding_torque(robot, q, w, frame).total
+    tau = static_torques(robot, q, w, frame).total
     for dq in rng.uniform(-1, 1, (5, robot.n)):
         work = virtual_work(robot, q, dq, tau, w, frame)
         assert abs(work.total) < 1e-10 * (abs(work.torques) + abs(work.weight) + abs(work.wrench) + 1.0)
@@ -52,25 +52,25 @@ def test_virtual_work_of_the_weight_is_what_the_potential_energy_loses(seed):
 def test_the_two_conventions_are_each_others_negative():
     robot = dy.load("ur5e")
     q, w = robot.random(1), np.arange(1.0, 7.0)
-    ours, theirs = (holding_torque(robot, q, s * w, by=by) for s, by in ((1, "environment"), (-1, "robot")))
+    ours, theirs = (static_torques(robot, q, s * w, by=by) for s, by in ((1, "environment"), (-1, "robot")))
     np.testing.assert_array_equal(ours.load, theirs.load)
-    np.testing.assert_allclose(holding_torque(robot, q, w, by="robot").load, robot.jacobian(q).T @ w, rtol=1e-12)
+    np.testing.assert_allclose(static_torques(robot, q, w, by="robot").load, robot.jacobian(q).T @ w, rtol=1e-12)
 
 
 def test_a_force_alone_has_no_moment_and_batches_broadcast():
     robot = dy.load("ur5e")
     q = robot.random(2, 7)
-    held = holding_torque(robot, q, (0, 0, -10.0))
+    held = static_torques(robot, q, (0, 0, -10.0))
     assert held.total.shape == (7, 6)
-    np.testing.assert_array_equal(held.load, holding_torque(robot, q, (0, 0, -10.0, 0, 0, 0)).load)
-    many = holding_torque(robot, q[0], np.tile([0, 0, -10.0, 0, 0, 0], (3, 1)))
+    np.testing.assert_array_equal(held.load, static_torques(robot, q, (0, 0, -10.0, 0, 0, 0)).load)
+    many = static_torques(robot, q[0], np.tile([0, 0, -10.0, 0, 0, 0], (3, 1)))
     np.testing.assert_allclose(many.total, np.tile(held.total[0], (3, 1)), rtol=1e-12)
 
 
 def test_limits_say_whether_it_is_possible():
     robot = dy.load("ur5e")
     q = robot.neutral()
-    light, heavy = holding_torque(robot, q, (0, 0, -10)), holding_torque(robot, q, (0, 0, -1000))
+    light, heavy = static_torques(robot, q, (0, 0, -10)), static_torques(robot, q, (0, 0, -1000))
     assert light.possible
     assert not heavy.possible
     assert (heavy.used > 1).any()
@@ -84,15 +84,15 @@ def test_limits_say_whether_it_is_possible():
 def test_bad_input_is_refused_with_the_cure(change, words):
     given = {"q": np.zeros(6), "wrench": np.zeros(6), "frame": None, "by": "environment"} | change
     with pytest.raises(dy.DynamisError, match=words):
-        holding_torque(dy.load("ur5e"), given["q"], given["wrench"], given["frame"], by=given["by"])
+        static_torques(dy.load("ur5e"), given["q"], given["wrench"], given["frame"], by=given["by"])
 
 
 def test_limits_given_decide_what_is_possible():
     arm = dy.load("planar_2r_melchiorri")
-    assert holding_torque(arm, [0.3, 0.9]).possible
-    assert not holding_torque(arm, [0.3, 0.9], torque_limits=(1.0, 1.0)).possible
-    assert holding_torque(arm, [0.3, 0.9], torque_limits=1500.0).used.max() < 1.0
+    assert static_torques(arm, [0.3, 0.9]).possible
+    assert not static_torques(arm, [0.3, 0.9], torque_limits=(1.0, 1.0)).possible
+    assert static_torques(arm, [0.3, 0.9], torque_limits=1500.0).used.max() < 1.0
     # a joint that must hold nothing may have no torque, rounding or not
-    assert holding_torque(arm, [0.3, np.pi / 2 - 0.3], torque_limits=(1e4, 0.0)).possible
+    assert static_torques(arm, [0.3, np.pi / 2 - 0.3], torque_limits=(1e4, 0.0)).possible
     with pytest.raises(dy.InputError, match="2 non-negative numbers"):
-        holding_torque(arm, [0.3, 0.9], torque_limits=(1.0, 2.0, 3.0))
+        static_torques(arm, [0.3, 0.9], torque_limits=(1.0, 2.0, 3.0))

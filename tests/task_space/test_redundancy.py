@@ -182,7 +182,7 @@ def test_manipulability_is_climbed_along_its_gradient():
     robot, task = dy.load("panda").replace(friction=0), ts.Position()
     q = robot.random(2)
     wanted = manipulability_gradient(robot, q)
-    close(ts.manipulability_gradient(task, 2.0).torque(robot, q, np.zeros(7)), 2.0 * robot.mass_matrix(q) @ wanted)
+    close(ts.Gradient.of_manipulability(task, 2.0).torque(robot, q, np.zeros(7)), 2.0 * robot.mass_matrix(q) @ wanted)
 
 
 def test_a_law_reports_rank_condition_and_cost(at):

@@ -52,12 +52,12 @@ def statics(
     robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], wrench: str | None, by: str,
     rows: str, limits: str | None, plot: Path | None, polytope: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.statics import duality, holding_torque
+    from dynamis.statics import duality, static_torques
 
     check_pictures(plot, polytope)
     loaded, at = load_at(robot, q, degrees, settings)
     most = one_or_all(numbers(limits, "--limits"))
-    held = holding_torque(loaded, at, wrench_of(wrench), frame, by=by, torque_limits=most)
+    held = static_torques(loaded, at, wrench_of(wrench), frame, by=by, torque_limits=most)
     spaces = duality(loaded, at, frame, rows=rows)
     strength = _strength(loaded, at, frame, by, most)
     written = [str(path) for path in (plot, polytope) if path is not None]

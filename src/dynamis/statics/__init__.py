@@ -13,7 +13,7 @@ from dynamis.statics.duality import Duality, duality
 from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
 from dynamis.statics.force_polytope import ForcePolytope, LargestForce, force_polytope, largest_force
 from dynamis.statics.geometric_stiffness import load_stiffness, weight_stiffness
-from dynamis.statics.static_torques import HoldingTorque, VirtualWork, holding_torque, virtual_work
+from dynamis.statics.static_torques import StaticTorques, VirtualWork, static_torques, virtual_work
 from dynamis.statics.stiffness import Stiffness, stiffness
 from dynamis.statics.stiffness_map import stiffness_map
 from dynamis.statics.stiffness_synthesis import JointStiffness, joint_stiffness_for
@@ -23,21 +23,21 @@ __all__ = [
     "Duality",
     "Ellipsoid",
     "ForcePolytope",
-    "HoldingTorque",
     "JointStiffness",
     "LargestForce",
     "StaticFormulas",
+    "StaticTorques",
     "Stiffness",
     "VirtualWork",
     "deflection",
     "duality",
     "force_ellipsoid",
     "force_polytope",
-    "holding_torque",
     "joint_stiffness_for",
     "largest_force",
     "load_stiffness",
     "static_formulas",
+    "static_torques",
     "stiffness",
     "stiffness_map",
     "velocity_ellipsoid",

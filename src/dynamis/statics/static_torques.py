@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, counted, flat, holding_card, short
+from dynamis.display import as_table, counted, flat, short, static_torques_card
 from dynamis.kinematics.state_measures import ROUNDING, torque_bounds
 from dynamis.robot import Robot
 from dynamis.statics.convention import on_robot
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HoldingTorque:
+class StaticTorques:
     """Joint torques (…, n) in static equilibrium: ``total`` = ``weight`` + ``load``.
 
     ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
@@ -51,10 +51,10 @@ class HoldingTorque:
         share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of the limit"
         used = share if np.isfinite(self.limits).any() else "no torque limits stated"
         most = f"{float(np.abs(self.total).max(initial=0.0)):.4g} N m or N maximum"
-        return f"<HoldingTorque of {counted(len(self.names), 'joint')}: {most}, {used}>"
+        return f"<StaticTorques of {counted(len(self.names), 'joint')}: {most}, {used}>"
 
     def _repr_html_(self) -> str:
-        return holding_card(self)
+        return static_torques_card(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,9 +75,9 @@ class VirtualWork:
     _repr_html_ = as_table
 
 
-def holding_torque(
+def static_torques(
     robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment", torque_limits: Any = None
-) -> HoldingTorque:
+) -> StaticTorques:
     """Joint torques in static equilibrium with gravity and a wrench at a frame, with their parts.
 
     ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` selects the
@@ -86,14 +86,14 @@ def holding_torque(
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
-    >>> pushed = dy.statics.holding_torque(arm, [0.0, 1.5707963], (0, 10, 0), by="robot")
+    >>> pushed = dy.statics.static_torques(arm, [0.0, 1.5707963], (0, 10, 0), by="robot")
     >>> pushed.load.round(3).tolist()  # (l_1 c_1 + l_2 c_12, l_2 c_12) times 10 N
     [10.0, 0.0]
     """
     w = on_robot(robot, wrench, by)
     weight = robot.gravity(q)
     load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
-    return HoldingTorque(robot.coordinate_names, weight, np.asarray(load), torque_bounds(robot, torque_limits))
+    return StaticTorques(robot.coordinate_names, weight, np.asarray(load), torque_bounds(robot, torque_limits))
 
 
 def virtual_work(
@@ -103,7 +103,7 @@ def virtual_work(
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
-    >>> tau = dy.statics.holding_torque(arm, [0.3, 0.8], (5, 0, 0)).total
+    >>> tau = dy.statics.static_torques(arm, [0.3, 0.8], (5, 0, 0)).total
     >>> abs(dy.statics.virtual_work(arm, [0.3, 0.8], [1e-3, -2e-3], tau, (5, 0, 0)).total) < 1e-12
     np.True_
     """

@@ -17,7 +17,6 @@ from dynamis.task_space.null_space import (
     Damping,
     Gradient,
     Posture,
-    manipulability_gradient,
 )
 from dynamis.task_space.operational import OperationalModel, operational_space, operational_terms
 from dynamis.task_space.priorities import Prioritised, prioritised, prioritised_torque
@@ -67,7 +66,6 @@ __all__ = [
     "least_torque",
     "least_weighted_torque",
     "limited_torque",
-    "manipulability_gradient",
     "operational_space",
     "operational_terms",
     "orientation_error",

@@ -111,19 +111,19 @@ class Gradient(Preference):
             raise InputError(f"Gradient(gain) takes a number, got {gain!r}")
         self.gain, self._function = float(gain), Function(h, 1)
 
+    @staticmethod
+    def of_manipulability(task: Task, gain: float = 1.0) -> Gradient:
+        """a₀ = k ∇w, w = √det(J Jᵀ): towards configurations of high manipulability [Yoshikawa 1985].
+
+        w has no gradient where it is zero; start from a regular configuration.
+        """
+        return Gradient(lambda robot, q: np.array([volume(task.jacobian(robot, q))]), gain)
+
     def torque(self, robot: Robot, q: Any, v: Any) -> Array:  # noqa: ARG002  # this one asks for a place, not a speed
         return robot.mass_matrix(q) @ (self.gain * self._function.jacobian(robot, q)[0])
 
     def __repr__(self) -> str:
         return f"<Gradient with gain {self.gain:g}>"
-
-
-def manipulability_gradient(task: Task, gain: float = 1.0) -> Gradient:
-    """a₀ = k ∇w, w = √det(J Jᵀ): towards configurations of high manipulability [Yoshikawa 1985].
-
-    w has no gradient where it is zero; start from a regular configuration.
-    """
-    return Gradient(lambda robot, q: np.array([volume(task.jacobian(robot, q))]), gain)
 
 
 def preferred_torque(preferences: Sequence[Preference], robot: Robot, q: Any, v: Any) -> Array | None:
