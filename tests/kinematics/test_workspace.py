@@ -35,7 +35,7 @@ def polar_arm(radius):
 def test_a_disc_has_its_area_and_reach(arm):
     cloud = dy.workspace(arm)
     assert cloud.dimension == 2
-    assert cloud.content == pytest.approx(4 * np.pi, rel=0.02)
+    assert cloud.volume == pytest.approx(4 * np.pi, rel=0.02)
     assert cloud.reach == pytest.approx(2.0, abs=1e-3)
     assert cloud.nearest < 0.02
     np.testing.assert_allclose(cloud.points, arm.pose(cloud.q)[:, :3, 3], atol=1e-12)
@@ -44,7 +44,7 @@ def test_a_disc_has_its_area_and_reach(arm):
 def test_limits_of_joints_cut_the_workspace(arm):
     cloud = dy.workspace(arm, lower=[0, np.pi / 2], upper=[np.pi / 2, np.pi])
     # a quarter of the disc of radius √2, turned as joint 2 goes
-    assert cloud.content == pytest.approx(np.pi / 2, rel=0.03)
+    assert cloud.volume == pytest.approx(np.pi / 2, rel=0.03)
     assert cloud.reach == pytest.approx(np.sqrt(2), rel=1e-3)
 
 
@@ -57,7 +57,7 @@ def test_a_polar_arm_fills_a_disc_and_a_cartesian_one_a_box():
         d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, length
     cloud = dy.workspace(dy.Robot(d))
     assert cloud.dimension == 3
-    assert cloud.content == pytest.approx(1.0, rel=0.03)
+    assert cloud.volume == pytest.approx(1.0, rel=0.03)
     np.testing.assert_allclose(cloud.box[1], [1.0, 2.0, 0.5], rtol=1e-3)
 
 
@@ -77,7 +77,7 @@ def test_a_tilted_plane_is_still_a_plane(arm):
     d.joints[0].origin = type(d.joints[0].origin)(np.array([[1, 0, 0], [0, c, -s], [0, s, c]]), np.zeros(3))
     cloud = dy.workspace(dy.Robot(d))
     assert cloud.dimension == 2
-    assert cloud.content == pytest.approx(4 * np.pi, rel=0.02)
+    assert cloud.volume == pytest.approx(4 * np.pi, rel=0.02)
 
 
 def test_the_same_seed_gives_the_same_cloud_and_progress_is_told(ur5e):
@@ -226,7 +226,7 @@ def bent_chain(tilt, *axes):
 def test_a_tilted_planar_arm_stays_planar(tilt):
     cloud = dy.workspace(bent_chain(tilt, (0, 0, 1), (0, 0, 1)), "tip")
     assert cloud.dimension == 2
-    assert cloud.content == pytest.approx(4 * np.pi, rel=0.03)
+    assert cloud.volume == pytest.approx(4 * np.pi, rel=0.03)
 
 
 def test_curves_have_no_area_and_surfaces_no_volume():

@@ -65,7 +65,7 @@ def test_corners_of_the_polygon_have_both_torques_at_their_limits(arm):
     for w in found.vertices:
         np.testing.assert_allclose(np.abs(static_torques(arm, q, [*w, 0]).total), LIMITS, rtol=1e-9)
     # the image of the box of torques under J⁻ᵀ
-    assert found.content == pytest.approx(4 * LIMITS.prod() / abs(np.linalg.det(arm.jacobian(q)[:2])), rel=1e-9)
+    assert found.volume == pytest.approx(4 * LIMITS.prod() / abs(np.linalg.det(arm.jacobian(q)[:2])), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_a_joint_without_torque_leaves_a_segment_with_both_ends(weightless):
     assert len(found.vertices) == 2
     np.testing.assert_allclose(ends(found), sorted(map(tuple, np.round(expected, 6).tolist())), atol=1e-5)
     assert found.span == 1
-    assert found.content == 0.0
+    assert found.volume == 0.0
     assert found.bounded
     point = force_polytope(weightless, q, torque_limits=0.0)
     np.testing.assert_allclose(point.vertices, [[0.0, 0.0]], atol=1e-12)
-    assert point.content == 0.0
+    assert point.volume == 0.0
 
 
 @pytest.mark.parametrize("weak", [(0,), (1,), (0, 2), (0, 1, 2), (1, 3)])
@@ -223,7 +223,7 @@ def test_flat_sets_have_corners_at_their_limits(weak):
     J = robot.jacobian(q)[:3]
     assert found.span == 3 - np.linalg.matrix_rank(J[:, list(weak)], tol=1e-9)
     assert len(found.vertices) >= {0: 1, 1: 2, 2: 3}[found.span]
-    assert found.content == 0.0
+    assert found.volume == 0.0
     for w in found.vertices:
         tau = J.T @ w
         assert (np.abs(tau) <= limits + 1e-6).all()

@@ -93,7 +93,7 @@ class Workspace:
         return int((values > FLAT * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
 
     @property
-    def content(self) -> float:
+    def volume(self) -> float:
         """Volume [m³], area [m²] or length [m] of the workspace, by counting occupied cells, boundary cells by half.
 
         The cell size follows from the number of points: the error is a few per cent with 100 000 points, larger where the set
@@ -122,7 +122,7 @@ class Workspace:
         lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} sampled configurations"]
         if self.dimension:
             thin = self._freedoms < self.dimension
-            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.content:.4g}{unit}"
+            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.volume:.4g}{unit}"
             lines.append(
                 f"  {much}, distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
             )
@@ -133,7 +133,7 @@ class Workspace:
         low, high = self.box
         return {
             "robot": self.robot.name, "frame": self.frame, "samples": len(self.points), "dimension": self.dimension,
-            "content": self.content, "reach": self.reach, "nearest": self.nearest,
+            "volume": self.volume, "reach": self.reach, "nearest": self.nearest,
             "measured_from": self.measured_from, "origin": self.origin.tolist(),
             "lower": low.tolist(), "upper": high.tolist(),
         }  # fmt: skip
@@ -255,7 +255,7 @@ def workspace(
 
     >>> import dynamis as dy, numpy as np
     >>> cloud = dy.workspace(dy.load("planar_2r_melchiorri"), samples=20_000)
-    >>> cloud.dimension, bool(abs(cloud.content - 4 * np.pi) < 0.5)  # a disc of radius 2
+    >>> cloud.dimension, bool(abs(cloud.volume - 4 * np.pi) < 0.5)  # a disc of radius 2
     (2, True)
     """
     check_robot(robot)

@@ -72,7 +72,7 @@ class ForcePolytope:
         return bool((self.A @ w <= self.b + slack * (1.0 + np.abs(self.b))).all())
 
     @cached_property
-    def content(self) -> float:
+    def volume(self) -> float:
         """The length [N], area [N²] or volume of the bounded part."""
         y = self.vertices @ self.basis
         if self.span < y.shape[1] or not y.shape[1]:
@@ -144,7 +144,7 @@ def force_polytope(
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
     >>> found = dy.statics.force_polytope(arm, [0.0, 1.5707963267948966], torque_limits=10.0)
-    >>> len(found.vertices), round(found.content, 6)  # a parallelogram of 4 τ₁ τ₂ / |det J|
+    >>> len(found.vertices), round(found.volume, 6)  # a parallelogram of 4 τ₁ τ₂ / |det J|
     (4, 400.0)
     """
     at = one_state(robot, q)

@@ -50,7 +50,7 @@ def build(subject: Subject, section: Section) -> None:
             [
                 (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
                 ("Smallest distance", quantity(cloud.nearest if cloud.nearest > ROUNDING * cloud.reach else 0.0, "m")),
-                (f"{name}, approximate", f"{text(cloud.content, 3)}{unit}"),
+                (f"{name}, approximate", f"{text(cloud.volume, 3)}{unit}"),
             ]
         )
     )
