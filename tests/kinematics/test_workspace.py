@@ -231,10 +231,10 @@ def test_a_tilted_planar_arm_stays_planar(tilt):
 
 def test_curves_have_no_area_and_surfaces_no_volume():
     circle = dy.workspace(bent_chain((0.3, 0.5, 0.2), (0, 0, 1)), "tip", samples=2000)
-    assert (circle.dimension, circle.content) == (2, 0.0)
+    assert (circle.dimension, circle.volume) == (2, 0.0)
     assert "a curve" in circle.summary()
     torus = dy.workspace(bent_chain((0, 0, 0), (0, 0, 1), (0, 1, 0)), "tip", samples=2000)
-    assert (torus.dimension, torus.content) == (3, 0.0)
+    assert (torus.dimension, torus.volume) == (3, 0.0)
     assert "a surface" in torus.summary()
 
 
