@@ -49,7 +49,7 @@ def test_limits_of_joints_cut_the_workspace(arm):
 
 
 def test_a_polar_arm_fills_a_disc_and_a_cartesian_one_a_box():
-    assert dy.workspace(polar_arm(0.7)).content == pytest.approx(np.pi * 0.49, rel=0.03)
+    assert dy.workspace(polar_arm(0.7)).volume == pytest.approx(np.pi * 0.49, rel=0.03)
     d = dy.Description("gantry").add_link("base")
     inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
     for k, (axis, length) in enumerate((((1, 0, 0), 1.0), ((0, 1, 0), 2.0), ((0, 0, 1), 0.5))):
@@ -68,7 +68,7 @@ def test_a_spherical_arm_fills_a_ball():
     d.add_link("tilt", "pan", "revolute", axis=(0, 1, 0), inertia=inertia)
     d.add_link("boom", "tilt", "prismatic", axis=(1, 0, 0), inertia=inertia)
     d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, 1.0
-    assert dy.workspace(dy.Robot(d)).content == pytest.approx(4 / 3 * np.pi, rel=0.05)
+    assert dy.workspace(dy.Robot(d)).volume == pytest.approx(4 / 3 * np.pi, rel=0.05)
 
 
 def test_a_tilted_plane_is_still_a_plane(arm):
