@@ -104,3 +104,20 @@ def test_what_is_no_controller_is_refused_by_both_with_the_signatures(given):
 def test_a_law_of_a_law_is_itself():
     law = as_law(with_robot)
     assert as_law(law) is law
+
+
+def test_a_controller_with_states_is_not_sampled():
+    with pytest.raises(dy.InputError, match="Integral has internal states"):
+        dy.simulate(ARM, 0.1, controller=dy.Sampled(Integral(), rate=100.0))
+
+
+def test_a_controller_without_states_needs_only_its_call():
+    class Damping(dy.Controller):
+        def __call__(self, robot, t, q, v):
+            return -5.0 * v
+
+    made = dy.simulate(ARM, 0.2, v0=np.ones(ARM.n), controller=Damping(), points=5)
+    same = dy.simulate(ARM, 0.2, v0=np.ones(ARM.n), controller=lambda t, q, v: -5.0 * v, points=5)
+    assert np.array_equal(made.q, same.q)
+    rolled = dy.rollouts(ARM, 0.2, ARM.home(), np.ones(ARM.n), controller=Damping(), step=1e-3)
+    assert np.allclose(rolled.q[-1], made.q[-1], atol=1e-6)

@@ -133,6 +133,10 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
     function = controller if sampled is None else sampled.law
     if not callable(function):
         raise InputError(f"{SIGNATURES}; got {type(function).__name__}")
+    if isinstance(function, Controller) and function.size:
+        raise InputError(
+            f"{type(function).__name__} has internal states, which a sampled controller cannot have: pass it without Sampled"
+        )
     names, more = _required(function)
     state = [name for name in names if name not in set(parameters)]
     extra = tuple(name for name in names if name in set(parameters))
