@@ -16,6 +16,7 @@ DOUBTS = {
     "negative velocity limit": ('upper="2" effort="50" velocity="3"', 'upper="2" effort="50" velocity="-3"', "limits-negative", ["joint 'shoulder'", "velocity limit is -3", "used as written"]),
     "limits of zero": ('upper="2" effort="50" velocity="3"', 'upper="2" effort="0" velocity="0"', "limits-zero",
                        ["joint 'shoulder'", "the velocity and effort limits are 0", "treated as not given"]),
+    "no range": ('lower="-2" upper="2"', 'lower="0" upper="0"', "limits-zero", ["joint 'shoulder'", "both position limits are 0", "treated as not given"]),
     "axis length": ('xyz="0 1 0"', 'xyz="0 2 0"', "axis-length", ["joint 'shoulder'", "length 2", "direction is used"]),
     "mimic": ("<dynamics", '<mimic joint="elbow" multiplier="2" offset="0.1"/><dynamics', "mimic",
               ["joint 'shoulder'", "'elbow'", "2", "0.1", "no coordinate of its own"]),

@@ -147,6 +147,10 @@ def test_limits_of_zero_are_no_limits(arm, save):
         limits = dy.load(path).limits
     assert np.isinf([limits["effort"][0], limits["velocity"][0]]).all()
     assert np.isfinite(limits["effort"][1])
+    path = save(arm('lower="-2" upper="2"', 'lower="0" upper="0"'))
+    with pytest.warns(dy.ModelWarning, match="both position limits are 0"):
+        limits = dy.load(path).limits
+    assert np.isinf([limits["lower"][0], limits["upper"][0]]).all()
 
 
 def test_the_zero_limit_of_a_follower_does_not_stop_its_leader():

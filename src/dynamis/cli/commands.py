@@ -235,7 +235,7 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
 EXPORT_HELP = """Write a function of a robot as C99: header and source with a self-test, without dependencies.
 
     \b
-    Example:
+    Examples:
       dynamis export ur5e inverse_dynamics --to c
       cc -std=c99 -O2 -DDYNAMIS_INVERSE_DYNAMICS_SELFTEST \\
           dynamis_inverse_dynamics.c -lm && ./a.out

@@ -135,10 +135,15 @@ def warn_fast(robot: Robot, option: str, v: Any) -> None:
         echo((f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
 
 
+def outside_limits(robot: Robot, q: Any) -> list[Coordinate]:
+    """The coordinates of a configuration that are outside their limits."""
+    return [c for c in robot.model.coordinates if c.q_index is not None and _outside(c, float(q[c.q_index]))]
+
+
 def _warn_outside(robot: Robot, option: str, q: Any) -> None:
     if not all(map(math.isfinite, q)):  # refused later, for that reason
         return
-    outside = [c for c in robot.model.coordinates if c.q_index is not None and _outside(c, float(q[c.q_index]))]
+    outside = outside_limits(robot, q)
     if not outside:
         return
     told = [

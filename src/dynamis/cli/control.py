@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.configurations import configuration, degrees_option
+from dynamis.cli.configurations import configuration, degrees_option, outside_limits
 from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, percent, with_units
@@ -42,8 +42,8 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
     A tip goal out of reach is reported as a warning, with its distance from the workspace.
 
-    Exit status: 0 goal reachable, motion completed, torques within limits, stability conditions hold; 1 one of these fails;
-    2 bad input.
+    Exit status: 0 goal reachable and within the joint limits, motion completed, torques within limits, stability
+    conditions hold; 1 one of these fails; 2 bad input.
 
     \b
     Examples:
@@ -120,7 +120,8 @@ def control(
         _print(made)
         print_written(written)
     interrupted = made.motion.status.startswith("interrupted")
-    well = made.motion.complete and made.stability.stable and not (made.beyond_limits or made.unreachable)
+    outside = law not in OF_THE_TIP and target is not None and bool(outside_limits(found, target))
+    well = made.motion.complete and made.stability.stable and not (made.beyond_limits or made.unreachable or outside)
     sys.exit(130 if interrupted else 0 if well else 1)
 
 
@@ -155,7 +156,9 @@ def _print(made: Trial) -> None:
 def _print_condition(condition: Condition) -> None:
     advice = condition.basis == "rule of thumb"
     mark, colour = ("holds", "green") if condition.holds else ("not met", "yellow") if advice else ("FAILS", "red")
-    facts = f"{condition.what} {number(condition.found)}, required {number(condition.needed)}"
+    facts = condition.what
+    if condition.requirement:
+        facts += f" {number(condition.found)}, required {condition.requirement}"
     echo("  ", (f"{mark:<7}", {"fg": colour}), f"  {facts} ", (f"({condition.basis})", {"dim": True}), hang=11)
     if condition.why:
         echo((f"{'':11}{condition.why}", {"dim": True}))

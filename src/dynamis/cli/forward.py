@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dynamis.cli.console import print_json, print_written
+from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
@@ -17,7 +17,8 @@ from dynamis.errors import InputError
 
 HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.
 
-    Evaluates one state, or every row of a file (--states).
+    Evaluates one state, or every row of a file (--states). Coulomb friction is zero at zero velocity; dynamis simulate
+    includes static friction.
 
     \b
     Examples:
@@ -51,6 +52,8 @@ def forward(
             return
         lines = list(zip(found.coordinate_names, a, unit, state["v"], state["tau"], strict=True))
         print_table(f"{found.name}: forward dynamics", ("joint", "acceleration", "unit", "velocity", "torque"), lines)
+        if np.any((found.model.coulomb != 0.0) & (state["v"] == 0.0)):
+            echo("  Static friction is not included: Coulomb friction is zero at rest. dynamis simulate includes it.")
         return
     with Bar() as bar:
         rows = rows_of(found, table, given, bar.show, degrees)

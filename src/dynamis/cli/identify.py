@@ -12,6 +12,7 @@ import click
 from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
+from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
 from dynamis.cli.options import FILE, json_option
@@ -147,7 +148,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     facts = f"  {base.rank} base parameters from {len(found.equations)} equations: "
     echo((clean_name(robot.name), {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
     for sentence in found.verdict.sentences:
-        bullet("•", sentence)
+        bullet("•", for_command_line(sentence))
     where = "validation on a separate log" if found.validated else "validation on held-out blocks"
     rows: list[tuple[Any, ...]] = [
         (f"{name}{' (chosen)' if name == found.name else ''}", f"{x.train:.2f} %", f"{x.held_out:.2f} %")
@@ -184,6 +185,6 @@ def _print_parameters(found: Identification, show_all: bool) -> None:
         half = 0.5 * float(s.interval[k, 1] - s.interval[k, 0])
         row = (number(float(s.coef[k])), number(half, 2), number(float(base.prior[k])))
         rows.append((base.names[k], *row, base.model.unit(int(base.independent[k]))))
-    print_table("Base parameters", ("parameter", "value", "± 95 %", "prior", "unit"), rows)
+    print_table("Base parameters: most are combinations of parameters", ("parameter", "value", "± 95 %", "prior", "unit"), rows)
     if not show_all and base.rank > SHOWN:
         echo((f"  the {SHOWN} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))

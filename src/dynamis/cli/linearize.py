@@ -20,6 +20,7 @@ ROUNDING = 1e-9  # entries of A and B, in SI units, below which they are roundin
 HELP = """Linearize the dynamics about a state.
 
     Prints the torque that keeps the velocities, the modes, the lower halves of A and B, stability and controllability.
+    Coulomb friction is not part of the linear equations.
 
     \b
     Examples:

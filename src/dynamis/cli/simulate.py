@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.configurations import degrees_option
+from dynamis.cli.configurations import ROUNDING, degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import number, with_units
@@ -110,12 +110,12 @@ def _print(motion: Trajectory) -> None:
     if robot.nq == robot.n:
         names, unit = with_units(robot.coordinate_names, ["rad" if c.revolute else "m" for c in robot.model.coordinates])
         rows = list(zip(names, motion.q[-1], motion.v[-1], strict=True))
-        heads = ("joint", f"q [{unit}]", f"v [{unit}/s]") if unit else ("joint", "q", "v, per s")
+        heads = ("joint", f"q [{unit}]", f"v [{unit}/s]") if unit else ("joint", "q", "v (per second)")
         print_table("Final state", heads, rows, digits=6)
     else:
         for name, values in (("q", motion.q), ("v", motion.v)):
             echo(f"  final {name}: " + " ".join(number(float(x), 6) for x in values[-1]), hang=4)
-    _warn_fast(motion)
+    _warn_limits(motion)
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
@@ -125,11 +125,23 @@ def _print(motion: Trajectory) -> None:
         echo(f"  … and {len(motion.events) - EVENTS} more events")
 
 
-def _warn_fast(motion: Trajectory) -> None:
-    """Report the joints that exceed their velocity limits during the motion: the limits are not part of the dynamics."""
+def _warn_limits(motion: Trajectory) -> None:
+    """Report the joints that leave their limits during the motion: without stops, limits are not part of the dynamics."""
     import numpy as np
 
     robot = motion.robot
+    beyond = [
+        f"{clean_name(c.name)} {number(end, 3)} {unit} ({number(c.lower, 3)} … {number(c.upper, 3)})"
+        for c in robot.model.coordinates
+        if c.q_index is not None
+        for x, unit in ((motion.q[:, c.q_index], "rad" if c.revolute else "m"),)
+        for end in (float(x[np.argmax(np.maximum(c.lower - x, x - c.upper))]),)
+        if not c.lower - ROUNDING <= end <= c.upper + ROUNDING
+    ]
+    if beyond:
+        more = f", and {len(beyond) - NAMED} more" if len(beyond) > NAMED else ""
+        named = ", ".join(beyond[:NAMED])
+        print_warning(f"position limits exceeded during the motion: {named}{more}; --stops keeps joints within their limits")
     peaks, limits = np.abs(motion.v).max(axis=0), robot.limits["velocity"]
     fast = [
         f"{clean_name(c.name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.model.joint_coordinates import effective_limits
 from dynamis.robot import Robot
 from dynamis.scalar import Node
 
@@ -58,7 +59,7 @@ def _joint(joint: Any) -> dict[str, Any]:
         "parent": joint.parent,
         "child": joint.child,
         "axis": plain(joint.axis),
-        "limits": {key: plain(value) for key, value in vars(joint.limits).items()},
+        "limits": {key: plain(value) for key, value in vars(effective_limits(joint)).items()},
         "viscous": plain(drive.viscous),
         "coulomb": plain(drive.coulomb),
         "reflected_rotor_inertia": plain(reflected),

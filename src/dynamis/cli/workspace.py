@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,10 @@ def _print_cloud(cloud: Any) -> None:
 
 
 def _print_slice(found: Any) -> None:
-    import numpy as np
-
-    told = found.values[np.isfinite(found.values)]
     unit = found.measure.unit
     title = f"{found.robot.name}: {found.measure.label}{f' [{unit}]' if unit else ''}, {len(found.points)} configurations"
-    values = np.quantile(told, QUANTILES) if len(told) else []
-    rows = [(f"{100 * share:.0f} %", float(x)) for share, x in zip(QUANTILES, values, strict=False)]
+    values = found.quantiles(QUANTILES)
+    rows = [(f"{100 * share:.0f} %", "∞" if x == math.inf else x) for share, x in zip(QUANTILES, values, strict=True)]
     print_table(title, ("quantile", "value"), rows)
     value, place, q = found.best
     a, b = found.plane

@@ -10,6 +10,7 @@ three rotational stiffnesses must be equal: otherwise the moments are not conser
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,9 +153,8 @@ class Impedance(ControlLaw):
             missing.append("a moving reference does work")
         if not missing:
             why = "the loop is passive: stable in contact with any passive environment"
-            return Condition("Coriolis terms kept", True, 1.0, 1.0, PROVEN, why)
-        what = "Coriolis terms kept" if not kept else "conditions of passivity"
-        return Condition(what, False, 0.0, 1.0, RULE, "passivity is not proven: " + "; ".join(missing))
+            return Condition("passivity", True, math.nan, math.nan, PROVEN, why)
+        return Condition("passivity", False, math.nan, math.nan, RULE, "passivity is not proven: " + "; ".join(missing))
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,11 +33,19 @@ class Condition:
         """Found over needed value; infinite if none is needed."""
         return self.found / self.needed if self.needed else float("inf")
 
+    @property
+    def requirement(self) -> str:
+        """The bound with its sign, such as "> 0"; empty for a condition without a number."""
+        if math.isnan(self.needed):
+            return ""
+        if self.found == self.needed:
+            return f"{'≥' if self.holds else '>'} {self.needed:.4g}"
+        return f"{'>' if (self.found > self.needed) == self.holds else '<'} {self.needed:.4g}"
+
     def __str__(self) -> str:
         mark = "holds" if self.holds else "FAILS"
-        return f"{mark}  {self.what}: {self.found:.4g}, needed {self.needed:.4g} ({self.basis})" + (
-            f"; {self.why}" if self.why else ""
-        )
+        numbers = f": {self.found:.4g}, required {self.requirement}" if self.requirement else ""
+        return f"{mark}  {self.what}{numbers} ({self.basis})" + (f"; {self.why}" if self.why else "")
 
     def __repr__(self) -> str:
         return short(f"<Condition {self}>")

@@ -16,6 +16,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 STARTS = 4  # samples from which each extreme is refined
+ACCURACY = 1e-4  # of the reach: the optimiser ends that far from a smallest distance of zero
 PARALLEL = 1e-6  # sine of the angle between two axes
 
 
@@ -49,7 +50,8 @@ def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> 
         bounds = list(zip(lower, upper, strict=True))
         ends = [minimize(half_square, q[k, order], jac=True, method="L-BFGS-B", bounds=bounds).fun for k in starts]
         found[sign] = float(np.sqrt(max(2.0 * sign * min(ends), 0.0)))
-    return Reach(found[-1.0], found[1.0], origin, definition)
+    largest, smallest = found[-1.0], found[1.0]
+    return Reach(largest, smallest if smallest > ACCURACY * largest else 0.0, origin, definition)
 
 
 def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:

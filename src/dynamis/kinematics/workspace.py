@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,10 +206,14 @@ class WorkspaceSlice:
             return ""
         return payload_note(self.robot, self.best[2], self.q, self.frame)
 
+    def quantiles(self, shares: Sequence[float]) -> list[float]:
+        """Quantiles of the values, infinite ones at singular configurations included; nan where there is no value."""
+        told = self.values[~np.isnan(self.values)]
+        return [float(x) for x in np.quantile(told, shares, method="inverted_cdf")] if len(told) else [np.nan] * len(shares)
+
     def summary(self) -> str:
         value, place, q = self.best
-        finite = self.values[np.isfinite(self.values)]
-        low, middle, high = np.quantile(finite, (0.05, 0.5, 0.95)) if len(finite) else (np.nan,) * 3
+        low, middle, high = self.quantiles((0.05, 0.5, 0.95))
         unit = f" {self.measure.unit}" if self.measure.unit else ""
         a, b = self.plane[0], self.plane[1]
         return "\n".join([

@@ -13,7 +13,7 @@ from dynamis.errors import ModelError, printable
 from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Fresh, Joint
 from dynamis.model.diagnostics import Report
-from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, leaders, narrowed, resolved_actuator
+from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, effective_limits, leaders, narrowed, resolved_actuator
 from dynamis.model.joints import Primitive, Spin, stages
 from dynamis.model.massless import CURE, MOST, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
@@ -299,7 +299,7 @@ class _Builder:
                 continue
             physics.add(draft.joint, dof, ratio, offset, draft.joint.name not in self.riding)
             if draft.joint.mimic is not None:
-                coordinates[v0] = narrowed(coordinates[v0], draft.joint.limits, ratio, offset)
+                coordinates[v0] = narrowed(coordinates[v0], effective_limits(draft.joint), ratio, offset)
         _make_read_only(bodies, self.frames)
         model = Model(
             name=self.description.name,

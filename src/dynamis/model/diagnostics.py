@@ -131,7 +131,7 @@ class Report:
 def _others(problems: list[Problem]) -> str:
     """ "and 11 more like it: joint 'a' (line 12), …"."""
     places = [p.where + (f" (line {p.line})" if p.line else "") for p in problems[:NAMED]]
-    rest = f", … and {len(problems) - NAMED} others" if len(problems) > NAMED else ""
+    rest = f", … and {counted(len(problems) - NAMED, 'other')}" if len(problems) > NAMED else ""
     return f"and {len(problems)} more like it: {', '.join(places)}{rest}"
 
 

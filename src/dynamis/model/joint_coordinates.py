@@ -20,17 +20,12 @@ Array = npt.NDArray[Any]
 def narrowed(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
     """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
     if follower.lower == follower.upper:
-        return leader  # limits that were left out read 0 … 0, and nobody means a joint that cannot move
+        return leader  # nobody means a joint that cannot move
     low, high = sorted(((follower.lower - offset) / ratio + 0.0, (follower.upper - offset) / ratio + 0.0))
-    fastest = min(leader.velocity, _known(follower.velocity) / abs(ratio))
+    fastest = min(leader.velocity, follower.velocity / abs(ratio))
     if max(leader.lower, low) > min(leader.upper, high):
         return leader  # vendors write limits that contradict each other; the leader's own then hold
     return replace(leader, lower=max(leader.lower, low), upper=min(leader.upper, high), velocity=fastest)
-
-
-def _known(limit: float) -> float:
-    """Many files write 0 where a limit is not known; a joint that can neither move nor drive would be a fixed joint."""
-    return np.inf if limit == 0.0 else limit
 
 
 def leaders(description: Description) -> Callable[[Joint], tuple[str, float, float]]:
@@ -55,20 +50,26 @@ def leaders(description: Description) -> Callable[[Joint], tuple[str, float, flo
     return leader
 
 
+def effective_limits(joint: Joint) -> Limits:
+    """The limits that hold: in order; not those written as 0 because they are not known; none for several positions.
+
+    A joint that can neither move nor drive would be a fixed joint; files exported without limits have 0 everywhere.
+    """
+    low, high = sorted((joint.limits.lower, joint.limits.upper))
+    bounded = (low, high) != (0.0, 0.0) and joint.type != "continuous" and DEGREES_OF_FREEDOM[joint.type] == 1
+    velocity, effort = (np.inf if x == 0.0 else x for x in (joint.limits.velocity, joint.limits.effort))
+    return Limits(*((low, high) if bounded else (-np.inf, np.inf)), velocity, effort)
+
+
 def coordinates_of(joint: Joint, motion: Primitive, suffix: str, nq: int) -> list[Coordinate]:
     """The coordinates of a joint, or of one of its stages; ``nq`` is the index of the first position."""
-    limits = joint.limits
-    if limits.lower > limits.upper:
-        limits = Limits(limits.upper, limits.lower, limits.velocity, limits.effort)
-    velocity, effort = _known(limits.velocity), _known(limits.effort)
+    x = effective_limits(joint)
     if motion.nv == 1:
-        bounded = joint.type != "continuous" and DEGREES_OF_FREEDOM[joint.type] == 1
-        low, high = (limits.lower, limits.upper) if bounded else (-np.inf, np.inf)
-        name = joint.name + suffix
-        return [Coordinate(name, joint.name, nq, low, high, velocity, effort, not isinstance(motion, Prismatic))]
+        turns = not isinstance(motion, Prismatic)
+        return [Coordinate(joint.name + suffix, joint.name, nq, x.lower, x.upper, x.velocity, x.effort, turns)]
     labels = ("wx", "wy", "wz") if motion.nv == 3 else ("vx", "vy", "vz", "wx", "wy", "wz")
     return [
-        Coordinate(f"{joint.name}.{label}", joint.name, None, -np.inf, np.inf, velocity, effort, label[0] == "w")
+        Coordinate(f"{joint.name}.{label}", joint.name, None, -np.inf, np.inf, x.velocity, x.effort, label[0] == "w")
         for label in labels
     ]
 

@@ -89,7 +89,9 @@ def motion_text(v: Array) -> str:
 
 
 def joints_text(x: Array, names: tuple[str, ...]) -> str:
-    """Joint velocities as text: those of the joints that move."""
+    """Joint velocities as text: those of the joints that move, or the name of the only one."""
     x = clean(x / np.abs(x).max())
+    if np.count_nonzero(x) == 1:
+        return f"of {names[int(np.flatnonzero(x)[0])]} alone"
     parts = [f"{v:.3g} {name}".replace("-", "−") for v, name in zip(x, names, strict=True) if v != 0.0]
     return ", ".join(parts)

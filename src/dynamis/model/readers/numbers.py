@@ -61,6 +61,8 @@ def advice(text: str, count: int) -> str:
     parts = [part for part in re.split(r"[\s,;]+", text) if part]
     if count > 1 and parts != words and parse_numbers(" ".join(parts), count) is not None:
         return f'write "{" ".join(parts)}" instead of "{text}"'
+    if count == 1 and re.fullmatch(_NUMBER, text.strip()):
+        return "write a smaller number: this one exceeds the range of floating-point numbers"
     unit = _WITH_UNIT.fullmatch(text.strip())
     if count == 1 and unit and parse_number(unit[1]) is not None:
         return f"write {unit[1]} instead of {text}, converted to SI units (rad, m, kg)"

@@ -52,7 +52,8 @@ def build(subject: Subject, section: Section) -> None:
         found.sort(key=lambda one: -float((one[1].max(axis=0) / np.maximum(one[1].min(axis=0), 1e-300)).max()))
         first, along, _ = found[0]
         ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
-        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue varies from {ends[0]} to {ends[1]}{told}."
+        change = f"is {ends[0]}" if ends[0] == ends[1] else f"varies from {ends[0]} to {ends[1]}"
+        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue {change}{told}."
         title, views = "Eigenvalues of M along one joint, the others in the home configuration", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Section, Table, equation
 from dynamis.errors import DynamisError
 from dynamis.reports.subject import Subject
@@ -153,7 +154,7 @@ def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
         if still[i, j]:
             return "constant"
         if form is not None and form.expanded:
-            return f"{len(form.M.item(i, j))} terms"
+            return counted(len(form.M.item(i, j)), "term")
         return "varies"
 
     header = ("", *(str(k + 1) for k in range(robot.n)))

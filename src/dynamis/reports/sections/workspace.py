@@ -21,7 +21,6 @@ Array = npt.NDArray[Any]
 KEY, TITLE = "workspace", "Workspace and manipulability"
 SAMPLES, CELLS = 40_000, 44
 EXACT = 17  # digits of a float
-ROUNDING = 1e-9  # of the reach: smaller distances are zero
 EXTENTS = (
     ("Volume", "", "does not move"),
     ("Length", " m", "moves along a line"),
@@ -49,7 +48,7 @@ def build(subject: Subject, section: Section) -> None:
         Facts(
             [
                 (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
-                ("Smallest distance", quantity(cloud.nearest if cloud.nearest > ROUNDING * cloud.reach else 0.0, "m")),
+                ("Smallest distance", quantity(cloud.nearest, "m", 4)),
                 (f"{name}, approximate", f"{text(cloud.volume, 3)}{unit}"),
             ]
         )
