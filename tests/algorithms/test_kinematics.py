@@ -99,3 +99,17 @@ def test_the_same_coordinate_order_whatever_the_order_of_the_file():
         assert again == pytest.approx(tau, rel=1e-12)
         M = other.mass_matrix(q[order])
         assert relative_error(M, robot.mass_matrix(q)[np.ix_(order, order)]) < 1e-12
+
+
+def test_the_rates_of_rpy_angles_are_infinite_only_where_no_digit_of_them_is_right():
+    """At a pitch of π/2 − d the rates are 1 / d times the angular velocity."""
+    d = dy.Description("wrist").add_link("base")
+    for k, axis in enumerate(np.eye(3)[::-1]):
+        d.add_link(
+            f"link{k}", "base" if k == 0 else f"link{k - 1}", "revolute", axis=axis, inertia=dy.solids.sphere(0.1, mass=1.0)
+        )
+    robot = dy.Robot(d)
+    for away in (1e-3, 1e-6, 1e-8):
+        J = robot.analytic_jacobian([0.3, np.pi / 2 - away, 0.2], orientation="rpy")
+        np.testing.assert_allclose(J[3:], np.eye(3)[::-1], atol=1e-15 / away**2 if away > 1e-7 else 2.0)
+        assert np.isfinite(J).all()

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.files.mesh_limits import check_mesh_file
-from dynamis.files.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_readers import lacking, load_mesh, not_installed
 from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 
@@ -31,11 +31,9 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
     try:
-        import trimesh
-
         if isinstance(source, str | Path):
             check_mesh_file(Path(source))
-        surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+        surface: Any = load_mesh(source, force="mesh") if isinstance(source, str | Path) else source.copy()
     except ModuleNotFoundError as error:
         name = (error.name or "trimesh").partition(".")[0]
         raise MissingExtraError(f"the mesh {source} cannot be read: {not_installed(name)}") from None

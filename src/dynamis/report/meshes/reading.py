@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.files.mesh_limits import check_mesh_file
-from dynamis.files.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_readers import lacking, load_mesh, not_installed
 from dynamis.model.packages import resolve_mesh
 from dynamis.report.meshes.surface import LOOKS, Surface, joined, looks
 
@@ -89,11 +89,9 @@ def read(file: MeshFile) -> Surface | str:
     if missing is not None:
         return missing
     try:
-        import trimesh
-
         beside: Any = _Beside(file.path.parent)
         with file.path.open("rb") as stream:
-            scene = trimesh.load(stream, file_type=kind, force="scene", process=False, resolver=beside)
+            scene = load_mesh(stream, file_type=kind, force="scene", process=False, resolver=beside)
         return _surface(scene, kind)
     except ModuleNotFoundError as error:
         return not_installed((error.name or "trimesh").partition(".")[0])
