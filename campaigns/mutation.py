@@ -37,7 +37,7 @@ ESTIMATORS = ("least_squares", "ridge", "robust", "total", "recursive", "instrum
               "output_error", "consistent")  # fmt: skip
 TESTS = {  # package → the tests that mirror it, quick ones first
     "spatial": ["tests/spatial", "tests/algorithms/test_kinematics.py"],
-    "algorithms": ["tests/algorithms", "tests/robot/test_against_reference.py"],
+    "algorithms": ["tests/algorithms", "tests/compiler/test_dynamics_derivatives.py", "tests/robot/test_against_reference.py"],
     "model": ["tests/model", "tests/robot/test_robot.py"],
     "compiler": ["tests/compiler"],
     "identification/estimators": [f"tests/identification/test_{name}.py" for name in ESTIMATORS],
@@ -110,23 +110,23 @@ def copied_tree(folder: Path) -> Path:
     return tree
 
 
-def drawn(seed: int, packages: list[str]) -> tuple[str, Path, Mutant]:
+def drawn(tree: Path, seed: int, packages: list[str]) -> tuple[str, Path, Mutant]:
     """(package, file, mutant) of a seed: package and kind of change are drawn first, so that none is drowned by the others."""
     chance = random.Random(seed)  # noqa: S311 - not for security
     package = chance.choice(packages)
     places: dict[str, list[tuple[Path, Mutant]]] = {}
-    for path in sorted((ROOT / "src" / "dynamis" / package).rglob("*.py")):
+    for path in sorted((tree / "src" / "dynamis" / package).rglob("*.py")):
         for mutant in mutants_of(path.read_text(encoding="utf-8")):
-            places.setdefault(mutant.kind, []).append((path.relative_to(ROOT), mutant))
+            places.setdefault(mutant.kind, []).append((path.relative_to(tree), mutant))
     while True:
         path, mutant = chance.choice(places[chance.choice(sorted(places))])
-        if mutant.compiles((ROOT / path).read_text(encoding="utf-8")):
+        if mutant.compiles((tree / path).read_text(encoding="utf-8")):
             return package, path, mutant
 
 
 def tried(tree: Path, seed: int, packages: list[str], timeout: float) -> Record:
-    package, path, mutant = drawn(seed, packages)
-    outcome = _outcome(tree, path, mutant.applied((ROOT / path).read_text(encoding="utf-8")), package, timeout)
+    package, path, mutant = drawn(tree, seed, packages)
+    outcome = _outcome(tree, path, mutant.applied((tree / path).read_text(encoding="utf-8")), package, timeout)
     return {"seed": seed, "package": package, "file": path.as_posix(), "line": mutant.line, "kind": mutant.kind,
             "before": mutant.before, "after": mutant.after, **outcome}  # fmt: skip
 
@@ -177,7 +177,7 @@ def _again(tree: Path, known: list[Record], packages: list[str], timeout: float)
         if record["outcome"] != "survived" or "equivalent" in record or record["package"] not in packages:
             continue
         path = Path(record["file"])
-        source = (ROOT / path).read_text(encoding="utf-8")
+        source = (tree / path).read_text(encoding="utf-8")
         same = [m for m in mutants_of(source) if all(getattr(m, key) == record[key] for key in ("kind", "before", "after"))]
         if not same:
             continue

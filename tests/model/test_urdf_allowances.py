@@ -165,7 +165,7 @@ def test_an_inertial_origin_turned_about_three_axes_has_its_moments_along_its_ow
     )
     axes = np.array(about_z) @ about_y @ about_x
     for axis, moment in zip(axes.T, moments, strict=True):
-        np.testing.assert_allclose(tensor @ axis, moment * axis, atol=1e-15)
+        np.testing.assert_allclose(tensor @ axis, moment * axis, rtol=0.0, atol=1e-15)
 
 
 def test_every_urdf_joint_type_has_its_degrees_of_freedom(arm, save, quiet_load):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from collada_file import TETRAHEDRON
 
 import dynamis as dy
 from dynamis.files.mesh_limits import FORMATS
@@ -25,18 +26,6 @@ trimesh = pytest.importorskip("trimesh", reason="pip install trimesh pycollada")
 
 FIND_SPEC = importlib.util.find_spec
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-# a tetrahedron with edges of two inches along the axes, its corner at (10, 20, 30) inches
-COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
-<asset><unit name="inch" meter="0.0254"/><up_axis>Z_UP</up_axis></asset>
-<library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array id="a" count="12">0 0 0 2 0 0 0 2 0 0 0 2</float_array>
-<technique_common><accessor source="#a" count="4" stride="3">
-<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
-<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
-</mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="s"><node><translate>10 20 30</translate><instance_geometry url="#g"/></node></visual_scene>
-</library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
 def shape(name, role="visual", scale="1 1 1", colour=None):
@@ -281,7 +270,7 @@ def test_without_trimesh_links_are_capsules_and_a_note_names_what_to_install(tmp
 
 
 def test_a_collada_file_is_read_with_its_own_unit_and_the_transforms_of_its_nodes(tmp_path):
-    (tmp_path / "tetrahedron.dae").write_text(COLLADA)
+    (tmp_path / "tetrahedron.dae").write_text(TETRAHEDRON)
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape("tetrahedron.dae"))))
     assert from_file(drawing) == [("link1", "visual")], drawing.notes
     (mesh,) = drawing.meshes
@@ -293,7 +282,7 @@ def test_a_collada_file_is_read_with_its_own_unit_and_the_transforms_of_its_node
 
 
 def test_a_note_on_a_collada_file_names_what_to_install(tmp_path, monkeypatch):
-    (tmp_path / "box.dae").write_text(COLLADA)
+    (tmp_path / "box.dae").write_text(TETRAHEDRON)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "collada" else FIND_SPEC(name))
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape("box.dae"))))
     assert drawing.notes[0] == "1 mesh not read: 'box.dae'. Reason: pycollada is not installed: pip install trimesh pycollada."

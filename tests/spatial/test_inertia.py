@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 import pytest
+from collada_file import TETRAHEDRON
 from random_trees import random_inertia, random_pose, relative_error
 
 import dynamis as dy
@@ -145,6 +146,14 @@ def test_a_mesh_box_weighs_like_a_box():
     surface.apply_translation((1.0, 2.0, 3.0))
     moved = solids.box(0.5, 0.3, 0.2, density=100.0).seen_from(Pose.translation([0.5, 1.0, 1.5]))
     assert relative_error(dy.mesh_inertia(surface, density=100.0, scale=0.5).matrix(), moved.matrix()) < 1e-12
+
+
+def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
+    (tmp_path / "tetrahedron.dae").write_text(TETRAHEDRON)
+    edge, corner = 2 * 0.0254, 0.0254 * np.array([10.0, 20.0, 30.0])
+    inertia = dy.mesh_inertia(tmp_path / "tetrahedron.dae", density=1000.0, scale=0.5)
+    assert inertia.mass == pytest.approx(1000.0 * (0.5 * edge) ** 3 / 6.0)
+    assert inertia.com == pytest.approx(0.5 * (corner + edge / 4.0))
 
 
 def test_an_open_mesh_is_refused(tmp_path):

@@ -33,3 +33,10 @@ def load_mesh(source: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return trimesh.load(source, **options)
+
+
+def metres_per_unit(mesh: Any, kind: str) -> float:
+    """The unit of a mesh in metres: only COLLADA files state it in a way that robot files rely on."""
+    from trimesh.units import unit_conversion
+
+    return float(unit_conversion(mesh.units, "meters")) if kind == "dae" and mesh.units else 1.0
