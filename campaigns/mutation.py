@@ -86,10 +86,10 @@ def score(known: list[Record]) -> str:
         own = Counter(r["outcome"] for r in counted if package in (None, r["package"]))
         total, noticed = sum(own.values()), own["killed"] + own["timeout"]
         same = sum("equivalent" in r for r in known if package in (None, r["package"]))
+        late = sum("first" in r and r["outcome"] != "survived" for r in counted if package in (None, r["package"]))
         share = f"{100.0 * noticed / total:5.1f} %" if total else "      -"
-        rows.append(
-            f"{package or 'all':28} {share}  {noticed} of {total} noticed ({own['timeout']} by time), {same} equivalent"
-        )
+        counts = f"{noticed} of {total} noticed, {noticed - late} when first tried; {own['timeout']} by time; {same} equivalent"
+        rows.append(f"{package or 'all':28} {share}  {counts}")
     for r in counted:
         if r["outcome"] == "survived":
             rows += [f"survived: seed {r['seed']}, {r['file']}:{r['line']}, {r['kind']}: {r['before']}  ->  {r['after']}"]
@@ -182,6 +182,7 @@ def _again(tree: Path, known: list[Record], packages: list[str], timeout: float)
         if not same:
             continue
         mutant = min(same, key=lambda m: abs(m.line - record["line"]))
+        record["first"] = "survived"  # the score of the tests before they knew this mutant
         record.update(line=mutant.line, **_outcome(tree, path, mutant.applied(source), record["package"], timeout))
         _show(record)
         RESULTS.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in known), encoding="utf-8")

@@ -123,6 +123,9 @@ def test_wrong_settings_are_refused():
     ]:
         with pytest.raises(InputError, match=message):
             Ridge(**settings).fit(X, y, names=["a", "b"])
+    for blocks in ([0, 0, 1, 1, 1], [0, 1, 2, 3]):  # two values for all rows; four values for five rows
+        with pytest.raises(InputError, match="one label for each of the 5 rows, with at least three"):
+            Ridge(strength="blocks").fit(X, y, blocks=blocks)
 
 
 def test_scikit_learn_can_use_it():

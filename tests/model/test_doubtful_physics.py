@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.model.build import snap
+from dynamis.model.build import SINGULAR_MASS, examine, snap
 from dynamis.model.description import Drive
 from dynamis.model.plausibility import inertia_fault
 
@@ -216,3 +216,16 @@ def test_rounding_in_rotations_is_removed_and_small_angles_are_kept():
     assert snap(np.array([5e-15, 1.0 - 5e-15, -1.0 + 5e-15])).tolist() == [0.0, 1.0, -1.0]
     kept = np.array([5e-13, 1.0 - 5e-13, -1.0 + 5e-13])
     assert snap(kept).tolist() == kept.tolist()
+
+
+def test_a_robot_that_is_singular_at_zero_alone_has_no_motion_without_mass():
+    """A mass at the tip of two rods without mass: M = m JᵀJ is singular where the arm is straight, and only there."""
+
+    def singular(*axes):
+        d = dy.Description("arm").add_link("base").add_link("upper", "base", "revolute", axis=axes[0])
+        d.add_link("fore", "upper", "revolute", axis=axes[1], origin=dy.Pose.translation([1.0, 0.0, 0.0]),
+                   inertia=dy.Inertia.about_com(2.0, [1.0, 0.0, 0.0], np.zeros((3, 3))))  # fmt: skip
+        return [problem.where for problem in examine(d).problems if problem.code == SINGULAR_MASS]
+
+    assert singular((0, 0, 1), (0, 0, 1)) == []
+    assert singular((0, 0, 1), (1, 0, 0)) == ["joint 'fore_joint'"]  # the mass lies on the second axis

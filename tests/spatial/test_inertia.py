@@ -120,6 +120,9 @@ def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre(
         assert right.is_consistent(0.0 if np.linalg.eigvalsh(right.pseudo_inertia)[0] > 0 else 1e-12)
         assert right.mass == wrong.mass
         assert right.com == pytest.approx(wrong.com)
+    flat = Inertia.about_com(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])).nearest_consistent()
+    second = np.linalg.eigvalsh(flat.pseudo_inertia[:3, :3])
+    assert second[0] == pytest.approx(1e-6 * second[-1], rel=1e-6)  # no more is added than the margin
     good = random_inertia(rng)
     assert relative_error(good.nearest_consistent().matrix(), good.matrix()) < 1e-12
 
