@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import types
 import warnings
 from pathlib import Path
@@ -182,3 +183,11 @@ def test_the_reference_of_the_site_is_filled_in(site):
     text = (site / "reference" / "robot.html").read_text(encoding="utf-8")
     assert 'id="dynamis.Robot.inverse_dynamics"' in text
     assert "::: dynamis" not in text
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/tutorial.md"])
+def test_the_pythons_that_pages_promise_are_those_of_the_package(page):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert project["requires-python"] == f">={versions[0]}"
+    assert f"Python {versions[0]}–{versions[-1]}" in (ROOT / page).read_text()

@@ -5,7 +5,7 @@ import pytest
 from random_trees import random_robot, random_states, relative_error
 
 import dynamis as dy
-from dynamis.algorithms.jacobian import orientation_coordinates
+from dynamis.algorithms.jacobian import orientation_coordinates, orientation_rate_map
 from dynamis.spatial.rotation import about_axis
 
 H = 1e-6
@@ -99,3 +99,34 @@ def test_the_same_coordinate_order_whatever_the_order_of_the_file():
         assert again == pytest.approx(tau, rel=1e-12)
         M = other.mass_matrix(q[order])
         assert relative_error(M, robot.mass_matrix(q)[np.ix_(order, order)]) < 1e-12
+
+
+def test_the_rates_of_rpy_angles_are_infinite_only_where_no_digit_of_them_is_right():
+    """At a pitch of π/2 − d the rates are 1 / d times the angular velocity."""
+    d = dy.Description("wrist").add_link("base")
+    for k, axis in enumerate(np.eye(3)[::-1]):
+        d.add_link(
+            f"link{k}", "base" if k == 0 else f"link{k - 1}", "revolute", axis=axis, inertia=dy.solids.sphere(0.1, mass=1.0)
+        )
+    robot = dy.Robot(d)
+    for away in (1e-3, 1e-6, 1e-8):
+        J = robot.analytic_jacobian([0.3, np.pi / 2 - away, 0.2], orientation="rpy")
+        np.testing.assert_allclose(J[3:], np.eye(3)[::-1], rtol=0.0, atol=1e-15 / away**2 if away > 1e-7 else 2.0)
+        assert np.isfinite(J).all()
+
+
+def test_the_rotation_vector_and_its_rates_are_accurate_at_every_angle():
+    """T = 1 + (1 − cos x) / x² S + (x − sin x) / x³ S² in forty digits; series and closed form meet at 1e-4 rad."""
+    mpmath = pytest.importorskip("mpmath", reason="mpmath is not installed")
+    axis = np.array([1.0, 2.0, -2.0]) / 3.0
+    for angle in np.geomspace(1e-7, 1.0, 57):
+        R = about_axis(axis, angle)
+        phi = orientation_coordinates(R, "rotation_vector")
+        np.testing.assert_allclose(phi, angle * axis, rtol=0.0, atol=1e-14)
+        S = np.array([[0, -phi[2], phi[1]], [phi[2], 0, -phi[0]], [-phi[1], phi[0], 0]])
+        with mpmath.workdps(40):
+            x = mpmath.sqrt(sum(mpmath.mpf(float(p)) ** 2 for p in phi))
+            a, b = float((1 - mpmath.cos(x)) / x**2), float((x - mpmath.sin(x)) / x**3)
+        np.testing.assert_allclose(
+            orientation_rate_map(R, "rotation_vector"), np.eye(3) + a * S + b * S @ S, rtol=0.0, atol=1e-12
+        )

@@ -121,6 +121,14 @@ def test_a_pipe_in_a_files_place_does_not_wait_for_a_writer(entry):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
+def test_a_folder_that_the_group_or_others_may_write_to_is_not_used(folder):
+    folder.mkdir()
+    for mode, used in {0o700: True, 0o755: True, 0o720: False, 0o770: False, 0o702: False, 0o777: False}.items():
+        folder.chmod(mode)
+        assert (cache.folder() is not None) is used, oct(mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_is_not_loaded(entry, mode):
     entry.chmod(mode)

@@ -1,13 +1,14 @@
 """Whose code it is: what differs in anything has a place of its own in the cache, what is equal is found again."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 from joint_zoo import NAMES, zoo_robot
 
 import dynamis as dy
-from dynamis.compiler.kernel import Kernel, wait_for_compiler
+from dynamis.compiler.kernel import Kernel, source_digest, wait_for_compiler
 from dynamis.model.description import Drive
 
 X = np.random.default_rng(0).uniform(-2, 2, (7, 3))
@@ -121,6 +122,20 @@ def test_a_robot_that_differs_in_one_number_has_its_own_code(key, edit):
     assert before != after
     for one, two, function in zip(before, after, functions, strict=True):
         assert one != two or np.array_equal(function(original), function(dy.Robot(description)))
+
+
+def test_code_of_a_changed_package_is_not_found(monkeypatch):
+    kernel = Kernel([law], [("x", 3)], "law")
+    before, digest = kernel._key("double"), source_digest()
+    monkeypatch.setattr("dynamis.compiler.kernel.source_digest", lambda: "of another version")
+    assert kernel._key("double") != before
+    assert source_digest.__wrapped__() == digest
+    read_bytes = Path.read_bytes
+    for changed in ("algorithms/newton_euler.py", "compiler/llvm_body.py", "spatial/pose.py"):
+        monkeypatch.setattr(
+            Path, "read_bytes", lambda path, end=changed: read_bytes(path) + b"#" * path.as_posix().endswith(end)
+        )
+        assert source_digest.__wrapped__() != digest, changed
 
 
 def test_functions_and_robots_do_not_share_code(key):

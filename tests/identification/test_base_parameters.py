@@ -7,6 +7,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.identification import LinearModel, base_parameters
+from dynamis.spatial.rotation import from_rpy
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -93,3 +94,8 @@ def test_right_angles_written_with_five_digits_are_right_angles():
     assert "joint2.rotor" not in base.names
     assert base.gap > 1e4
     assert base_parameters(base.model, tolerance=1e-9).rank == base.rank + 1
+    # an angle that is off by more than its digits is another robot
+    description = dy.load("xarm7").description
+    joint = description.joint("joint2")
+    joint.origin = joint.origin @ dy.Pose(from_rpy((1e-4, 0.0, 0.0)), np.zeros(3))
+    assert base_parameters(LinearModel(dy.Robot(description))).rank == base.rank + 1

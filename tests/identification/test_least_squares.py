@@ -84,6 +84,19 @@ def test_rank_deficiency_names_the_parameters():
         WeightedLeastSquares().fit(e.X, e.y, joint=e.joint, names=e.names)
 
 
+def test_columns_are_indistinguishable_only_within_rounding():
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 200))
+    for apart, refused in ((2e-9, False), (2e-11, True)):
+        X = np.stack([a, a + apart * b], axis=1)
+        y = X @ [1.0, 2.0]
+        if refused:
+            with pytest.raises(dy.InputError, match="indistinguishable"):
+                LeastSquares().fit(X, y)
+        else:
+            assert LeastSquares().fit(X, y).coef_.sum() == pytest.approx(3.0)
+
+
 def test_too_few_rows_and_numbers_that_are_none():
     with pytest.raises(dy.InputError, match="3 rows cannot determine 4 parameters"):
         LeastSquares().fit(np.eye(3, 4), np.zeros(3))

@@ -66,6 +66,21 @@ def test_it_is_the_mean_of_the_posterior():
     assert np.allclose(fit.coef_, np.linalg.solve(information, X.T @ y / noise**2 + prior / scale**2))
 
 
+def test_generalised_cross_validation_has_its_minimum_where_the_hat_matrix_says():
+    """n |(1 − H) y|² / tr(1 − H)² with H = X (XᵀX + λ)⁻¹ Xᵀ, written out [Golub, Heath & Wahba 1979]."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(24, 9)) * np.geomspace(1.0, 0.1, 9)
+        y = X @ rng.normal(size=9) + 0.7 * rng.normal(size=24)
+
+        def cost(strength, X=X, y=y):
+            off = np.eye(24) - X @ np.linalg.solve(X.T @ X + strength * np.eye(9), X.T)
+            return 24 * np.sum((off @ y) ** 2) / np.trace(off) ** 2
+
+        found = Ridge(np.zeros(9), np.ones(9), "gcv", noise=1.0).fit(X, y).strength_
+        assert all(cost(found) <= cost(found * factor) for factor in (0.5, 0.95, 1.05, 2.0))
+
+
 def test_its_covariance_is_the_spread_of_the_truth_about_it():
     rng = np.random.default_rng(3)
     X, scale = rng.normal(size=(60, 4)) @ np.diag([1.0, 1.0, 0.1, 0.01]), np.array([0.5, 1.0, 2.0, 1.0])
@@ -108,6 +123,9 @@ def test_wrong_settings_are_refused():
     ]:
         with pytest.raises(InputError, match=message):
             Ridge(**settings).fit(X, y, names=["a", "b"])
+    for blocks in ([0, 0, 1, 1, 1], [0, 1, 2, 3]):  # two values for all rows; four values for five rows
+        with pytest.raises(InputError, match="one label for each of the 5 rows, with at least three"):
+            Ridge(strength="blocks").fit(X, y, blocks=blocks)
 
 
 def test_scikit_learn_can_use_it():

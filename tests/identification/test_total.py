@@ -90,3 +90,20 @@ def test_wrong_settings_are_refused():
         TotalLeastSquares(NOISE, 0.0).fit(X, y)
     with pytest.raises(InputError, match="indistinguishable"):
         TotalLeastSquares(NOISE).fit(np.ones((20, 4)), y)
+
+
+def test_a_large_coefficient_is_found_and_one_beyond_the_digits_is_refused():
+    x = np.linspace(-1.0, 1.0, 50)[:, None]
+    assert TotalLeastSquares().fit(x, 1e6 * x[:, 0]).coef_ == pytest.approx([1e6], rel=1e-6)
+    with pytest.raises(InputError, match="no solution"):
+        TotalLeastSquares().fit(x, 1e8 * x[:, 0])
+
+
+def test_a_torque_hardly_smaller_than_a_column_without_relation_to_it_has_a_solution():
+    """With X ⊥ y the singular values are |X| and |y|; equal ones leave the direction of the smallest undetermined."""
+    X, y = np.zeros((8, 1)), np.zeros(8)
+    X[0], y[1] = 1.0, 1.0 - 1e-7
+    assert TotalLeastSquares().fit(X, y).coef_ == pytest.approx([0.0], abs=1e-12)
+    y[1] = 1.0 - 1e-9
+    with pytest.raises(InputError, match="no solution"):
+        TotalLeastSquares().fit(X, y)

@@ -1,5 +1,7 @@
 """Held-out motion: which rows are fitted, which are predicted, and what is compared."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from judged_fits import simulated
@@ -38,7 +40,35 @@ def test_rows_near_held_out_ones_are_not_fitted_but_those_of_other_runs_are():
     held[5] = True
     keep = clear_of(t, held, 1.5, run=run)
     assert np.flatnonzero(~keep).tolist() == [4, 5, 6]
+    assert np.flatnonzero(~clear_of(t, held, 1.0, run=run)).tolist() == [4, 5, 6]  # at the guard's distance is not beyond it
+    assert np.flatnonzero(~clear_of(t, held, 0.9, run=run)).tolist() == [5]
     assert clear_of(t, held, 0.0, run=run).sum() == 19
+
+
+class Recorder(LeastSquares):
+    """Least squares that keeps the rows of every fit; a row is known by its torque."""
+
+    fitted: ClassVar[list] = []
+
+    def fit(self, X, y, **options):
+        self.fitted.append(y.copy())
+        return super().fit(X, y, **options)
+
+
+def test_no_row_that_is_fitted_lies_within_the_guard_of_one_that_is_predicted():
+    rows, guard = simulated("planar_2r_melchiorri", seconds=4.0).rows, 0.05
+    time_of = dict(zip(rows.y.tolist(), rows.t.tolist(), strict=True))
+    assert len(time_of) == len(rows)
+    Recorder.fitted.clear()
+    cross_validate(Recorder(), rows, k=3, block_seconds=0.5, guard=guard)
+    fold = blocked_folds(rows.blocks(0.5), 3)
+    train, test = split(rows, 0.5, guard=guard)
+    pairs = [(fitted, rows.t[fold == f]) for f, fitted in enumerate(Recorder.fitted)] + [(train.y, test.t)]
+    assert len(pairs) == 4
+    for fitted, held in pairs:
+        times = np.array([time_of[y] for y in fitted.tolist()])
+        assert np.abs(times[:, None] - np.unique(held)).min() > guard
+        assert len(times) > 0.5 * len(rows)
 
 
 def test_every_row_is_predicted_by_a_fit_that_has_not_seen_it():

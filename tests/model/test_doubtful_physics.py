@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.model.build import SINGULAR_MASS, examine, snap
+from dynamis.model.description import Drive
+from dynamis.model.plausibility import inertia_fault
 
 # what is exchanged, the finding's code, and what the warning must say
 DOUBTS = {
@@ -182,3 +185,50 @@ def test_up_to_three_warnings_of_one_kind_are_given_one_by_one(arm, save):
     with pytest.warns(dy.ModelWarning) as caught:
         dy.load(path)
     assert len(caught) == 2
+
+
+@pytest.mark.parametrize(("moments", "asymmetry", "fault"), [
+    ((1.0, 1.0, 1.0), 2e-6, "asymmetric"), ((1.0, 1.0, 1.0), 5e-7, ""),
+    ((-2e-6, 1.0, 1.0), 0.0, "negative"), ((-5e-7, 1.0, 1.0), 0.0, ""),
+    ((0.4, 0.6 - 3e-6, 1.0), 0.0, "triangle"), ((0.4, 0.6 - 5e-7, 1.0), 0.0, ""),
+])  # fmt: skip
+def test_a_tensor_is_doubted_from_a_millionth_of_its_size_on(moments, asymmetry, fault):
+    assert inertia_fault(1.0, moments, asymmetry, 1.0) == fault
+    # the tensor of a body smaller than 0.1 µm is rounding, that of a larger one is not
+    assert inertia_fault(1.0, (-1.0, 1.0, 1.0), 0.0, (2e-7) ** 2) == "negative"
+    assert inertia_fault(1.0, (-1.0, 1.0, 1.0), 0.0, (5e-8) ** 2) == ""
+
+
+def test_a_motor_axis_is_a_unit_vector_to_four_digits():
+    def length(value):
+        d = (
+            dy.Description("arm")
+            .add_link("base")
+            .add_link("upper", "base", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0))
+        )
+        d.add_link("fore", "upper", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0), joint_name="elbow",
+                   drive=Drive(rotor_inertia=1e-5, gear_ratio=10.0, motor_link="upper", motor_axis=(0.0, 0.0, value)))  # fmt: skip
+        return dy.Robot(d)
+
+    assert length(1.0 + 5e-5).n == 2
+    with pytest.raises(dy.ModelError, match="motor axis has length"):
+        length(1.0 + 3e-4)
+
+
+def test_rounding_in_rotations_is_removed_and_small_angles_are_kept():
+    assert snap(np.array([5e-15, 1.0 - 5e-15, -1.0 + 5e-15])).tolist() == [0.0, 1.0, -1.0]
+    kept = np.array([5e-13, 1.0 - 5e-13, -1.0 + 5e-13])
+    assert snap(kept).tolist() == kept.tolist()
+
+
+def test_a_robot_that_is_singular_at_zero_alone_has_no_motion_without_mass():
+    """A mass at the tip of two rods without mass: M = m JᵀJ is singular where the arm is straight, and only there."""
+
+    def singular(*axes):
+        d = dy.Description("arm").add_link("base").add_link("upper", "base", "revolute", axis=axes[0])
+        d.add_link("fore", "upper", "revolute", axis=axes[1], origin=dy.Pose.translation([1.0, 0.0, 0.0]),
+                   inertia=dy.Inertia.about_com(2.0, [1.0, 0.0, 0.0], np.zeros((3, 3))))  # fmt: skip
+        return [problem.where for problem in examine(d).problems if problem.code == SINGULAR_MASS]
+
+    assert singular((0, 0, 1), (0, 0, 1)) == []
+    assert singular((0, 0, 1), (1, 0, 0)) == ["joint 'fore_joint'"]  # the mass lies on the second axis

@@ -101,6 +101,20 @@ def test_a_follower_moves_by_ratio_and_offset_and_has_no_coordinate():
     assert robot.mass_matrix([0.3]) == pytest.approx(np.array([[single * (1.0 + 4.0)]]))
 
 
+@pytest.mark.parametrize("ratio", [-2.0, 0.25])
+def test_a_leader_is_as_slow_as_its_follower_needs(ratio):
+    from dynamis.model.description import Limits, Mimic
+
+    def fastest(leader, follower):
+        d = dy.Description("gripper").add_link("palm")
+        d.add_link("left", "palm", "revolute", limits=Limits(-1.0, 1.0, velocity=leader))
+        d.add_link("right", "palm", "revolute", limits=Limits(-9.0, 9.0, velocity=follower), mimic=Mimic("left_joint", ratio))
+        return dy.Robot(d).limits["velocity"].tolist()
+
+    assert fastest(100.0, 3.0) == [3.0 / abs(ratio)]  # the follower turns at ratio times the leader's speed
+    assert fastest(0.1, 3.0) == [0.1]
+
+
 def test_random_configurations_respect_limits():
     robot = dy.load("panda")
     q = robot.random(0, 500)

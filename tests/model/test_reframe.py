@@ -8,7 +8,7 @@ from random_trees import random_robot
 import dynamis as dy
 from dynamis.algorithms import coriolis, dynamics, mass_matrix
 from dynamis.algorithms.configuration_rate import configuration_rate
-from dynamis.model.reframe import reframe
+from dynamis.model.reframe import _clean, reframe
 from dynamis.model.regroup import regroup
 
 
@@ -93,3 +93,32 @@ def test_joints_move_as_before(name, base):
     expected = configuration_rate(robot.model, q, v)
     for apart in (True, False):
         assert np.array_equal(configuration_rate(reframe(robot.model, apart=apart), q, v), expected)
+
+
+def test_wrenches_act_at_the_frames_of_the_file_which_reframing_moves():
+    robot = dy.load("kuka_iiwa14")
+    rng = np.random.default_rng(3)
+    q, v, a = robot.random(rng), *rng.normal(size=(2, robot.n))
+    moved = reframe(robot.model, apart=False)
+    assert (
+        max(
+            np.linalg.norm(b.placement.p - c.placement.p)
+            for (_, b), (_, c) in zip(robot.model.moving, moved.moving, strict=True)
+        )
+        > 0.05
+    )
+    wrenches = {name: rng.normal(size=6) for name in robot.link_names[1:]}
+    for axes in ("world", "local"):
+        pull = sum(robot.jacobian(q, name, axes=axes).T @ w for name, w in wrenches.items())
+        found = robot.inverse_dynamics(q, v, a) - robot.inverse_dynamics(q, v, a, wrenches, axes=axes)
+        np.testing.assert_allclose(found, pull, rtol=0.0, atol=1e-11)
+
+
+def test_only_rounding_is_removed_from_a_moved_placement():
+    angle, length = 5e-13, 3.0
+    kept = dy.Pose(np.array([[1.0, -angle, 0.0], [angle, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.array([length, 5e-13 * length, 0.0]))
+    assert np.array_equal(_clean(kept).R, kept.R)
+    assert np.array_equal(_clean(kept).p, kept.p)
+    noise = dy.Pose(np.eye(3) + 5e-15, np.array([length, 5e-15 * length, 0.0]))
+    assert np.array_equal(_clean(noise).R, np.eye(3))
+    assert _clean(noise).p.tolist() == [length, 0.0, 0.0]

@@ -149,6 +149,25 @@ def test_the_rotation_of_an_inertial_origin_turns_the_tensor(arm, save, same_dyn
     same_dynamics(dy.load(save(arm())), dy.load(save(turned, "turned.urdf")))
 
 
+def test_an_inertial_origin_turned_about_three_axes_has_its_moments_along_its_own_axes(arm, save):
+    """R I Rᵀ and Rᵀ I R differ for a general rotation, but not for a quarter turn of a diagonal tensor."""
+    moments, (roll, pitch, yaw) = (0.011, 0.017, 0.023), (0.4, -0.7, 1.1)
+    text = arm('<origin xyz="0.2 0 0"/>', f'<origin xyz="0.2 0 0" rpy="{roll} {pitch} {yaw}"/>',
+               'ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"',
+               'ixx="{}" ixy="0" ixz="0" iyy="{}" iyz="0" izz="{}"'.format(*moments))  # fmt: skip
+    tensor = dy.load(save(text)).description.link("fore").mass_properties.tensor
+    # rotations about the fixed axes x, y, z, in this order: the inertial frame's axes in the link's frame
+    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(x), np.sin(x)) for x in (roll, pitch, yaw))
+    about_x, about_y, about_z = (
+        [[1, 0, 0], [0, cr, -sr], [0, sr, cr]],
+        [[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]],
+        [[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]],
+    )
+    axes = np.array(about_z) @ about_y @ about_x
+    for axis, moment in zip(axes.T, moments, strict=True):
+        np.testing.assert_allclose(tensor @ axis, moment * axis, rtol=0.0, atol=1e-15)
+
+
 def test_every_urdf_joint_type_has_its_degrees_of_freedom(arm, save, quiet_load):
     expected = {"fixed": 1, "revolute": 2, "continuous": 2, "prismatic": 2, "planar": 4, "floating": 7}
     for kind, n in expected.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from collada_file import TETRAHEDRON
 
 import dynamis as dy
 from dynamis.files.mesh_limits import FORMATS
@@ -267,8 +268,20 @@ def test_without_trimesh_links_are_capsules_and_a_note_names_what_to_install(tmp
     assert told in contents.markdown()
 
 
+def test_a_collada_file_is_read_with_its_own_unit_and_the_transforms_of_its_nodes(tmp_path):
+    (tmp_path / "tetrahedron.dae").write_text(TETRAHEDRON)
+    drawing = drawing_of(dy.load(arm(tmp_path, "", shape("tetrahedron.dae"))))
+    assert from_file(drawing) == [("link1", "visual")], drawing.notes
+    (mesh,) = drawing.meshes
+    points, triangles = decoded(mesh)
+    inch = 0.0254
+    np.testing.assert_allclose(points.max(axis=0), [12 * inch, 22 * inch, 32 * inch], atol=2 * mesh["step"])
+    np.testing.assert_allclose(points.min(axis=0), [10 * inch, 20 * inch, 30 * inch], atol=2 * mesh["step"])
+    assert len(triangles) == 4
+
+
 def test_a_note_on_a_collada_file_names_what_to_install(tmp_path, monkeypatch):
-    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.dae")
+    (tmp_path / "box.dae").write_text(TETRAHEDRON)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "collada" else FIND_SPEC(name))
     drawing = drawing_of(dy.load(arm(tmp_path, "", shape("box.dae"))))
     assert drawing.notes[0] == "1 mesh not read: 'box.dae'. Reason: pycollada is not installed: pip install trimesh pycollada."

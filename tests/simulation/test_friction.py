@@ -82,6 +82,17 @@ def test_lugre_sliding_steadily_has_the_torque_of_its_steady_law():
     assert 10.0 - 40.0 * speed == pytest.approx(law.steady(speed), rel=1e-6)
 
 
+@pytest.mark.parametrize("v", [0.02, 0.3])
+def test_lugre_in_reverse_is_lugre_with_all_signs_reversed(v):
+    law = dy.LuGre(2.0, 3.0, 0.05, 1e4, 50.0)
+    for z in (-1e-4, 0.0, 2e-4):
+        assert law.rate(-z, -v) == -law.rate(z, v)
+        assert law.torque(-z, -v) == -law.torque(z, v)
+    steady = -law.steady(-v) / law.stiffness  # bristles bent against a motion in the negative direction
+    assert law.rate(steady, -v) == pytest.approx(0.0, abs=1e-12)
+    assert law.torque(steady, -v) == pytest.approx(-law.steady(v))
+
+
 def test_lugre_is_a_spring_of_its_stiffness_before_it_slides_and_holds_below_static():
     law = dy.LuGre(2.0, 3.0, 0.05, 1e4, 200.0)
     push = 1e-3

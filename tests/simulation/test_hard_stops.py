@@ -8,7 +8,7 @@ from small_machines import GRAVITY, point_mass
 
 import dynamis as dy
 from dynamis.model.description import Drive, Limits
-from dynamis.simulation.hard_stops import impact
+from dynamis.simulation.hard_stops import Stops, _without_creeping, impact
 from dynamis.simulation.simulate import simulate
 
 
@@ -214,6 +214,19 @@ def test_two_joints_that_knock_each_other_off_their_stops_come_to_rest():
     assert motion.events[-1].time < 3.5
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_an_impulse_that_stops_a_creeping_joint_moves_the_others_by_their_coupling(seed):
+    """M (v⁺ − v⁻) is the impulse: it acts at the joints that are stopped, and nowhere else."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(4, 4))
+    M, v = A @ A.T + np.eye(4), rng.normal(size=4)
+    v[[1, 3]] = 1e-4, -2e-4
+    after = _without_creeping(M, v, {1: -1, 3: 1}, 1e-3)
+    assert after[[1, 3]].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose((M @ (after - v))[[0, 2]], 0.0, atol=1e-15)
+    assert after @ M @ after < v @ M @ v
+
+
 def test_a_start_at_the_limit_is_taken_and_one_beyond_it_is_refused_by_name():
     at = simulate(falling(lower=0.1), 0.5, [0.1], stops=dy.HardStops())
     assert np.all(at.q == 0.1)
@@ -223,6 +236,10 @@ def test_a_start_at_the_limit_is_taken_and_one_beyond_it_is_refused_by_name():
     assert thrown.q[-1, 0] == pytest.approx(0.1, abs=0.02)
     with pytest.raises(dy.InputError, match=r"fall starts at 0.05, beyond its lower stop at 0.1"):
         simulate(falling(lower=0.1), 0.5, [0.05], stops=dy.HardStops())
+    stops = Stops(falling(lower=0.1), dy.HardStops())
+    assert stops.checked_start(np.array([0.1 - 5e-10])).tolist() == [0.1]  # rounding
+    with pytest.raises(dy.InputError, match="beyond its lower stop"):
+        stops.checked_start(np.array([0.1 - 5e-9]))
 
 
 def test_a_sampled_controller_sees_bounces_and_rest():

@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 import pytest
+from collada_file import TETRAHEDRON
 from random_trees import random_inertia, random_pose, relative_error
 
 import dynamis as dy
@@ -119,6 +120,9 @@ def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre(
         assert right.is_consistent(0.0 if np.linalg.eigvalsh(right.pseudo_inertia)[0] > 0 else 1e-12)
         assert right.mass == wrong.mass
         assert right.com == pytest.approx(wrong.com)
+    flat = Inertia.about_com(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])).nearest_consistent()
+    second = np.linalg.eigvalsh(flat.pseudo_inertia[:3, :3])
+    assert second[0] == pytest.approx(1e-6 * second[-1], rel=1e-6)  # no more is added than the margin
     good = random_inertia(rng)
     assert relative_error(good.nearest_consistent().matrix(), good.matrix()) < 1e-12
 
@@ -145,6 +149,14 @@ def test_a_mesh_box_weighs_like_a_box():
     surface.apply_translation((1.0, 2.0, 3.0))
     moved = solids.box(0.5, 0.3, 0.2, density=100.0).seen_from(Pose.translation([0.5, 1.0, 1.5]))
     assert relative_error(dy.mesh_inertia(surface, density=100.0, scale=0.5).matrix(), moved.matrix()) < 1e-12
+
+
+def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
+    (tmp_path / "tetrahedron.dae").write_text(TETRAHEDRON)
+    edge, corner = 2 * 0.0254, 0.0254 * np.array([10.0, 20.0, 30.0])
+    inertia = dy.mesh_inertia(tmp_path / "tetrahedron.dae", density=1000.0, scale=0.5)
+    assert inertia.mass == pytest.approx(1000.0 * (0.5 * edge) ** 3 / 6.0)
+    assert inertia.com == pytest.approx(0.5 * (corner + edge / 4.0))
 
 
 def test_an_open_mesh_is_refused(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.files.mesh_limits import check_mesh_file
-from dynamis.files.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_readers import lacking, load_mesh, metres_per_unit, not_installed
 from dynamis.scalar import is_number
 from dynamis.spatial.inertia import Inertia
 
@@ -18,7 +18,8 @@ from dynamis.spatial.inertia import Inertia
 def mesh_inertia(source: Any, *, mass: float | None = None, density: float | None = None, scale: float = 1.0) -> Inertia:
     """Inertia, about the mesh origin, of the homogeneous solid enclosed by a mesh.
 
-    ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object. The surface must be watertight, because the volume
+    ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object; lengths are in metres times ``scale``, or in the unit that a
+    COLLADA file states times ``scale``. The surface must be watertight, because the volume
     integrals of an open surface are meaningless; an open mesh is rejected.
     """
     kind = Path(source).suffix.lower().removeprefix(".") if isinstance(source, str | Path) else ""
@@ -31,11 +32,9 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {value}")
     try:
-        import trimesh
-
         if isinstance(source, str | Path):
             check_mesh_file(Path(source))
-        surface: Any = trimesh.load(source, force="mesh") if isinstance(source, str | Path) else source.copy()
+        surface: Any = load_mesh(source, force="mesh") if isinstance(source, str | Path) else source.copy()
     except ModuleNotFoundError as error:
         name = (error.name or "trimesh").partition(".")[0]
         raise MissingExtraError(f"the mesh {source} cannot be read: {not_installed(name)}") from None
@@ -46,7 +45,7 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
             f"the mesh {source if isinstance(source, str | Path) else ''} is not watertight, so it encloses no volume; "
             "close its holes, or use its convex hull (trimesh's mesh.convex_hull) and say so"
         )
-    surface.apply_scale(scale)
+    surface.apply_scale(scale * metres_per_unit(surface, kind))
     if surface.volume < 0.0:
         surface.invert()  # faces wound inside out
     properties = surface.mass_properties

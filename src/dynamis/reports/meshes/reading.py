@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.files.mesh_limits import check_mesh_file
-from dynamis.files.mesh_readers import lacking, not_installed
+from dynamis.files.mesh_readers import lacking, load_mesh, metres_per_unit, not_installed
 from dynamis.model.packages import resolve_mesh
 from dynamis.reports.meshes.surface import LOOKS, Surface, joined, looks
 
@@ -89,11 +89,9 @@ def read(file: MeshFile) -> Surface | str:
     if missing is not None:
         return missing
     try:
-        import trimesh
-
         beside: Any = _Beside(file.path.parent)
         with file.path.open("rb") as stream:
-            scene = trimesh.load(stream, file_type=kind, force="scene", process=False, resolver=beside)
+            scene = load_mesh(stream, file_type=kind, force="scene", process=False, resolver=beside)
         return _surface(scene, kind)
     except ModuleNotFoundError as error:
         return not_installed((error.name or "trimesh").partition(".")[0])
@@ -113,7 +111,7 @@ def _surface(scene: Any, kind: str) -> Surface:
         if not len(getattr(geometry, "faces", ())):
             continue
         X, faces = np.asarray(X, dtype=float), np.asarray(geometry.faces, dtype=np.int64)
-        points = _metres(geometry, kind) * (np.asarray(geometry.vertices, dtype=float) @ X[:3, :3].T + X[:3, 3])
+        points = metres_per_unit(geometry, kind) * (np.asarray(geometry.vertices, dtype=float) @ X[:3, :3].T + X[:3, 3])
         points, faces = joined(points, faces[:, ::-1] if np.linalg.det(X[:3, :3]) < 0 else faces)
         vertices.append(points)
         triangles.append(count + faces)
@@ -123,13 +121,6 @@ def _surface(scene: Any, kind: str) -> Surface:
     if not vertices:
         raise ValueError("there are no triangles in it")
     return Surface(np.concatenate(vertices), np.concatenate(triangles), np.concatenate(layers), tuple(colours))
-
-
-def _metres(part: Any, kind: str) -> float:
-    """Only COLLADA says its unit in a way that robots' files rely on."""
-    from trimesh.units import unit_conversion
-
-    return float(unit_conversion(part.units, "meters")) if kind == "dae" and part.units else 1.0
 
 
 def _colour(visual: Any) -> tuple[float, ...] | None:
