@@ -103,3 +103,9 @@ def test_a_tip_goal_out_of_reach_is_reported_with_its_distance(law):
     assert "(1.414, 1.414) m; choose a goal inside the workspace" in result.stderr
     assert result.exit_code == 1
     assert "out of reach by 0.121 m" in json.loads(result.stdout)["unreachable"]
+
+
+def test_a_goal_outside_the_joint_limits_has_an_exit_status_of_its_own():
+    result = run("panda", "--goal", "0,0,0,0.5,0,0,0", "--time", "0.2")
+    assert "outside the joint limits" in result.stderr
+    assert result.exit_code == 1

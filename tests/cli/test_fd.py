@@ -24,6 +24,9 @@ def test_accelerations_at_a_state_are_those_of_the_library():
     output = run(ARM, "--q", "0.3,0.9", "--tau", "500,100").output
     for words in ("forward dynamics", "acceleration", "joint1", "rad/s²", "-5.028"):
         assert words in output
+    assert "Static friction" not in output  # it has none
+    assert "Static friction is not included" in run("puma560").output
+    assert "Static friction" not in run("puma560", "--v", "1").output
 
 
 def test_what_simulate_writes_is_read_and_gives_its_accelerations(tmp_path):

@@ -26,6 +26,13 @@ def test_velocities_beyond_the_limits_are_a_warning():
     words = " ".join(run("simulate", "ur5e", "--time", "0.5").output.split())
     assert "velocity limits exceeded during the motion: shoulder_" in words
     assert "rad/s (limit 3.14)" in words
+    assert "position limits" not in words
+
+
+def test_positions_beyond_the_limits_are_a_warning():
+    words = " ".join(run("simulate", "stanford", "--time", "0.5").output.split())
+    assert "position limits exceeded during the motion: boom -0.307 m (0.305 … 1.27); --stops keeps" in words
+    assert "position limits" not in run("simulate", "stanford", "--time", "0.5", "--stops", "hard").output
 
 
 def test_a_motion_is_written_and_drawn(tmp_path):

@@ -245,3 +245,12 @@ def test_a_joint_that_need_hold_nothing_may_have_no_torque(ur5e):
     limits[0] = 0.0  # about the vertical
     np.testing.assert_allclose(payload_capacity(ur5e, q, torque_limits=limits), plain, rtol=1e-9)
     assert (plain > 0.0).any()
+
+
+def test_quantiles_count_singular_configurations():
+    robot = dy.load("scara")
+    condition, w = (workspace_slice(robot, name, samples=2000) for name in ("condition", "manipulability"))
+    share = float(np.mean(w.values == 0.0))
+    assert share > 0.0
+    assert np.isinf(condition.quantiles([1.0 - 0.5 * share])[0])
+    assert w.quantiles([0.5 * share]) == [0.0]

@@ -91,6 +91,7 @@ def test_a_file_without_any_robot_has_a_line(save):
         ('xyz="0 1 0"', 'xyz=""', ["xyz needs 3 numbers, got none"]),
         ('mass value="2"', 'mass value="2 3"', ["value needs 1 number, got 2: '2 3'"]),
         ('lower="-2"', 'lower="-114 deg"', ["write -114 instead of -114 deg", "SI units"]),
+        ('mass value="2"', 'mass value="1e400"', ["exceeds the range of floating-point numbers"]),
         ('type="prismatic"', 'type="Prismatic"', ['write type="prismatic"']),
         (' type="prismatic"', "", ["joint 'elbow': it has no type=…;"]),
         ('mass value="2"', 'mass value="1e60"', ["up to 1e+50"]),

@@ -77,6 +77,12 @@ def test_a_redundant_arm_moves_within_itself():
     assert found.sentences[0].startswith("panda_link8 is not moved by the self-motion")
 
 
+def test_a_self_motion_of_one_joint_is_named_by_the_joint():
+    arm = dy.load("planar_2r_melchiorri")
+    sentences = duality(arm, [0.3, 0.5], arm.link_names[-2]).sentences
+    assert "link1 is not moved by the self-motion of joint2 alone" in sentences
+
+
 def test_a_wrist_singularity_is_found_and_named():
     robot = dy.load("ur5e")
     found = duality(robot, [0.0, -1.0, 1.0, 0.3, 0.0, 0.0])
