@@ -30,15 +30,26 @@ def test_a_legend_outside_the_panels_is_inside_the_figure(width, count, length, 
     assert inside(box, figure.bbox)
 
 
-@pytest.mark.parametrize(("name", "q"), [("planar_2r_melchiorri", [0.3, 0.9]), ("ur5e", [0.0, -1.2, 1.6, -0.9, -1.3, 0.0])])
-def test_the_principal_stiffnesses_are_named_outside_the_drawing(name, q):
-    figure = dy.statics.stiffness(dy.load(name), q, 2e4).plot().figure
-    drawing = figure.axes[0]
+@pytest.mark.parametrize(
+    ("name", "q", "wrench"),
+    [
+        ("planar_2r_melchiorri", [0.3, 0.9], [-20.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        ("ur5e", [0.0, -1.2, 1.6, -0.9, -1.3, 0.0], None),
+        # a drawing that fills the height of the figure
+        ("ur5e", [0.0, -2.2, 1.9, 0.2, 0.2, 0.0], [0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_the_legend_of_a_stiffness_plot_is_inside_the_figure_and_clear_of_all_else(name, q, wrench):
+    found = dy.statics.stiffness(dy.load(name), q, 2e3, wrench=wrench)
+    figure = found.plot().figure
+    drawing, (legend,) = figure.axes[0], figure.legends
     assert not drawing.texts
-    legend, window = boxes(figure, [drawing.get_legend(), drawing])
-    assert not legend.overlaps(window)
-    assert inside(legend, figure.bbox)
-    assert sum("N/mm" in text.get_text() for text in drawing.get_legend().get_texts()) == 2
+    box, *others = boxes(figure, [legend, drawing, figure._suptitle, *([figure._supxlabel] if figure._supxlabel else [])])
+    axes = [ax.get_tightbbox() for ax in figure.axes]
+    assert not any(box.overlaps(other) for other in (*others, *axes))
+    assert inside(box, figure.bbox)
+    assert sum("N/mm" in text.get_text() for text in legend.get_texts()) == 2
+    assert found.buckling in figure._suptitle.get_text()
 
 
 def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
