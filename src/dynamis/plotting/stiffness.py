@@ -40,7 +40,8 @@ def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
     shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
     finish(axes, plane, f"compliance ellipse at {frame}{shown}", [points, outline])
     # below the panels: inside them a label could lie over the robot or its ellipse
-    legend_outside(figure, *axes.get_legend_handles_labels(), 9.5, labelcolor=INK)
+    handles, labels = axes.get_legend_handles_labels()
+    legend_outside(figure, handles, labels, 9.5, labelcolor=INK)
     axes.set_anchor("N")
     if several:
         _shares(figure.add_subplot(1, 2, 2), found, plane)
