@@ -8,6 +8,7 @@ import dynamis as dy
 pytest.importorskip("matplotlib")
 
 from dynamis.drawing import legend_outside, new_figure, space_axes
+from dynamis.plotting.workspace import _beyond
 
 
 def boxes(figure, artists):
@@ -59,6 +60,14 @@ def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
     assert inside(title, figure.bbox)
     (axes,) = figure.axes
     assert all(2 <= len(axis.get_ticklocs()) <= 5 for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+
+
+def test_a_colour_scale_names_only_values_that_differ_from_its_ends_in_the_printed_digits():
+    values = np.array([0.0, 0.1, 0.2499, 0.25001])
+    assert _beyond(values, 0.0, 0.25) == {}
+    assert _beyond(values, 0.0, 0.2) == {"above": "above 0.2 (largest value 0.25)"}
+    assert list(_beyond(values, 0.05, 0.2)) == ["below", "above"]
+    assert list(_beyond(np.array([1.0, np.inf]), 1.0, 5.0)) == ["above"]
 
 
 @pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (2.0, 0.9, 1.9), (300.0, 250.0, 40.0)])
