@@ -51,6 +51,20 @@ def _cell(tag: str, text: str, right: bool) -> str:
     return f'<{tag} style="{RIGHT if right else LEFT}; white-space: {wrap}">{html.escape(text)}</{tag}>'
 
 
+def scroll_shadow(boxes: str, page: str) -> str:
+    """CSS for boxes that scroll sideways: a shadow at each edge beyond which there is more; ``page`` is the page's colour.
+
+    Two covers in that colour move with the contents and hide the shadow of an edge that is reached, so no script is needed.
+    """
+    cover, shade = f"{page} 40%, transparent", "color-mix(in srgb, currentColor 45%, transparent), transparent"
+    layers = [
+        f"linear-gradient(to {way}, {colours}) {place} / {width} 100% no-repeat {attached}"
+        for colours, width, attached in ((cover, "2.5rem", "local"), (shade, ".7rem", "scroll"))
+        for way, place in (("right", "0"), ("left", "100%"))
+    ]
+    return f"@media screen {{ {boxes} {{ background: {', '.join(layers)}; }} }}"
+
+
 def as_text(self: Any) -> str:
     """For objects whose ``str`` is laid out by spaces and line breaks: ``_repr_html_ = as_text`` in their class."""
     return f'<pre style="{PREFORMATTED}">{html.escape(str(self))}</pre>'

@@ -3,9 +3,11 @@ r"""Spelling: the many ways to write one name, what a word splits into, and what
 import re
 
 import pytest
+from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.classroom.answers import Vocabulary, parse_answer
+from dynamis.cli.commands import cli
 from dynamis.scalar import cos, sin, symbol
 
 NAMES = ("m_1", "m_2", "a_1", "a_2", "l_1", "l_2", "I_1", "I_2", "g")
@@ -156,6 +158,23 @@ def test_a_long_line_is_shown_where_the_mistake_is():
     _, shown, caret = str(caught.value).split("\n")
     assert len(shown) < 120
     assert shown[caret.index("^") :].startswith("m_9")
+
+
+@pytest.mark.parametrize("terms", [(0, 40), (3, 3), (12, 2), (20, 20), (40, 0)])
+def test_a_quoted_line_fits_80_columns_and_the_caret_is_under_the_mistake(terms):
+    before, after = ("m_1 l_1^2 + " * terms[0], " + m_1 l_1^2" * terms[1])
+    answer = f"M_11 = {before}m_9{after}"
+    result = CliRunner().invoke(
+        cli, ["check-answer", "planar_2r", "--mass-matrix", "-"], input=answer, env={"COLUMNS": "80"}
+    )  # fmt: skip
+    assert result.exit_code == 2
+    *_, shown, caret = result.stderr.rstrip("\n").split("\n")
+    assert len(shown) <= 80
+    assert shown[caret.index("^") :].startswith("m_9")
+    quoted = shown[4:].removeprefix("…").removesuffix("…")
+    assert quoted in answer
+    assert shown[4:].startswith("…") == (not answer.startswith(quoted))
+    assert shown.endswith("…") == (not answer.endswith(quoted))
 
 
 def test_the_vocabulary_refuses_what_does_not_fit():

@@ -9,8 +9,9 @@ import dynamis as dy
 from dynamis.cli.commands import cli
 
 
-def run(*arguments):
-    result = CliRunner().invoke(cli, ["compare", *map(str, arguments)])
+def run(*arguments, columns=None):
+    width = {} if columns is None else {"COLUMNS": str(columns)}
+    result = CliRunner().invoke(cli, ["compare", *map(str, arguments)], env=width)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
 
@@ -24,6 +25,9 @@ def files(tmp_path_factory):
     d.link("forearm_link").mass_properties.mass *= 1.05
     d.joint("elbow_joint").limits.effort = 100.0
     dy.Robot(d).write(folder / "better.urdf")
+    d = arm.description
+    d.joint("elbow_joint").limits.effort, d.joint("elbow_joint").limits.upper = 100.0, 2.0
+    dy.Robot(d).write(folder / "limits.urdf")
     return folder
 
 
@@ -33,9 +37,19 @@ def test_the_same_robot_ends_with_0_and_another_with_1(files):
     assert "agree" in same.output
     other = run(files / "arm.urdf", files / "better.urdf")
     assert other.exit_code == 1
-    for words in ("differ", "forearm_link", "mass", "effort limit", "elbow_joint", "gravity", "difference (RMS)"):
+    for words in ("differ", "forearm_link", "mass", "1 limit differs", "effort", "elbow_joint", "gravity", "difference (RMS)"):
         assert words in other.output
     assert run(files / "arm.urdf", files / "better.urdf", "--tolerance", "0.5").exit_code == 0
+
+
+def test_robots_that_differ_in_limits_only_are_told_so_with_units_and_no_empty_table(files):
+    result = run(files / "arm.urdf", files / "limits.urdf", "--samples", "20", columns=80)
+    assert result.exit_code == 1
+    assert "differ: 2 limits differ, torques are equal" in " ".join(result.output.split())
+    rows = [line.split() for line in result.output.splitlines() if line.startswith("elbow_joint")][-2:]
+    assert [(row[1], row[-1]) for row in rows] == [("upper", "rad"), ("effort", "m")]  # of N m
+    assert all(len(row) >= 6 for row in rows)
+    assert "largest effect" not in result.output
 
 
 def test_machines_get_every_difference(files):

@@ -31,13 +31,15 @@ def test_a_study_is_run_summed_up_and_drawn(here):
     assert result.exit_code == 0, result.output
     assert "3 cases done" in result.output
     assert "3 completed" in result.output
-    assert "viscous.*" in result.output
+    for label in ("viscous.* [N m s/rad]", "q.joint1 [rad]", "peak_torque.joint2 [N m]", "energy [J]"):
+        assert label in result.output
     assert len((here / "study" / "results.csv").read_text().splitlines()) == 4
     assert (here / "p.png").read_bytes()[:4] == b"\x89PNG"
     again = run("study.toml", "--json")
     facts = json.loads(again.stdout)
     assert (facts["complete"], facts["resumed"]) == (True, 3)
     assert facts["statistics"]["viscous.*"]["most"] == 80
+    assert (facts["units"]["viscous.*"], facts["units"]["v.joint1"], facts["units"]["events"]) == ("N m s/rad", "rad/s", "")
 
 
 def test_bad_input_says_what_to_do(here):

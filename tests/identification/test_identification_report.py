@@ -76,6 +76,7 @@ def test_everything_is_said(page):
     assert f"dynamis {dy.__version__}" in text
     assert "mass is -1 kg" in text
     assert "simulated" in text
+    assert "Mean torque as prediction</th>" in text
     assert contents.verdict.grade == "doubtful"
     assert "Verdict: Doubtful" in text
     assert text.count("<svg") == 6

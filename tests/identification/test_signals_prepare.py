@@ -1,5 +1,6 @@
 """From logs to samples: broken logs, motors, currents, quaternions, and two logs of real robots."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -46,6 +47,7 @@ def test_a_cutoff_is_found_and_told():
     noisy = Q + 1e-5 * np.random.default_rng(0).normal(size=Q.shape)
     ready = prepare(log(q=noisy), ARM)
     assert "cut-off" in ready.notes[0]
+    assert re.search(r"noise floor of \S+ rad \(", ready.notes[0])
     assert "Hz" in str(ready)
     assert (ready[0].a - A[np.isin(np.arange(N), np.round((ready[0].t) / H).astype(int))]).std() < 0.01
 

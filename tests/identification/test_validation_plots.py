@@ -1,6 +1,8 @@
 """Pictures of a fit: that they show what they say."""
 
+import dataclasses
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -61,6 +63,28 @@ def test_every_joint_has_its_bars_and_its_line():
     assert memory.lines[0].get_ydata()[0] == 1.0
     assert len(spread.patches) == 2
     assert len(visible(plot_friction(case.rows, s.coef))) == 2
+
+
+def test_numbers_of_a_validation_are_clear_of_the_line_and_joint_names_are_whole():
+    case, _ = arm()
+    v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
+    names = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
+    six = dataclasses.replace(
+        v, joints=names, train_joints=np.array([12.0, 60.0, 95.0, 99.0, 70.0, 3.0]),
+        held_out_joints=np.array([20.0, 61.0, 96.0, 100.0, 97.5, 4.0]), prior_joints=np.full(6, 100.0),
+        mean_joints=np.array([101.0, 65.0, 100.0, 100.0, 101.9, 9.0]),
+    )  # fmt: skip
+    (ax,) = plot_validation(six)
+    ax.figure.draw_without_rendering()
+    ticks = ax.get_xticklabels()
+    assert tuple(tick.get_text() for tick in ticks) == names
+    extents = [tick.get_window_extent() for tick in ticks]
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(extents))
+    (lines,) = (c for c in ax.collections if "mean" in str(c.get_label()))
+    levels = [ax.transData.transform(segment) for segment in lines.get_segments()]
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert not any(box.y0 < y < box.y1 and x0 < box.x1 and box.x0 < x1 for (x0, y), (x1, _) in levels)
 
 
 def test_every_parameter_has_its_row_and_the_weakest_come_first():

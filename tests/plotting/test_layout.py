@@ -8,6 +8,7 @@ import dynamis as dy
 pytest.importorskip("matplotlib")
 
 from dynamis.drawing import legend_outside, new_figure, space_axes
+from dynamis.plotting.workspace import _beyond
 
 
 def boxes(figure, artists):
@@ -30,15 +31,26 @@ def test_a_legend_outside_the_panels_is_inside_the_figure(width, count, length, 
     assert inside(box, figure.bbox)
 
 
-@pytest.mark.parametrize(("name", "q"), [("planar_2r_melchiorri", [0.3, 0.9]), ("ur5e", [0.0, -1.2, 1.6, -0.9, -1.3, 0.0])])
-def test_the_principal_stiffnesses_are_named_outside_the_drawing(name, q):
-    figure = dy.statics.stiffness(dy.load(name), q, 2e4).plot().figure
-    drawing = figure.axes[0]
+@pytest.mark.parametrize(
+    ("name", "q", "wrench"),
+    [
+        ("planar_2r_melchiorri", [0.3, 0.9], [-20.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        ("ur5e", [0.0, -1.2, 1.6, -0.9, -1.3, 0.0], None),
+        # a drawing that fills the height of the figure
+        ("ur5e", [0.0, -2.2, 1.9, 0.2, 0.2, 0.0], [0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_the_legend_of_a_stiffness_plot_is_inside_the_figure_and_clear_of_all_else(name, q, wrench):
+    found = dy.statics.stiffness(dy.load(name), q, 2e3, wrench=wrench)
+    figure = found.plot().figure
+    drawing, (legend,) = figure.axes[0], figure.legends
     assert not drawing.texts
-    legend, window = boxes(figure, [drawing.get_legend(), drawing])
-    assert not legend.overlaps(window)
-    assert inside(legend, figure.bbox)
-    assert sum("N/mm" in text.get_text() for text in drawing.get_legend().get_texts()) == 2
+    box, *others = boxes(figure, [legend, drawing, figure._suptitle, *([figure._supxlabel] if figure._supxlabel else [])])
+    axes = [ax.get_tightbbox() for ax in figure.axes]
+    assert not any(box.overlaps(other) for other in (*others, *axes))
+    assert inside(box, figure.bbox)
+    assert sum("N/mm" in text.get_text() for text in legend.get_texts()) == 2
+    assert found.buckling in figure._suptitle.get_text()
 
 
 def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
@@ -48,6 +60,14 @@ def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
     assert inside(title, figure.bbox)
     (axes,) = figure.axes
     assert all(2 <= len(axis.get_ticklocs()) <= 5 for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+
+
+def test_a_colour_scale_names_only_values_that_differ_from_its_ends_in_the_printed_digits():
+    values = np.array([0.0, 0.1, 0.2499, 0.25001])
+    assert _beyond(values, 0.0, 0.25) == {}
+    assert _beyond(values, 0.0, 0.2) == {"above": "above 0.2 (largest value 0.25)"}
+    assert list(_beyond(values, 0.05, 0.2)) == ["below", "above"]
+    assert list(_beyond(np.array([1.0, np.inf]), 1.0, 5.0)) == ["above"]
 
 
 @pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (2.0, 0.9, 1.9), (300.0, 250.0, 40.0)])

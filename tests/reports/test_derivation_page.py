@@ -26,6 +26,17 @@ def test_no_formula_is_wider_than_the_printed_page(page):
     assert page.evaluate(wider) == 0
 
 
+def test_on_a_narrow_window_a_shadow_shows_that_a_formula_goes_on(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide = "[...document.querySelectorAll('.formula')].filter(x => x.scrollWidth > x.clientWidth + 1)"
+    assert page.evaluate(f"{wide}.length") > 0
+    shown = page.evaluate(
+        f"(() => {{ const s = getComputedStyle({wide}[0]); return [s.backgroundImage, s.backgroundAttachment]; }})()"
+    )
+    assert shown[0].count("linear-gradient") == 4
+    assert shown[1] == "local, local, scroll, scroll"
+
+
 def test_a_planar_arm_has_its_derivation_on_four_pages(page, tmp_path):
     printed = page.pdf(prefer_css_page_size=True)
     assert printed.count(b"/Type /Page\n") <= 4

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from processes import LIMIT, clean_environment, wait_until
 
+import dynamis as dy
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.sweeps import run, workers
 from dynamis.sweeps.cases import run_case, run_part
@@ -23,6 +24,7 @@ from dynamis.sweeps.parts import SweepFolder
 from dynamis.sweeps.run import sweep
 from dynamis.sweeps.study_file import study_from_text
 from dynamis.sweeps.table import _table
+from dynamis.sweeps.units import unit_of
 
 TEXT = """
 robot = "planar_2r_melchiorri"
@@ -356,6 +358,9 @@ def test_the_table_holds_what_was_simulated(tmp_path):
 
 def test_pictures_show_what_is_asked_for(tmp_path):
     result = sweep(STUDY, tmp_path / "s", Serial())
+    axes = result.plot()
+    assert {ax.get_xlabel() for ax in axes} >= {"q0.joint1 [rad]", "viscous.* [N m s/rad]"}
+    assert axes[0].get_ylabel() == "q.joint1 [rad]"
     for name, options in {"a": {}, "b": {"output": "energy", "over": "viscous.*"}}.items():
         result.plot(tmp_path / f"{name}.png", **options)
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
@@ -363,6 +368,17 @@ def test_pictures_show_what_is_asked_for(tmp_path):
         result.plot(output="energie")
     with pytest.raises(InputError, match="cannot be written"):
         result.plot(tmp_path / "none" / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        ("q.joint3", "m"), ("v0.joint3", "m/s"), ("peak_torque.joint3", "N"), ("stiffness.joint1", "N m/rad"), ("gravity.z", "m/s²"),
+        ("viscous.*", "N m s/rad or N s/m"), ("payload.x", "m"), ("mass.link1", "kg"), ("gear_ratio.joint1", ""), ("parameters.a", ""),
+    ],
+)  # fmt: skip
+def test_columns_have_the_unit_of_their_joint(column, unit):
+    assert unit_of(column, dy.load("scara")) == unit
 
 
 @pytest.mark.parametrize("name", ["mass.link1", "largest_torque.shoulder_lift_joint_of_the_left_arm"])

@@ -23,13 +23,15 @@ ROUNDING = 1e-12  # of a number: what files written and read again may differ by
 SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: of the states that are tried
 LEAST = 1e-3  # of the strongest joint's torque: joints that need less are measured by that
 WORDS = {
-    "viscous": ("viscous friction", "N m s"),
-    "coulomb": ("dry friction", "N m"),
-    "coulomb_bias": ("dry friction bias", "N m"),
-    "rotor": ("rotor inertia", "kg m²"),
-    "stiffness": ("spring stiffness", "N m"),
-    "rest": ("spring rest position", ""),
-}
+    "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "dry friction bias", "rotor": "rotor inertia",
+    "stiffness": "spring stiffness", "rest": "spring rest position",
+}  # fmt: skip
+# of joint parameters and limits: for a revolute coordinate and for a prismatic one
+UNITS = {
+    "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "coulomb_bias": ("N m", "N"), "rotor": ("kg m²", "kg"),
+    "stiffness": ("N m/rad", "N/m"), "rest": ("rad", "m"), "lower": ("rad", "m"), "upper": ("rad", "m"),
+    "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,10 +90,13 @@ class ModelComparison:
         """The largest relative difference; infinite for robots that do not correspond."""
         return np.inf if self.obstacles else float(self.relative.max(initial=0.0))
 
+    def differing_limits(self, tolerance: float = 1e-6) -> tuple[Difference, ...]:
+        """The limits of joints that differ by more than this relative tolerance."""
+        return tuple(d for d in self.differences if d.effect is None and _part(d) > tolerance)
+
     def same(self, tolerance: float = 1e-6) -> bool:
         """Whether torques and limits agree to this relative tolerance."""
-        limits = [d for d in self.differences if d.effect is None]
-        return self.worst <= tolerance and all(_part(d) <= tolerance for d in limits)
+        return self.worst <= tolerance and not self.differing_limits(tolerance)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -187,13 +192,14 @@ class _Effects:
                 step = self.Y[..., start + len(JOINT_PARAMETERS) * k + p] * (two - one)
                 self.left -= step
                 if _differ(one, two):
-                    what, unit = WORDS[name]
-                    found.append(self._with_effect(Difference(what, self.names[k], one, two, two - one, unit), step))
+                    d = Difference(WORDS[name], self.names[k], one, two, two - one, self._unit(name, k))
+                    found.append(self._with_effect(d, step))
             if first.stiffness[k] and _differ(float(first.rest[k]), float(second.rest[m])):
                 one, two = float(first.rest[k]), float(second.rest[m])
                 step = np.zeros_like(self.left)
                 step[:, k] = first.stiffness[k] * (one - two)
-                found.append(self._with_effect(Difference(WORDS["rest"][0], self.names[k], one, two, two - one, ""), step))
+                d = Difference(WORDS["rest"], self.names[k], one, two, two - one, self._unit("rest", k))
+                found.append(self._with_effect(d, step))
         return found + self._geometry() + self._limits()
 
     def _body(self, start: int, pair: Pair) -> list[Difference]:
@@ -249,9 +255,13 @@ class _Effects:
         one, two = self.pair.first.limits, self.pair.second.limits
         return [
             Difference(f"{kind} limit", self.names[k], float(one[kind][k]), float(two[kind][m]),
-                       float(two[kind][m]) - float(one[kind][k]), "")
+                       float(two[kind][m]) - float(one[kind][k]), self._unit(kind, k))
             for k, m in enumerate(self.pair.coordinates) for kind in one if _differ(float(one[kind][k]), float(two[kind][m]))
         ]  # fmt: skip
+
+    def _unit(self, name: str, k: int) -> str:
+        """The unit of a joint parameter or limit of the first robot's coordinate k."""
+        return UNITS[name][0 if self.pair.first.model.coordinates[k].revolute else 1]
 
     def _with_effect(self, d: Difference, step: Array) -> Difference:
         torque = _rms(step)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import percent
+from dynamis.cli.formatting import counted, percent
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
 from dynamis.cli.param_types import NOT_NEGATIVE, SEED
@@ -82,20 +83,47 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
     terms = [(name, *x) for name, x in found.terms.items() if x.max(initial=0.0) > rounding]
     if terms:
         print_table("Differences (RMS) by term", ("term", *robot.coordinate_names), terms)
-    shown = found.differences if show_all else found.differences[:SHOWN]
-    if shown:
-        print_table(
-            "Differing parameters, largest effect first",
-            ("of", "parameter", "first", "second", "change", "unit", "effect", "on joint"),
-            [(d.where, d.what, *_values(d), d.change, d.unit, percent(d.effect), d.joint) for d in shown],
-        )  # fmt: skip
-    if len(found.differences) > len(shown):
-        echo(f"  … and {len(found.differences) - len(shown)} more (--all shows them)")
-    how = f"torques differ by up to {percent(found.worst)}, tolerance {percent(tolerance)}"
+    most = None if show_all else SHOWN
+    _print_differences(
+        "Differing parameters, largest effect first",
+        ("of", "parameter", "first", "second", "change", "unit", "effect", "on joint"),
+        [
+            (d.where, d.what, *_values(d), d.change, d.unit, percent(d.effect), d.joint)
+            for d in found.differences if d.effect is not None
+        ],
+        most,
+    )  # fmt: skip
+    _print_differences(
+        "Differing limits",
+        ("joint", "limit", "first", "second", "change", "unit"),
+        [
+            (d.where, d.what.removesuffix(" limit"), d.first, d.second, d.change, d.unit)
+            for d in found.differences if d.effect is None
+        ],
+        most,
+    )  # fmt: skip
+    how = f"{_summary(found, tolerance)}, tolerance {percent(tolerance)}"
     if same:
         echo((f"{both} agree: {how}", {"fg": "green", "bold": True}))
     else:
         echo((f"{both} differ: {how}", {"fg": "red", "bold": True}))
+
+
+def _print_differences(title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], most: int | None) -> None:
+    """A table of the first ``most`` differences; nothing if there are none."""
+    if rows:
+        print_table(title, headings, rows[:most])
+    if most is not None and len(rows) > most:
+        echo(f"  … and {len(rows) - most} more (--all shows them)")
+
+
+def _summary(found: Any, tolerance: float) -> str:
+    """Which of torques and limits differ, and by how much."""
+    torques = f"torques differ by up to {percent(found.worst)}" if found.worst else "torques are equal"
+    limits = len(found.differing_limits(tolerance))
+    if not limits:
+        return torques
+    return f"{counted(limits, 'limit')} {'differs' if limits == 1 else 'differ'}, {torques}"
 
 
 def _values(d: Any) -> tuple[Any, Any]:

@@ -74,6 +74,7 @@ def sweep(
             "status": result.status, "complete": result.complete, "cases": len(result), "resumed": result.resumed,
             "notes": list(result.notes), "endings": dict(result.endings), "folder": str(folder),
             "statistics": {name: statistics(result[name]) for name in (*result.inputs, *result.outputs)} if len(result) else {},
+            "units": {name: result.units[name] for name in (*result.inputs, *result.outputs)} if len(result) else {},
             "written": written,
         })  # fmt: skip
     else:
@@ -99,4 +100,4 @@ def _print(result: SweepResult) -> None:
     if not len(result):
         return
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
-    print_table("", ("", *HEADINGS), [(name, *statistics(result[name]).values()) for name in names])
+    print_table("", ("", *HEADINGS), [(result.label(name), *statistics(result[name]).values()) for name in names])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 
 from dynamis import typesetting
+from dynamis.display import scroll_shadow
 from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
 
 STYLE = """
@@ -54,7 +55,7 @@ def render(document: Text) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{typesetting.POLICY}">',
         f"<title>{_escaped(''.join(part for _, part in pieces(document.title)))}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{typesetting.katex_style()}{STYLE}</style></head><body>",
+        f"<style>{typesetting.katex_style()}{STYLE}{scroll_shadow('.formula, .wide', 'Canvas')}</style></head><body>",
         f"<h1>{prose(document.title)}</h1>",
         f'<p class="abstract">{prose(document.abstract)}</p>',
         "<nav>",

@@ -134,7 +134,7 @@ class Identification:
         contents = contents_of(
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
-            essential=self.essential, notes=self.notes, command=command, draw=draw,
+            essential=self.essential, notes=self.notes, command=command, name=self.name, draw=draw,
         )  # fmt: skip
         return write_report(contents, path)
 

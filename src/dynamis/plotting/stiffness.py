@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import INK, MOTION, new_figure, save
+from dynamis.drawing import INK, MOTION, legend_outside, new_figure, save
 from dynamis.plotting.projection import best_plane, draw_robot, finish
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
                   label=f"principal stiffness {stiff} along ({plane[0]}, {plane[1]}) = ({way})")  # fmt: skip
     shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
     finish(axes, plane, f"compliance ellipse at {frame}{shown}", [points, outline])
-    # below the axes: inside them a label could lie over the robot or its ellipse
-    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.12), frameon=False, fontsize=9.5, labelcolor=INK)
+    # below the panels: inside them a label could lie over the robot or its ellipse
+    handles, labels = axes.get_legend_handles_labels()
+    legend_outside(figure, handles, labels, 9.5, labelcolor=INK)
     axes.set_anchor("N")
     if several:
         _shares(figure.add_subplot(1, 2, 2), found, plane)
-    figure.suptitle(f"{robot.name}: stiffness at {frame}", fontsize=14, x=0.01, ha="left", color=INK)
-    if found.buckling:
-        figure.supxlabel(found.buckling, fontsize=9.5, color="0.4", x=0.02, ha="left")
+    title = f"{robot.name}: stiffness at {frame}" + (f"\n{found.buckling}" if found.buckling else "")
+    figure.suptitle(title, fontsize=13, x=0.01, ha="left", color=INK)
     return save(figure, path)
 
 

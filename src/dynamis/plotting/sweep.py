@@ -69,8 +69,8 @@ def _scatter(ax: Any, result: SweepResult, x: str, y: str) -> None:
     law = next(v.law for v in result.study.variables if v.name == x)
     if law == "log_uniform":
         ax.set_xscale("log")
-    ax.set_xlabel(x, fontsize=10)
-    ax.set_ylabel(y, fontsize=10)
+    ax.set_xlabel(result.label(x), fontsize=10)
+    ax.set_ylabel(result.label(y), fontsize=10)
 
 
 def _histogram(ax: Any, result: SweepResult, name: str) -> None:
@@ -85,6 +85,8 @@ def _histogram(ax: Any, result: SweepResult, name: str) -> None:
         ax.set_title(
             f"median {median:.4g}\n90 % in {low:.4g} … {high:.4g}".replace("-", "\N{MINUS SIGN}"), fontsize=9, loc="left"
         )
-    ax.set_xlabel(name, fontsize=10)
+    ax.set_xlabel(result.label(name), fontsize=10)
     ax.set_ylabel("cases", fontsize=10)
+    ax.locator_params(axis="x", nbins=5)
+    ax.ticklabel_format(axis="x", scilimits=(-2, 4))  # small and large numbers with a common power of ten: they would overlap
     ax.yaxis.get_major_locator().set_params(integer=True)

@@ -140,12 +140,13 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
 
 
 def _beyond(numbers: Array, low: float, high: float) -> dict[str, str]:
-    """The ends of a colour scale that values go beyond, with the extreme value."""
+    """The ends of a colour scale that values go beyond by at least the printed digits, with the extreme value."""
     found = {}
-    if len(numbers) and numbers.min() < low:
-        found["below"] = f"below {_plain(low)} (smallest value {_plain(float(numbers.min()))})"
-    if len(numbers) and numbers.max() > high:
-        found["above"] = f"above {_plain(high)} (largest value {_plain(float(numbers.max()))})"
+    least, most = (float(numbers.min()), float(numbers.max())) if len(numbers) else (low, high)
+    if least < low and _plain(least) != _plain(low):
+        found["below"] = f"below {_plain(low)} (smallest value {_plain(least)})"
+    if most > high and _plain(most) != _plain(high):
+        found["above"] = f"above {_plain(high)} (largest value {_plain(most)})"
     return found
 
 

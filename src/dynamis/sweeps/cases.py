@@ -24,6 +24,7 @@ from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial import Inertia
 from dynamis.sweeps.study import Study
+from dynamis.sweeps.units import unit_of
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
@@ -78,6 +79,12 @@ def run_case(study: Study, case: int) -> Row:
 def column_names(study: Study) -> list[str]:
     """The names of a row's entries."""
     return ["case", *(v.name for v in study.variables), *result_names(_robot(study, study.values(0))), "status"]
+
+
+def column_units(study: Study) -> dict[str, str]:
+    """{column: SI unit} of a row's numbers."""
+    robot = _robot(study, study.values(0))
+    return {name: unit_of(name, robot) for name in column_names(study)[1:-1]}
 
 
 def result_names(robot: Robot) -> list[str]:

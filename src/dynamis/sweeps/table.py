@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
+from dynamis.sweeps.cases import column_units
 from dynamis.sweeps.study import Study
 
 Array = npt.NDArray[Any]
@@ -75,6 +76,15 @@ class SweepResult:
         if name not in self.columns:
             raise unknown_name("column", name, self.columns)
         return self.table[name]
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """{column: SI unit}; empty for a number without a unit and for parameters of the robot's file."""
+        return column_units(self.study)
+
+    def label(self, name: str) -> str:
+        """The name of a column with its unit, such as ``payload.mass [kg]``."""
+        return f"{name} [{self.units[name]}]" if self.units.get(name) else name
 
     @property
     def endings(self) -> Counter[str]:
@@ -145,7 +155,8 @@ def summary(result: SweepResult) -> str:
     if not len(result):
         return "\n".join(lines)
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
-    return "\n".join(lines + _table(names, [[f"{x:.4g}" for x in statistics(result[name]).values()] for name in names]))
+    labels = [result.label(name) for name in names]
+    return "\n".join(lines + _table(labels, [[f"{x:.4g}" for x in statistics(result[name]).values()] for name in names]))
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

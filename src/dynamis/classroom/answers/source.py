@@ -12,7 +12,7 @@ from dynamis.errors import FormatError, InputError, printable
 from dynamis.model.diagnostics import Problem
 
 MAX_LENGTH = 100_000  # characters; a page of formulas has some 3000
-_WINDOW = 100  # characters of a long line shown in a message
+_WINDOW = 70  # characters of a long line shown in a message: with its indent it fits a terminal of 80 columns
 _OPENING = re.compile(r"\$\$?|\\[\[(]|\\begin\{(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math)\*?\}")
 _CLOSING = {"\\[": "\\]", "\\(": "\\)"}
 
@@ -67,14 +67,27 @@ class Source:
         at = min(at, len(self._given))
         line, column = self.place(at)
         shown = self._given[self._starts[line - 1] :].split("\n", 1)[0]
-        left = max(0, column - 1 - _WINDOW // 2) if len(shown) > _WINDOW else 0
-        visible = "".join(c if c.isprintable() else " " for c in shown[left : left + _WINDOW])
-        caret = " " * (column - 1 - left) + "^"
+        visible, caret = _pointed("".join(c if c.isprintable() else " " for c in shown), column - 1)
         problem = Problem("error", "answer", f"column {column}", found, "", cure, "", self.file, line)
         name = self.file if self.file.isprintable() else printable(self.file)
         sentence = found if found.endswith("?") else found + "."
         place = f"{name}:{line}:{column}"
         return FormatError(f"{place}: error: {sentence} To repair: {cure}.\n    {visible}\n    {caret}", [problem])
+
+
+def _pointed(line: str, at: int) -> tuple[str, str]:
+    """The line and a caret under its character ``at``; of a long line the part around it, with … where it goes on.
+
+    >>> _pointed("a + + b", 4)
+    ('a + + b', '    ^')
+    """
+    left = max(0, min(at - _WINDOW // 2, len(line) - _WINDOW))
+    before, after = "…" if left else "", "…" if left + _WINDOW < len(line) else ""
+    part = line[left : left + _WINDOW]
+    ahead = before + part[: at - left]
+    # combining marks take no cell of a terminal, wide characters two
+    cells = sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in ahead)
+    return f"{before}{part}{after}", " " * cells + "^"
 
 
 def _without_remarks(text: str) -> str:

@@ -34,13 +34,13 @@ class Cutoff(NamedTuple):
         return as_table(self)
 
 
-def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = ()) -> Cutoff:
+def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = (), units: Sequence[str] = ()) -> Cutoff:
     """Suggest the cut-off of `low_pass` with the smallest error of the accelerations, for positions (N,) or (N, n).
 
     The motion occupies the spectrum of the positions up to where it first reaches a flat noise floor; peaks above, such as
     vibrations and encoder ripple, are ignored. With a gain G(f), the acceleration loses ∫ ω⁴ (1 − G)² of the motion's spectrum
     and keeps ∫ ω⁴ G² of the noise's; the cut-off minimizes the sum. The joint with the highest cut-off determines it; ``names``
-    of the joints are used in the note.
+    and ``units`` of the joints are used in the note.
 
     >>> t = np.arange(8000) * 1e-3
     >>> q = np.sin(2 * np.pi * t) + 1e-4 * np.random.default_rng(0).normal(size=t.size)
@@ -73,8 +73,9 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     value = float(joints[~still].max())
     which = int(np.flatnonzero(~still)[np.argmax(joints[~still])])
     who = names[which] if which < len(names) else f"column {which}"
+    unit = f" {units[which]}" if which < len(units) else ""
     note = (
-        f"cut-off {value:.3g} Hz chosen from the spectra: there {who} reaches its noise floor of {noise[which]:.2g} rad or m "
+        f"cut-off {value:.3g} Hz chosen from the spectra: there {who} reaches its noise floor of {noise[which]:.2g}{unit} "
         f"(by joint: {', '.join(f'{c:.3g}' for c in joints)} Hz)"
     )
     return Cutoff(value, joints, noise, note)

@@ -119,7 +119,7 @@ def prepare(
     if cutoff is not None:
         check_cutoff(clock.period, cutoff)
     elif runs and "a" not in logged:
-        cutoff = found_cutoff(runs, clock.period, robot.coordinate_names, notes)
+        cutoff = found_cutoff(runs, clock.period, robot, notes)
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _speeds(slow, robot)
     samples = []

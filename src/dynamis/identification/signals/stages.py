@@ -93,10 +93,11 @@ def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]
     return q - TURN * np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(turns, axis=0)])
 
 
-def found_cutoff(runs: Sequence[Even], period: float, joints: Sequence[str], notes: list[str]) -> float:
+def found_cutoff(runs: Sequence[Even], period: float, robot: Robot, notes: list[str]) -> float:
     """Return the cut-off suggested by the longest run."""
     longest = max(runs, key=lambda run: len(run.t))
-    found = suggest_cutoff(longest.q, period, names=joints)
+    units = ["rad" if c.revolute else "m" for c in robot.model.coordinates]
+    found = suggest_cutoff(longest.q, period, names=robot.coordinate_names, units=units)
     notes.append(found.note)
     return found.value
 

@@ -51,13 +51,14 @@ def contents_of(
     notes: Sequence[str] = (),
     command: str = "",
     title: str = "",
+    name: str = "",
     draw: bool = True,
 ) -> ReportContents:
     """Collect the contents of a report on a fitted ``estimator``; missing items are computed, except those that need new fits.
 
     ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
-    name, ``held`` (rows,) a mask of the held-out rows, ``command`` the command or call; ``draw=False`` omits the plots, which
-    need matplotlib and take some seconds.
+    name, ``held`` (rows,) a mask of the held-out rows, ``command`` the command or call, ``name`` that of the
+    estimator; ``draw=False`` omits the plots, which need matplotlib and take some seconds.
     """
     s = statistics or judge_fit(equations, estimator)
     links = () if parameters is None else link_consistency(base.model, parameters)
@@ -78,7 +79,7 @@ def contents_of(
     ]
     return ReportContents(
         title=title or f"Identification of {robot}",
-        subtitle=f"{base.rank} base parameters from {len(equations)} equations, estimator {type(estimator).__name__}",
+        subtitle=f"{base.rank} base parameters from {len(equations)} equations, estimator {name or type(estimator).__name__}",
         verdict=said,
         facts=_facts(s, base, equations, validation),
         notes=tuple(notes),

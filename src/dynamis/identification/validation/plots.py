@@ -24,6 +24,8 @@ Path = str | os.PathLike[str] | None
 SHOWN_SECONDS = 20.0
 MOST_POINTS = 700  # per line: more than a panel can resolve
 MOST_DOTS = 700
+NAME_SIZE, CHARACTER = 9.0, 0.62 / 72.0  # of joint names below an axis: size in points; width of a letter in inches per point
+LABEL_SHARE = 0.06  # of the height of the axes that the number above a bar takes
 JOINTS = ("#4c78a8", "#e07b1a", "#54a24b", "#b279a2", "#d6494b", "#4ba3a0", "#9d755d", "#c49a1a")  # on light and dark
 FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power", "offset")
 
@@ -142,18 +144,20 @@ def plot_validation(validation: Validation, path: Path = None) -> Any:
     if validation.prior_joints is not None:
         groups.append(("prior model", validation.prior_joints, STRUCTURE))
     n = len(validation.joints)
-    figure = new_figure(max(7.0, 1.1 * n + 2.0), 3.8)
+    inches = max(10.8, 1.1 * n + 2.0)
+    figure = new_figure(inches, 3.8)
     ax = figure.subplots()
     width = 0.8 / len(groups)
     top = 1.15 * max(float(np.nanmax(np.where(np.isfinite(v), v, np.nan), initial=1e-3)) for _, v, _ in groups)
     for k, (whose, values, colour) in enumerate(groups):
         at = np.arange(n) + (k - 0.5 * (len(groups) - 1)) * width
         ax.bar(at, values, 0.92 * width, color=colour, label=whose)
-        for x, value in zip(at, values, strict=True):
+        for x, value, mean in zip(at, values, validation.mean_joints, strict=True):
             if np.isfinite(value):
                 ax.annotate(
                     f"{value:.0f}" if value >= 9.95 else f"{value:.2g}",
-                    (x, value),
+                    # the number stands above the line where the line would cross it
+                    (x, mean if value <= mean <= value + LABEL_SHARE * top else value),
                     (0, 2),
                     textcoords="offset points",
                     ha="center",
@@ -162,10 +166,13 @@ def plot_validation(validation: Validation, path: Path = None) -> Any:
                 )
     near = np.flatnonzero(validation.mean_joints <= top)  # larger ones are outside the axes
     if len(near):
-        mean = validation.mean_joints[near]
-        ax.hlines(mean, near - 0.42, near + 0.42, color=INK, linewidth=1.2, linestyle=":", label="mean torque as prediction")
+        style = {"color": INK, "linewidth": 1.2, "linestyle": ":"}
+        ax.hlines(validation.mean_joints[near], near - 0.42, near + 0.42, label="mean torque as prediction", **style)
     ax.set_ylim(0.0, 1.05 * top)
-    ax.set_xticks(np.arange(n), [label(name, 16) for name in validation.joints], rotation=0 if n < 8 else 30, fontsize=9)
+    names = [label(name) for name in validation.joints]
+    across = (max(map(len, names)) + 2) * CHARACTER * NAME_SIZE * n < inches - 1.0
+    turned: dict[str, Any] = {} if across else {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(np.arange(n), names, fontsize=NAME_SIZE, **turned)
     ax.set_ylabel("residual, % of the torque")
     tidy(ax)
     ax.grid(axis="x", visible=False)

@@ -7,6 +7,7 @@ import os
 import re
 from pathlib import Path
 
+from dynamis.display import scroll_shadow
 from dynamis.files.atomic_write import write_file
 from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section, Table
 from dynamis.identification.validation.verdict import GRADES, Verdict
@@ -14,6 +15,7 @@ from dynamis.identification.validation.verdict import GRADES, Verdict
 SEVERITY = ("ok", "doubt", "defect", "fatal")
 NUMBER = re.compile(r"[-−+±]?(\d[\d.,  ]*(e[-+−]?\d+)?|inf|nan|∞)\s*[%×]?|–|")
 LONG = 60  # characters beyond which a cell may wrap
+SHADOW = scroll_shadow(".wide, figure", "var(--page)")
 # no requests and no scripts, whatever names in files contain
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -30,7 +32,7 @@ def render(contents: ReportContents) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         f'<title>{_text(contents.title)}</title><meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<style>{STYLE}</style></head><body><a class="skip" href="#verdict">Skip to the verdict</a>',
+        f'<style>{STYLE}{SHADOW}</style></head><body><a class="skip" href="#verdict">Skip to the verdict</a>',
         f'<header><h1>{_text(contents.title)}</h1><p class="subtitle">{_text(contents.subtitle)}</p></header><main>',
         _verdict(contents.verdict),
         _facts(contents),
@@ -177,6 +179,10 @@ tbody tr:hover { background: var(--card); }
   font-size: .78rem; color: var(--warn); }
 figure { margin: 1.2rem 0 1.8rem; overflow-x: auto; }
 figure svg { width: 100%; min-width: 44rem; height: auto; max-height: 62rem; } figcaption { position: sticky; left: 0; }
+/* narrower than the smallest figure */
+@media screen and (max-width: 47rem) { figure::before { content: "Scroll sideways for the whole figure →"; display: block;
+  position: sticky; left: 0; width: max-content; color: var(--motion); font-size: .8rem; } }
+figure h3 { position: sticky; left: 0; width: max-content; max-width: 100%; }
 svg text { fill: var(--ink); font-family: "DejaVu Sans", Verdana, sans-serif !important; }
 details { margin: .8rem 0; } summary { cursor: pointer; font-weight: 600; }
 pre { background: var(--card); padding: .8rem 1rem; border-radius: .3rem; overflow-x: auto; font-size: .85rem; }

@@ -86,9 +86,10 @@ def validation_section(
         rows = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
         whole = np.nan if v.prior is None else v.prior
         rows.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
-        header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque")
+        header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque as prediction")
         tables.append(Table("Residual in percent of the torque (100 |e| / |τ|)", header, rows))
         sentences.append("Blocks of time were held out from the fit and predicted: the relevant column is “Held out”.")
+        sentences.append("“Mean torque as prediction”: the residual if the mean torque of the joint is its prediction.")
         folds = [
             (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
             for k, f in enumerate(v.folds, 1)
