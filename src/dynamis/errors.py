@@ -139,6 +139,8 @@ def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
 
     >>> near_names("L_1", ["I_1", "l_1", "l_2", "m_1"])
     ['l_1', 'I_1', 'l_2', 'm_1']
+    >>> near_names("alhpa", ["Alpha", "alpha"])
+    ['alpha', 'Alpha']
     """
     folded: dict[str, list[str]] = {}
     for other in sorted(known)[:MOST_COMPARED]:
@@ -146,7 +148,11 @@ def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     written = name[:LONGEST_COMPARED].casefold()
     close = difflib.get_close_matches(written, folded, n=2 * most, cutoff=0.5)
     close.sort(key=lambda x: (-difflib.SequenceMatcher(None, x, written).ratio(), x))
-    return [other for x in close for other in folded[x]][:most]
+
+    def other_case(other: str) -> float:
+        return -difflib.SequenceMatcher(None, other[:LONGEST_COMPARED], name[:LONGEST_COMPARED]).ratio()
+
+    return [other for x in close for other in sorted(folded[x], key=other_case)][:most]
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> NameLookupError:

@@ -250,7 +250,7 @@ def test_a_joint_that_need_hold_nothing_may_have_no_torque(ur5e):
 def test_quantiles_count_singular_configurations():
     robot = dy.load("scara")
     condition, w = (workspace_slice(robot, name, samples=2000) for name in ("condition", "manipulability"))
-    share = float(np.mean(w.values == 0.0))
+    share = float(np.mean(w.values < 1e-12))
     assert share > 0.0
     assert np.isinf(condition.quantiles([1.0 - 0.5 * share])[0])
-    assert w.quantiles([0.5 * share]) == [0.0]
+    assert w.quantiles([0.5 * share])[0] < 1e-12
