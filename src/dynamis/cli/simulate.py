@@ -194,6 +194,6 @@ def study(plot: Path | None, as_json: bool) -> None:
          f"{abs(motion.energy_error).max():.1e}")
         for d, motion in zip(made.damping, made.motions, strict=True)
     ]  # fmt: skip
-    heads = ("D [N m s]", "final q_1 [rad]", "final q_2 [rad]", "energy loss [J]", "balance error [J]")
+    heads = ("D [N m s/rad]", "final q_1 [rad]", "final q_2 [rad]", "energy loss [J]", "balance error [J]")
     print_table("Two-link arm, 10 s from rest", heads, rows)
     print_written(written)
