@@ -143,7 +143,7 @@ def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     ['alpha', 'Alpha']
     """
     folded: dict[str, list[str]] = {}
-    for other in sorted(known)[:MOST_COMPARED]:
+    for other in sorted(x for x in known if isinstance(x, str))[:MOST_COMPARED]:  # damaged files have others
         folded.setdefault(other[:LONGEST_COMPARED].casefold(), []).append(other)
     written = name[:LONGEST_COMPARED].casefold()
     close = difflib.get_close_matches(written, folded, n=2 * most, cutoff=0.5)

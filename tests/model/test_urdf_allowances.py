@@ -191,9 +191,11 @@ def test_the_limits_are_those_of_the_file(arm, save):
     assert limits["velocity"].tolist() == [3.0, 3.0]
 
 
-def test_limits_without_lower_and_upper_are_zero_as_the_specification_says(arm, save):
-    limits = dy.load(save(arm(' lower="-2" upper="2"', ""))).limits
-    assert (limits["lower"][0], limits["upper"][0]) == (0.0, 0.0)
+def test_limits_without_lower_and_upper_are_no_position_limits(arm, save):
+    """The specification says 0 for both, with which the joint could not move."""
+    with pytest.warns(dy.ModelWarning, match="both position limits are 0"):
+        robot = dy.load(save(arm(' lower="-2" upper="2"', "")))
+    assert (robot.description.joint("shoulder").limits.lower, robot.limits["lower"][0]) == (0.0, -np.inf)
 
 
 def test_a_spherical_joint_is_read(arm, save):

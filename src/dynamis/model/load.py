@@ -61,7 +61,7 @@ def find(source: str | os.PathLike[str]) -> tuple[Path, bool]:
 def _folder(path: Path) -> FormatError:
     """The error for a folder in place of a file, with the robot files that it may contain."""
     try:
-        files = sorted(str(path / x.name) for x in path.iterdir() if x.suffix.lower() in SUFFIXES and x.is_file())
+        files = sorted(x.name for x in path.iterdir() if x.suffix.lower() in SUFFIXES and x.is_file())
     except OSError:
         files = []
     some = ", ".join(map(printable, files[:LISTED])) + (", …" if len(files) > LISTED else "")
