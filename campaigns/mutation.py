@@ -33,7 +33,7 @@ from campaigns.mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("mutation.jsonl")
-ESTIMATORS = ("least_squares", "ridge", "robust", "total", "recursive", "instrumental", "log_cholesky", "review_estimators",
+ESTIMATORS = ("least_squares", "ridge", "robust", "total", "recursive", "instrumental", "log_cholesky", "estimator_edge_cases",
               "output_error", "consistent")  # fmt: skip
 TESTS = {  # package → the tests that mirror it, quick ones first
     "spatial": ["tests/spatial", "tests/algorithms/test_kinematics.py"],
