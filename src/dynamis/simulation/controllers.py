@@ -68,14 +68,14 @@ class Controller(ABC):
 
 @dataclass(frozen=True)
 class Law:
-    """A controller as ``torque(robot, t, q, v, **extra)``, with x after v if it has states.
+    """A controller without states as ``torque(robot, t, q, v, **extra)``, or one with ``states``.
 
     ``extra`` names further arguments without a default. ``sampled`` has the rate, delay and sensors of a sampled controller.
     ``traceable`` marks functions of the package, which can be compiled.
     """
 
     torque: Callable[..., Any] | None = None
-    states: Controller | None = None  # of a controller with states: their initial values and rates
+    states: Controller | None = None
     sampled: Sampled | None = None
     extra: tuple[str, ...] = ()
     traceable: bool = False
