@@ -24,12 +24,6 @@ LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """One more than there are cores: some tests wait for browsers and other processes."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_unconfigure(config):
     if "PYTEST_XDIST_WORKER" not in os.environ:
         shutil.rmtree(os.environ["DYNAMIS_CACHE"], ignore_errors=True)

@@ -43,6 +43,7 @@ def test_no_thread_sees_a_wrong_value_while_code_is_exchanged(monkeypatch):
     """Every thread calls every function, bare and through the robot, first while better code is being made, then while
     another thread puts one code in the place of the other without pause."""
     monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
     robot = dy.load("planar_2r_melchiorri")
     rng = np.random.default_rng(0)
     states = rng.uniform(-2, 2, (16, 3, 2))
@@ -86,6 +87,7 @@ def test_no_thread_sees_a_wrong_value_while_code_is_exchanged(monkeypatch):
 
 def test_threads_that_want_the_same_new_function_at_once_all_get_it(monkeypatch):
     """One of them compiles, the others wait for it; all have the same bits."""
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
     assembled = []
     assemble = jit.assemble
     monkeypatch.setattr(jit, "assemble", lambda *given: assembled.append(given) or assemble(*given))
@@ -107,6 +109,7 @@ def test_threads_that_want_the_same_new_function_at_once_all_get_it(monkeypatch)
 def test_threads_that_make_robots_and_compile_at_once_do_not_disturb_each_other(monkeypatch, tier):
     """Expressions are shared by all threads: two traces at once must each find their own function."""
     monkeypatch.setenv("DYNAMIS_TIER", tier)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
     description = dy.load("scara").description
     results = {}
 
@@ -150,6 +153,7 @@ def test_no_better_code_is_made_for_what_is_gone(monkeypatch):
 
 def test_a_bare_ufunc_outlives_its_robot(monkeypatch):
     monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
     q = np.random.default_rng(0).uniform(-1, 1, (9, 4))
     robot = dy.load("scara")
     expected = robot.gravity(q)

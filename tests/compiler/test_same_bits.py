@@ -73,6 +73,7 @@ def test_more_threads_than_states_and_strange_numbers_of_threads(monkeypatch):
 def test_better_code_has_the_same_bits_in_both_precisions(monkeypatch, name):
     """Both codes of a kernel, in both precisions: first what answers at once, then what replaces it."""
     monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
     robot = dy.Robot(zoo_robot(name).description)  # with no compiled function yet
     calls = {what: FUNCTIONS[what] for what in ("inverse dynamics", "pose", "forward dynamics")[: 3 if name == "flyer" else 2]}
     before, after = {}, {}
