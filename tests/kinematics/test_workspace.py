@@ -124,7 +124,7 @@ def test_colours_are_what_they_say(ur5e):
 
 
 def test_a_map_says_which_limits_count_and_where_its_colours_are_clipped(ur5e):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="needs Matplotlib: pip install matplotlib")
     axes = workspace_slice(ur5e, "payload", samples=2000).plot()
     label = axes.figure.axes[-1].get_ylabel().replace("\n", " ")
     assert label.startswith("static payload, joint torque limits only [kg]")

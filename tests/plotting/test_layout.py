@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="needs Matplotlib: pip install matplotlib")
 
 from dynamis.drawing import legend_outside, new_figure, space_axes
 from dynamis.plotting.workspace import _beyond

@@ -484,3 +484,18 @@ def test_markdown_shows_names_as_they_are(tmp_path):
     row = next(line for line in lines if line.startswith(r"| joint\_1\_a\|b\*c\*"))
     header = next(line for line in lines if line.startswith("| joint |"))
     assert len(re.findall(r"(?<!\\)\|", row)) == header.count("|")
+
+
+def test_names_are_no_mathematics_in_any_section(tmp_path):
+    d = dy.Description("arm$one").add_link("base")
+    body = dy.solids.rod(0.5, mass=2.0).seen_from(dy.Pose.translation([0, 0, 0.25]))
+    d.add_link("link1", "base", "revolute", axis=(0, 1, 0), inertia=body, joint_name="joint$1")
+    d.add_link("link2", "link1", "revolute", axis=(0, 1, 0), inertia=body, joint_name="$x_2$")
+    contents = contents_of(dy.Robot(d), sections=["robot", "maps", "eigenvalues"])
+    assert 'class="math' not in contents.html().split("<body")[1].split("<script")[0]
+    page = contents_of(dy.Robot(d), sections=["equations"]).html()
+    assert ">$x_2$</th>" in page
+    assert ">joint$1</th>" in page
+    shown = contents.markdown()
+    assert "&#36;x\\_2&#36;" in shown
+    assert "joint&#36;1" in shown

@@ -121,3 +121,12 @@ def test_a_controller_without_states_needs_only_its_call():
     assert np.array_equal(made.q, same.q)
     rolled = dy.rollouts(ARM, 0.2, ARM.home(), np.ones(ARM.n), controller=Damping(), step=1e-3)
     assert np.allclose(rolled.q[-1], made.q[-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "two", None])
+def test_the_number_of_states_is_checked(size):
+    law = Integral()
+    law.size = size
+    for run in (dy.simulate, dy.rollouts):
+        with pytest.raises(dy.InputError, match="size of Integral must be the number of its states"):
+            run(ARM, 0.1, START, controller=law)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 LINE = 150  # characters of LaTeX that fit on one line of a page
@@ -19,8 +19,20 @@ def literal(name: str) -> str:
     return name.replace("\\", "\\\\").replace("$", "\\$")
 
 
+class Plain(str):
+    """Text without mathematics, whatever signs names from files bring into it."""
+
+    __slots__ = ()
+
+
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """The parts of a text, each with whether it is mathematics ($…$); every renderer reads its texts through this."""
+    """The parts of a text, each with whether it is mathematics ($…$); every renderer reads its texts through this.
+
+    >>> [*pieces("5 $ per $m^2$")], [*pieces(Plain("$x$"))]
+    ([(False, '5 $ per $m^2$')], [(False, '$x$')])
+    """
+    if isinstance(text, Plain):
+        return iter([(False, str(text))])
     parts = [""]
     for piece in re.findall(r"\\[\\$]|\$|[^\\$]+|\\", text):
         mathematics = len(parts) % 2 == 0
@@ -28,6 +40,8 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
             parts.append("")
         else:
             parts[-1] += piece if mathematics or piece not in (r"\\", r"\$") else piece[1]
+    if len(parts) % 2 == 0:  # a sign that is not closed opens nothing
+        return iter([(False, re.sub(r"\\([\\$])", r"\1", text))])
     return ((k % 2 == 1, part) for k, part in enumerate(parts))
 
 
@@ -196,6 +210,28 @@ class Section:
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
         return self.add(Table("", header, tuple(rows)))
+
+
+def without_mathematics(section: Section) -> Section:
+    """The section with all texts `Plain`."""
+    section.lead, section.failed = Plain(section.lead), Plain(section.failed)
+    section.notes = [Plain(note) for note in section.notes]
+    section.blocks = [_plain(block) for block in section.blocks]
+    return section
+
+
+PROSE = ("text", "pairs", "title", "header", "rows", "note", "blocks", "summary", "views")  # fields that hold texts
+
+
+def _plain(x: Any) -> Any:
+    match x:
+        case str():
+            return Plain(x)
+        case list() | tuple():
+            return type(x)(_plain(item) for item in x)
+        case Say() | Facts() | Table() | Folded() | Plot() | HeatMap() | Grid() | Player():
+            return replace(x, **{name: _plain(getattr(x, name)) for name in PROSE if name in vars(x)})
+    return x
 
 
 @dataclass

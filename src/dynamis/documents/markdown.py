@@ -75,7 +75,8 @@ def _table(table: Table) -> str:
 
 def prose(text: str) -> str:
     """Text whose own signs are not taken for marks; mathematics as it is."""
-    return "".join(f"${_formula(part)}$" if mathematics else _spaced(part) for mathematics, part in pieces(text))
+    made = "".join(f"${_formula(part)}$" if mathematics else _spaced(part) for mathematics, part in pieces(text))
+    return LEADING.sub(r"\1\\\2", made)
 
 
 def _spaced(part: str) -> str:
@@ -89,8 +90,7 @@ def _escaped(text: str) -> str:
     line = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     # HTML entities, as some readers of Markdown look for mathematics or HTML behind a backslash too
     line = re.sub(r"([\\`*_\[\]#~])", r"\\\1", line)
-    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
-    return LEADING.sub(r"\1\\\2", line)
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
 def _formula(latex: str) -> str:

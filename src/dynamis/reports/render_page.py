@@ -255,7 +255,7 @@ class _Page:
 
     def prose(self, words: object) -> str:
         """Escaped text, with $…$ marked for typesetting."""
-        parts = list(pieces(str(words)))
+        parts = list(pieces(words if isinstance(words, str) else str(words)))
         if len(parts) > 1:
             self.components.add("math")
         return "".join(f'<span class="math">{text(part)}</span>' if formula else text(part) for formula, part in parts)

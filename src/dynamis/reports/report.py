@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.documents import markdown
-from dynamis.documents.blocks import Section, Text, literal
+from dynamis.documents.blocks import Section, Text, literal, without_mathematics
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.reports import render_page
@@ -163,4 +163,4 @@ def _built(module: Any, subject: Subject, seconds: float) -> Section:
         # an error in one section must not prevent the others
         section.failed = f"{type(error).__name__}: {error}"
     section.seconds = budget.spent
-    return section
+    return section if getattr(module, "MATHEMATICS", False) else without_mathematics(section)

@@ -127,6 +127,8 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         return controller
     if controller is None:
         return Law()
+    if isinstance(controller, Controller) and not (isinstance(controller.size, int | np.integer) and controller.size >= 0):
+        raise InputError(f"size of {type(controller).__name__} must be the number of its states, got {controller.size!r}")
     if isinstance(controller, Controller) and controller.size:
         return Law(states=controller, traceable=controller.traceable)
     sampled = controller if isinstance(controller, Sampled) else None

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 from dynamis.display import scroll_shadow
+from dynamis.documents.blocks import Table
 from dynamis.files.atomic_write import write_file
-from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section, Table
+from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section
 from dynamis.identification.validation.verdict import GRADES, Verdict
 
 SEVERITY = ("ok", "doubt", "defect", "fatal")

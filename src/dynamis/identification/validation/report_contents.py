@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dynamis.documents.blocks import Table
 from dynamis.identification.validation.verdict import Verdict
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text under a ``header``; the last column may hold flags, separated by semicolons. ``note`` is a footnote."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dynamis.documents.blocks import Table
 from dynamis.identification.validation.consistency import LinkConsistency
 from dynamis.identification.validation.essential import EssentialParameters
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.readable_names import as_large_as, readable
-from dynamis.identification.validation.report_contents import ReportFigure, Section, Table
+from dynamis.identification.validation.report_contents import ReportFigure, Section
 from dynamis.identification.validation.statistics import Statistics
 from dynamis.version import __version__
 

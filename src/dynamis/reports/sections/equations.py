@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from dynamis.display import counted
-from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Section, Table, equation
+from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Section, Table, equation, literal
 from dynamis.errors import DynamisError
 from dynamis.reports.subject import Subject
 from dynamis.symbolic.closed_form import ClosedForm
 
 KEY, TITLE = "equations", "Equations of motion"
+MATHEMATICS = True  # $…$ in its texts
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "gravity")
 FEW = 9  # formulas that are shown one after the other
 WIDE = 230  # characters of LaTeX in the widest row of a matrix that fits a page
@@ -158,7 +159,8 @@ def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
         return "varies"
 
     header = ("", *(str(k + 1) for k in range(robot.n)))
-    rows = [(name, *(entry(i, j) for j in range(robot.n))) for i, name in enumerate(robot.coordinate_names)]
+    names = map(literal, robot.coordinate_names)
+    rows = [(name, *(entry(i, j) for j in range(robot.n))) for i, name in enumerate(names)]
     return [
         Table(
             "Structure of the inertia matrix",

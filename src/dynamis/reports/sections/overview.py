@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.documents.blocks import Facts, Robot3D, Section, Table
+from dynamis.model.joint_coordinates import effective_limits
 from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.numbers import main_frame, text, triple
 from dynamis.reports.scene import scene_of
@@ -43,7 +44,8 @@ def _joints(subject: Subject) -> Table:
     for j in subject.robot.description.joints:
         if j.type == "fixed":
             continue
-        ends = (j.limits.lower, j.limits.upper)
+        limits = effective_limits(j)
+        ends = (limits.lower, limits.upper)
         unit = "m" if j.type == "prismatic" else "rad"
         span = f"{text(ends[0], 3)} … {text(ends[1], 3)} {unit}" if np.isfinite(ends).any() else "–"
         kind = f"{j.type}, mimics {j.mimic.joint}" if j.mimic is not None else j.type
@@ -54,8 +56,8 @@ def _joints(subject: Subject) -> Table:
                 f"{j.parent} → {j.child}",
                 triple(j.axis),
                 span,
-                text(j.limits.velocity or np.inf, 3),
-                text(j.limits.effort or np.inf, 3),
+                text(limits.velocity, 3),
+                text(limits.effort, 3),
             )
         )
     return Table(
