@@ -141,7 +141,9 @@ def test_the_data_of_a_figure_can_be_read_as_a_table(planar_page):
     report = planar_page
     report.visit("eigenvalues")
     report.page.locator("#eigenvalues details.data summary").click()
-    assert report.page.locator("#eigenvalues details.data tbody tr").count() == 121
+    rows = report.page.locator("#eigenvalues details.data tbody tr")
+    rows.first.wait_for()  # they are made when the table is opened
+    assert rows.count() == 121
     assert report.page.locator("#eigenvalues details.data a[download]").get_attribute("href").startswith("blob:")
 
 
