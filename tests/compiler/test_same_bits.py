@@ -41,22 +41,24 @@ def test_the_place_of_a_state_in_a_batch_does_not_matter(name, function, precisi
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("batch", [(4001,), (3, 1337), (1337, 3), (7, 11, 53)])
 def test_the_number_of_threads_does_not_matter(monkeypatch, batch, precision):
-    robot = zoo_robot("sliders")
+    description = zoo_robot("sliders").description
     monkeypatch.setattr(kernels, "WORTH_A_THREAD", 1)  # otherwise only very large batches are split
     splits = []
     split = kernels._in_threads
-    monkeypatch.setattr(kernels, "_in_threads", lambda *given: splits.append(given[-1]) or split(*given))
+    monkeypatch.setattr(kernels, "_in_threads", lambda *given: splits.append(given[4]) or split(*given))
     count = int(np.prod(batch))
-    states = [x.reshape(*batch, -1) for x in zoo_states(robot, count, PRECISIONS[precision])]
-    for call in FUNCTIONS.values():
-        results = []
-        for threads in ("1", "2", "3", "7", "32"):
-            monkeypatch.setenv("DYNAMIS_NUM_THREADS", threads)
-            results.append(call(robot, *states))
-        for result in results[1:]:
-            assert result.dtype == results[0].dtype
-            assert np.array_equal(result, results[0])
-    assert splits == [2, 3, 7, 32] * len(FUNCTIONS)
+    states = [x.reshape(*batch, -1) for x in zoo_states(zoo_robot("sliders"), count, PRECISIONS[precision])]
+    results = {name: [] for name in FUNCTIONS}
+    for threads in ("1", "2", "3", "7", "32"):
+        monkeypatch.setenv("DYNAMIS_NUM_THREADS", threads)
+        robot = dy.Robot(description)  # the number of threads is read when a function is compiled
+        for name, call in FUNCTIONS.items():
+            results[name] += [call(robot, *states), call(robot, *states)]  # the second by a direct call
+    for found in results.values():
+        for result in found[1:]:
+            assert result.dtype == found[0].dtype
+            assert np.array_equal(result, found[0])
+    assert splits == [threads for threads in (2, 3, 7, 32) for _ in range(2 * len(FUNCTIONS))]
 
 
 def test_more_threads_than_states_and_strange_numbers_of_threads(monkeypatch):

@@ -12,6 +12,7 @@ import dynamis as dy
 from dynamis import robot as robots
 from dynamis.algorithms import (
     actuator_regressor,
+    configurations,
     coriolis,
     dynamics,
     energy,
@@ -99,6 +100,7 @@ FUNCTIONS = {
     "jacobian_dot": (
         lambda r, q, v: r.jacobian_dot(q, v, "tool"), lambda m, q, v: jacobian.jacobian_dot(m, q, v, m.frame("tool")), 2,
     ),
+    "integrate": (lambda r, q, v: r.integrate(q, v), configurations.integrate, 2),
     "static_torque": (
         lambda r, q: r.static_torque(q, wrenches(q)), lambda m, q: statics.static_forces(m, q)[0] - pull(m, q, "world"), 1,
     ),
@@ -193,7 +195,7 @@ def test_no_function_over_states_is_left_out():
     """A new one has to be put in the table above."""
     methods = {name: getattr(robots.Robot, name) for name in dir(robots.Robot) if not name.startswith("_")}
     public = {name for name, f in methods.items() if callable(f) and "q" in inspect.signature(f).parameters}
-    plain = {"integrate", "static_forces", "articulated_inertias"}  # never compiled
+    plain = {"static_forces", "articulated_inertias"}  # never compiled
     derivatives = {"inverse_dynamics_derivatives", "forward_dynamics_derivatives"}
     elsewhere = {"analytic_jacobian", "actuator_regressor", *derivatives}  # these have tests of their own
     assert public - plain - elsewhere == {re.split(r"[, ]", name)[0] for name in FUNCTIONS}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import (
     actuator_regressor,
+    configurations,
     coriolis,
     derivatives,
     dynamics,
@@ -68,7 +69,8 @@ class Algorithm:
 
     The expected number of instructions is the sum of the products of ``per_joint`` with the degrees of freedom, ``per_pair``
     with the pairs of which one carries the other, and ``per_triple`` likewise (measured on chains of 10 to 60 joints).
-    ``slow``: without compilation it takes nearly as long as with.
+    ``slow``: without compilation it takes nearly as long as with. ``parts``: the robot's method of this name returns parts
+    of the array, not the array.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Algorithm:
     per_pair: int = 0
     per_triple: int = 0
     slow: bool = False
+    parts: bool = False
 
     def candidates(self, model: Model) -> Sequence[Method]:
         """The methods among which the compiler chooses."""
@@ -155,10 +158,10 @@ ROWS = (
               per_joint=0, per_pair=80),
     Algorithm("inverse_dynamics_derivatives", derivatives.inverse_dynamics_derivatives, ("q", "v", "a"), "dtau",
               "forward differentiation of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=220, slow=True),
+              invariance="matrices", per_joint=0, per_pair=220, slow=True, parts=True),
     Algorithm("forward_dynamics_derivatives", derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), "da",
               "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=340, slow=True),
+              invariance="matrices", per_joint=0, per_pair=340, slow=True, parts=True),
     Algorithm("kinetic_energy", energy.kinetic_energy, ("q", "v"), "T", "sum over the bodies"),
     Algorithm("potential_energy", energy.potential_energy, ("q",), "U", "sum over the bodies"),
     Algorithm("mass_matrix_dot", coriolis.mass_matrix_dot, ("q", "v"), "Mdot", "C + Cᵀ from Christoffel symbols",
@@ -170,7 +173,7 @@ ROWS = (
     Algorithm("link_kinetic_energies", energy.kinetic_energies, ("q", "v"), "T", "½ Vᵀ I V per body"),
     Algorithm("link_potential_energies", energy.potential_energies, ("q",), "U", "−m gᵀ p per body"),
     Algorithm("torque_ledger", with_wrenches(_ledger_rows), ("q", "v", "a"), "terms",
-              "differences of recursive Newton–Euler passes", ("frames", "axes")),
+              "differences of recursive Newton–Euler passes", ("frames", "axes"), parts=True),
     Algorithm("actuator_regressor", actuator_regressor.actuator_regressor, ("q", "v", "theta", "theta_dot", "theta_ddot"),
               "Y", "linear in the parameters of each drive"),
     Algorithm("static_torque", with_wrenches(_static_torque), ("q",), "tau",
@@ -180,6 +183,10 @@ ROWS = (
     Algorithm("acceleration", kinematics.acceleration, ("q", "v", "a"), "A", "forward recursion of accelerations", ("frame",)),
     Algorithm("jacobian", _jacobian, ("q",), "J", "joint axes and lever arms", ("frame", "axes")),
     Algorithm("jacobian_dot", jacobian.jacobian_dot, ("q", "v"), "Jdot", "rates of joint axes and lever arms", ("frame",)),
+    Algorithm("integrate", configurations.integrate, ("q", "dv"), "q1", "exponential of each joint's motion", per_joint=2),
+    Algorithm("difference", configurations.difference, ("q0", "q1"), "dv", "logarithm of each joint's motion", per_joint=2),
+    Algorithm("interpolate", configurations.interpolate, ("q0", "q1", "s"), "q", "logarithm, scaled, then exponential",
+              per_joint=4),
     Algorithm("analytic_jacobian", jacobian.analytic_jacobian, ("q",), "J", "rates of the orientation coordinates times J",
               ("frame", "orientation")),
 )  # fmt: skip

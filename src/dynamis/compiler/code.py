@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 TRIGONOMETRIC = ("sin", "cos")
 Operand = int | float  # the number of an earlier value, or a constant
@@ -23,13 +25,17 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Code:
-    """Inputs are values 0 … (argument by argument, element by element); each instruction makes the next value."""
+    """Inputs are values 0 … (argument by argument, element by element); each instruction makes the next value.
+
+    ``checks`` are values that must be finite: the loop of a CPU kernel reports where one is not.
+    """
 
     name: str
     arguments: tuple[tuple[str, int], ...]
     results: tuple[tuple[str, tuple[int, ...]], ...]
     instructions: tuple[Instruction, ...]
     outputs: tuple[tuple[Operand, ...], ...]
+    checks: tuple[int, ...] = ()
 
     @property
     def inputs(self) -> int:
@@ -46,10 +52,33 @@ class Code:
             lines.append(f"  v{k} = {i.op} " + ", ".join(_operand(x) for x in i.args))
         for (name, shape), values in zip(self.results, self.outputs, strict=True):
             lines.append(f"  {name}{list(shape)} = " + " ".join(_operand(x) for x in values))
+        if self.checks:
+            lines.append("  finite: " + " ".join(_operand(x) for x in self.checks))
         return "\n".join(lines) + "\n"
 
     def digest(self) -> str:
         return hashlib.sha256(self.text().encode()).hexdigest()
+
+
+def with_checks(code: Code, unit_quaternions: Sequence[int] = (), tolerance: float = 0.0) -> Code:
+    """The same code, whose inputs and results must be finite; so must be a value that is infinite where the norm of a
+    quaternion, given by the place of its first input, differs from 1 by more than the tolerance."""
+    made = list(code.instructions)
+
+    def emit(op: str, *args: Operand) -> int:
+        made.append(Instruction(op, args))
+        return code.inputs + len(made) - 1
+
+    norms = []
+    for x in unit_quaternions:
+        square = emit("mul", x, x)
+        for k in range(1, 4):
+            square = emit("fma", x + k, x + k, square)
+        # (1 − t)² ≤ |h|² ≤ (1 + t)²
+        distance = emit("abs", emit("sub", square, 1.0 + tolerance**2))
+        norms.append(emit("where", emit("le", distance, 2.0 * tolerance), 0.0, math.inf))
+    results = dict.fromkeys(x for values in code.outputs for x in values if isinstance(x, int) and x >= code.inputs)
+    return replace(code, instructions=tuple(made), checks=(*range(code.inputs), *results, *norms))
 
 
 def _operand(x: Operand) -> str:

@@ -20,7 +20,8 @@ def expand_sincos(code: Code, precision: str) -> Code:
     """The same code without sines and cosines."""
     writer = _Writer(code, DOUBLE if precision == "double" else SINGLE)
     outputs = tuple(tuple(map(writer.moved, values)) for values in code.outputs)
-    return Code(code.name, code.arguments, code.results, tuple(writer.made), outputs)
+    checks = tuple(writer.place.get(x, x) for x in code.checks)
+    return Code(code.name, code.arguments, code.results, tuple(writer.made), outputs, checks)
 
 
 class _Writer:

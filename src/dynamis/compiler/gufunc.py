@@ -19,7 +19,7 @@ from dynamis.errors import InputError
 _CREATE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table of C functions
 _TYPES = {"float": 11, "double": 12}
 _MOST = 64  # operands of a ufunc; NumPy's NPY_MAXARGS
-_SERVICES = (ctypes.c_void_p * len(SERVICES))(
+services = (ctypes.c_void_p * (len(SERVICES) + 1))(  # the last is the status, which NumPy's callers do not read
     *(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in SERVICES)
 )
 
@@ -61,7 +61,7 @@ class Gufunc:
     def __init__(self, code: Code, precision: str, address: int) -> None:
         count = len(code.arguments) + len(code.results)
         self._loops = (ctypes.c_void_p * 1)(address)
-        self._data = (ctypes.c_void_p * 1)(ctypes.addressof(_SERVICES))
+        self._data = (ctypes.c_void_p * 1)(ctypes.addressof(services))
         self._types = ctypes.create_string_buffer(bytes([_TYPES[precision]] * count))
         # NumPy keeps these addresses, so they must live as long as the ufunc
         self._name, self._doc, self._signature = code.name.encode(), b"", signature(code).encode()
@@ -69,6 +69,11 @@ class Gufunc:
             ctypes.addressof(self._loops), ctypes.addressof(self._data), ctypes.addressof(self._types), 1,
             len(code.arguments), len(code.results), -1, self._name, self._doc, 0, self._signature,
         )  # fmt: skip
+
+    @property
+    def place(self) -> int:
+        """Where the address of the loop stands."""
+        return ctypes.addressof(self._loops)
 
     @property
     def address(self) -> int:

@@ -26,8 +26,9 @@ import numpy.typing as npt
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
 from dynamis.compiler.background import Background
-from dynamis.compiler.code import Code
+from dynamis.compiler.code import Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, on_gpu
+from dynamis.compiler.direct import Loops, direct_function
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
@@ -41,6 +42,8 @@ Array = npt.NDArray[Any]
 QUICK, GOOD = 0, 2
 LATE = 200_000  # work, in instructions times states, that is done while a sleeping thread wakes: some 0.05 ms
 WORTH_A_THREAD = 2 * LATE
+UNLIMITED = 2**62
+WORTH_UNLOCKING = 40_000  # work during which other threads of the interpreter may run: some 10 µs
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -57,6 +60,15 @@ def source_digest() -> str:
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What a kernel reports: inputs and results that are not finite, quaternions (places of their first inputs) whose norm
+    differs from 1 by more than the tolerance."""
+
+    unit_quaternions: tuple[int, ...] = ()
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +94,12 @@ class Kernel:
     Several functions may be given that compute the same: the one with the fewest operations is kept. ``identity`` is
     anything that, together with the package's own code, determines the function; with it a kernel can be found on disk
     without tracing. ``parameters`` are symbols the functions contain: their values are one more argument, the last.
+
+    One state, or a batch of ordinary layout, is answered by machine code (see `direct`); ``out=`` is an array for the result.
     """
+
+    # a call of an instance finds here the builtin, or `call` where there is none, without passing through Python
+    __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(
         self,
@@ -91,12 +108,16 @@ class Kernel:
         name: str,
         identity: str | None = None,
         parameters: Sequence[Node] = (),
+        checks: Checks | None = None,
     ) -> None:
-        self.name, self.parameters = name, tuple(parameters)
+        self.name, self.parameters, self.checks = name, tuple(parameters), checks
         self.arguments = (*arguments, *([("parameters", len(parameters))] if parameters else []))
         self._identity = identity
         self._traced = cache(functools.partial(_cheapest, functions, tuple(arguments), name, self.parameters))
         self._compiled: dict[str, Compiled] = {}
+        self.loops = Loops()
+        self.__call__ = self.call
+        self.checked: Callable[..., Any] = _not_answered  # in one thread; raises `UncheckedError` instead of reporting
         self.renew_lock()
         _kernels.add(self)
 
@@ -144,29 +165,61 @@ class Kernel:
             _handed_out.append(compiled)
         return compiled.gufunc.function
 
-    @property
-    def ready(self) -> Any | None:
-        """The ufunc in double precision, if it is there already."""
-        compiled = self._compiled.get("double")
-        return None if compiled is None else compiled.gufunc.function
-
     def compiled(self, precision: str) -> Compiled:
         found = self._compiled.get(precision)
         if found is None:
             with self._lock:
                 found = self._compiled.get(precision)
                 if found is None:
-                    found = self._compiled[precision] = self._compile(precision)
+                    found = self._compile(precision)
+                    self._allow_direct_calls(precision, found)
+                    self._compiled[precision] = found
         return found
+
+    def _allow_direct_calls(self, precision: str, compiled: Compiled) -> None:
+        setattr(self.loops, "float64_loop" if precision == "double" else "float32_loop", compiled.gufunc.place)
+        if not self._compiled:
+            self._serial = self.direct(self._by_ufunc, compiled, threads=1)
+            if self.checks is not None:
+                self.checked = self.direct(_not_answered, compiled, checked=True, threads=1)
+            self.__call__ = self.direct(self.call, compiled)
+
+    def direct(
+        self, fallback: Callable[..., Any], compiled: Compiled, *, checked: bool = False, threads: int | None = None,
+        doc: str = "",
+    ) -> Callable[..., Any]:  # fmt: skip
+        """A builtin that answers ordinary arrays, in batches too small for ``threads``, and leaves all others to the fallback.
+
+        ``checked``: it leaves to the fallback also states for which the kernel reports a value that is not finite.
+        """
+        work, threads = max(1, compiled.instructions), thread_count() if threads is None else threads
+        return direct_function(
+            self.name, fallback, self.loops, [size for _, size in self.arguments], compiled.shapes,
+            checked=checked, doc=doc, owner=self._compiled, unlocked_from=WORTH_UNLOCKING // work,
+            most_states=UNLIMITED if threads == 1 else WORTH_A_THREAD * threads // work,
+        )  # fmt: skip
+
+    def checked_call(self, fallback: Callable[..., Any], doc: str) -> Callable[..., Any] | None:
+        """A builtin with this fallback that answers only if all values are finite; None before the first compilation and
+        where kernels cannot be called directly."""
+        if not self._compiled:
+            return None
+        builtin = self.direct(fallback, next(iter(self._compiled.values())), checked=True, doc=doc)
+        return None if builtin is fallback else builtin
 
     def _key(self, precision: str) -> str:
         target = jit.host_target(precision)
         identity = self._identity or self.code.digest()
-        parts = (identity, source_digest(), self.name, repr(self.arguments), repr(target), *jit.processor(), jit.versions())
+        parts = (identity, source_digest(), self.name, repr(self.arguments), repr(self.checks), repr(target),
+                 *jit.processor(), jit.versions())  # fmt: skip
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _compile(self, precision: str) -> Compiled:
-        key, target, traced = self._key(precision), jit.host_target(precision), self._traced
+        key, target, traced = (
+            self._key(precision),
+            jit.host_target(precision),
+            functools.partial(_checked, self._traced, self.checks),
+        )
         found = disk.load(key)
         if found is not None:
             note, data = found
@@ -199,11 +252,14 @@ class Kernel:
         compiled.gufunc.exchange(loaded.address)
         disk.store(key, note, data)
 
-    def __call__(self, *values: Any) -> Any:
+    def call(self, *values: Any, out: Any = None) -> Any:
+        """A call with any arrays: lists, other types, broadcasting, GPU arrays, batches for several threads."""
         if len(values) != len(self.arguments):
             names = ", ".join(name for name, _ in self.arguments)
             raise InputError(f"{self.name} takes {len(self.arguments)} arrays ({names}), got {len(values)}")
         if any(map(on_gpu, values)):
+            if out is not None:
+                raise InputError("out= is not available for arrays on a GPU")
             return self.cuda(*values)
         arrays = [np.asarray(value) for value in values]
         for (name, size), array in zip(self.arguments, arrays, strict=True):
@@ -211,18 +267,72 @@ class Kernel:
                 raise InputError(
                     f"{name} must be a numeric array with {size} entries on its last axis; got {array.dtype} {array.shape}"
                 )
-        # single precision where all is, otherwise double: decided here for every batch, however it is computed
-        precision, dtype = ("float", SINGLE) if {a.dtype for a in arrays} == {SINGLE} else ("double", DOUBLE)
-        arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
-        compiled = self.compiled(precision)
+        return self.run(arrays, out)
+
+    @property
+    def is_compiled(self) -> bool:
+        return bool(self._compiled)
+
+    def prepare(self, arrays: Sequence[Array]) -> Compiled:
+        """Compile for these arrays: in single precision where all are, otherwise in double."""
+        return self.compiled("float" if all(a.dtype == SINGLE for a in arrays) else "double")
+
+    def run(self, arrays: Sequence[Array], out: Any = None, serial: Callable[..., Any] | None = None) -> Any:
+        """The results for arrays of real numbers whose last axes fit. ``serial`` computes a batch in one thread."""
+        compiled, serial = self.prepare(arrays), serial or self._serial
+        dtype = SINGLE if all(a.dtype == SINGLE for a in arrays) else DOUBLE
         shapes = {a.shape[:-1] for a in arrays}
         batch = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-        if batch and (threads := thread_count()) > 1 and compiled.instructions * math.prod(batch) >= WORTH_A_THREAD * threads:
-            return _in_threads(compiled, arrays, batch, threads)
-        # NumPy makes the arrays it can know the size of
-        outs = (None if all(shape) else np.empty((*batch, *shape), dtype) for shape in compiled.shapes)
+        arrays = [_ordinary(a, dtype, batch) for a in arrays]
+        if out is not None:
+            check_destination(out, [(*batch, *shape) for shape in compiled.shapes], dtype)
+        threads = thread_count()
+        outs = () if out is None else out if isinstance(out, tuple) else (out,)
+        apart = all(x.flags.c_contiguous and not np.may_share_memory(a, x) for a in arrays for x in outs)
+        if threads == 1 or not apart or compiled.instructions * math.prod(batch) < WORTH_A_THREAD * threads:
+            return serial(*arrays, out=out)
+        return _in_threads(serial, compiled, arrays, batch, threads, out)
+
+    def _by_ufunc(self, *arrays: Array, out: Any = None) -> Any:
+        """Through NumPy, which knows all layouts."""
+        compiled = self.compiled("double" if arrays[0].dtype == DOUBLE else "float")
+        if out is None:
+            # NumPy makes the arrays it can know the size of
+            batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+            outs = tuple(None if all(shape) else np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
+        else:
+            outs = out if isinstance(out, tuple) else (out,)
         with np.errstate(all="ignore"):  # the caller checks finiteness
-            return compiled.gufunc.function(*arrays, out=tuple(outs))
+            return compiled.gufunc.function(*arrays, out=outs)
+
+
+class UncheckedError(Exception):
+    """Machine code has not established that all values are finite."""
+
+
+def _not_answered(*_values: Any, **_options: Any) -> Any:
+    raise UncheckedError
+
+
+def _ordinary(array: Array, dtype: np.dtype[Any], batch: tuple[int, ...]) -> Array:
+    """The array as machine code reads it: a vector, or a contiguous batch of this shape."""
+    if array.ndim > 1 and array.shape[:-1] != batch:
+        array = np.broadcast_to(array, (*batch, array.shape[-1]))
+    return np.require(array, dtype, ("C", "A"))
+
+
+def check_destination(out: Any, shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> None:
+    """Refuse an ``out=`` that cannot hold the results."""
+    outs = out if isinstance(out, tuple) else (out,)
+    if len(outs) != len(shapes):
+        raise InputError(f"out= must be a tuple of {len(shapes)} arrays, got {len(outs)}")
+    for x, shape in zip(outs, shapes, strict=True):
+        if not isinstance(x, np.ndarray):
+            raise InputError(f"out= must be an array, got {type(x).__name__}")
+        if x.shape != shape or x.dtype != dtype:
+            raise InputError(f"out= must be an array of shape {shape} and type {dtype}, got {x.shape} and {x.dtype}")
+        if not x.flags.writeable:
+            raise InputError("out= must be an array that can be written, got a read-only one")
 
 
 def _cheapest(
@@ -233,6 +343,10 @@ def _cheapest(
     return min(codes, key=lambda code: len(code.instructions))
 
 
+def _checked(traced: Callable[[], Code], checks: Checks | None) -> Code:
+    return traced() if checks is None else with_checks(traced(), checks.unit_quaternions, checks.tolerance)
+
+
 def _renew_locks() -> None:
     for kernel in _kernels:
         kernel.renew_lock()
@@ -241,20 +355,22 @@ def _renew_locks() -> None:
 at_fork(after_in_child=_renew_locks)
 
 
-def _in_threads(compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, ...], threads: int) -> Any:
-    """The batch in slices of its longest axis; each slice is a call of its own, without the interpreter's lock."""
-    axis = batch.index(max(batch))
+def _in_threads(
+    serial: Callable[..., Any], compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, ...], threads: int, out: Any
+) -> Any:
+    """The batch in slices, each a call of its own, without the interpreter's lock."""
+    count = math.prod(batch)
     # the caller begins at once, so it takes more, and need not wait for the others
-    work = max(1, compiled.instructions * math.prod(batch))
-    own = min(1.0, (1.0 + (threads - 1) * LATE / work) / threads)
-    edges = [0, *(round(batch[axis] * (own + (1.0 - own) * k / (threads - 1))) for k in range(threads))]
-    full = [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
-    at = [(slice(None),) * axis + (slice(low, high),) for low, high in itertools.pairwise(edges)]
-    outs = tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
+    own = min(1.0, (1.0 + (threads - 1) * LATE / max(1, compiled.instructions * count)) / threads)
+    edges = [0, *(round(count * (own + (1.0 - own) * k / (threads - 1))) for k in range(threads))]
+    outs = out if out is not None else tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    rows = [a if a.ndim == 1 else a.reshape(count, a.shape[-1]) for a in arrays]
+    flat = [x.reshape(count, *shape) for x, shape in zip(outs, compiled.shapes, strict=True)]
 
-    def run(where: tuple[slice, ...]) -> None:
-        with np.errstate(all="ignore"):
-            compiled.gufunc.function(*(a[where] for a in full), out=tuple(out[where] for out in outs))
+    def run(where: slice) -> None:
+        pieces = tuple(x[where] for x in flat)
+        serial(*(a if a.ndim == 1 else a[where] for a in rows), out=pieces[0] if len(pieces) == 1 else pieces)
 
-    share(run, at)
+    share(run, [slice(low, high) for low, high in itertools.pairwise(edges) if low < high])
     return outs[0] if len(outs) == 1 else outs

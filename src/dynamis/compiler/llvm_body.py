@@ -33,6 +33,7 @@ class Body:
     def __init__(self, code: Code, target: Target) -> None:
         self.code, self.t = code, target
         self.constants: dict[float, int] = {}
+        self.unchecked = set(code.checks)
         self.steps = steps(code, target.lanes)
         self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write)
         self.arguments = [(a, k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
@@ -51,9 +52,14 @@ class Body:
         self.count = 0
         self.block = "entry"
         self.pointers: dict[str, str] = {}
+        self.sum = "zeroinitializer"  # Σ 0 x over the values checked so far: not a number if one of them is not finite
 
     def _close(self) -> None:
         self.registers.let_go_of_all()
+        if self.sum != "zeroinitializer":
+            before = self.new(f"load {self.t.vector}, ptr %frame, align {self.t.width}")
+            total = self.new(f"fadd {self.t.vector} {before}, {self.sum}")
+            self.lines.append(f"  store {self.t.vector} {total}, ptr %frame, align {self.t.width}")
         name = f"@segment{len(self.functions)}"
         head = f"define internal void {name}(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {{\nentry:"
         self.functions.append("\n".join([head, *self.lines, "  ret void", "}"]))
@@ -80,6 +86,7 @@ class Body:
                 self._bring(x, step.uses)
         if step.instruction is not None:
             value = self._instruction(step.instruction)
+            self._check(step.number, value[0])
             self.registers.passed(k, step.uses)
             self.registers.make_room(1, k)
             self.registers.hold(step.number, value)
@@ -88,6 +95,13 @@ class Body:
         elif step.block is not None:
             self._store(*step.block)
             self.registers.passed(k, step.uses)
+        else:
+            self.registers.passed(k, step.uses)
+
+    def _check(self, number: int, register: str) -> None:
+        if number in self.unchecked:
+            self.unchecked.remove(number)
+            self.sum = self._call("fma", register, "zeroinitializer", self.sum)
 
     def _bring(self, x: Key, keep: tuple[Key, ...]) -> None:
         """An operand into a register, if it is not in one."""
@@ -105,12 +119,12 @@ class Body:
         if isinstance(x, tuple):
             return self._constant(x[0]), False
         place, negative = self.registers.slot(x)
-        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place}")
+        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place + 1}")  # the first is for the checks
         return self.new(f"load volatile {t.vector}, ptr {at}, align {t.width}"), negative
 
     def _write(self, register: str, place: int) -> None:
         t = self.t
-        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place}")
+        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place + 1}")
         self.lines.append(f"  store volatile {t.vector} {register}, ptr {at}, align {t.width}")
 
     def _constant(self, value: float) -> str:
@@ -155,6 +169,7 @@ class Body:
             wanted = [j for j in range(first, first + t.lanes) if j == x or (self._is_fresh(j) and j not in self.registers)]
             self.registers.make_room(len(wanted), self.at, keep)
             for j, column in enumerate(self._transpose(rows), first):
+                self._check(j, column)
                 if j in wanted:
                     self.registers.hold(j, (column, False))
             return
@@ -162,6 +177,7 @@ class Body:
         for lane in range(t.lanes):
             one = self.new(f"load {t.precision}, ptr {self._element('in', argument, lane, k)}, align {t.bytes}")
             value = self.new(f"insertelement {t.vector} {value}, {t.precision} {one}, i32 {lane}")
+        self._check(x, value)
         self.registers.make_room(1, self.at, keep)
         self.registers.hold(x, (value, False))
 

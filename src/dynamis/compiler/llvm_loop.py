@@ -19,7 +19,10 @@ SERVICES = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMe
 
 
 def render_loop(code: Code, t: Target) -> str:
-    """The NumPy inner loop: args, dimensions (batch first), steps (batch strides, then core strides), services."""
+    """The NumPy inner loop: args, dimensions (batch first), steps (batch strides, then core strides), services.
+
+    The word behind the services is set to 1 where a value that is checked is not finite.
+    """
     shapes = [*((size,) for _, size in code.arguments), *(shape for _, shape in code.results)]
     sizes = [*(size for _, size in code.arguments), *(len(values) for values in code.outputs)]
     inputs, count = len(code.arguments), len(sizes)
@@ -62,7 +65,15 @@ def render_loop(code: Code, t: Target) -> str:
     lines += [*_fetch_ahead(sizes, inputs, t), "  br label %point0"]
     for k in range(count):
         lines += _point(k, inputs, shapes[k], flags[k], t)
-    lines += [f"point{count}:", "  call void @body(ptr %in, ptr %out)", f"  br label %back{inputs}"]
+    lines += [
+        f"point{count}:",
+        "  %finite = call i1 @body(ptr %in, ptr %out)",
+        f"  br i1 %finite, label %back{inputs}, label %trouble, !prof !1",
+        "trouble:",
+        f"  %status = getelementptr i64, ptr %services, i64 {len(SERVICES)}",
+        "  store i64 1, ptr %status, align 8",
+        f"  br label %back{inputs}",
+    ]
     for k in range(inputs, count):
         lines += [f"back{k}:", f"  br i1 {flags[k]}, label %back{k + 1}, label %give{k}", f"give{k}:"]
         lines += [*_copy(k, shapes[k], t, back=True), f"  br label %back{k + 1}"]

@@ -13,7 +13,7 @@ CHECKED = 8  # angles whose range is checked at once
 
 @dataclass(frozen=True)
 class Step:
-    """What is rendered at once: an instruction, a few angles made ready, or the storing of some results."""
+    """What is rendered at once: an instruction, a few angles made ready, the storing of some results, or just a check."""
 
     uses: tuple[Key, ...]
     instruction: Instruction | None = None
@@ -52,7 +52,9 @@ def steps(code: Code, lanes: int) -> list[Step]:
         result += _angle_steps(angles)
         angles = []
         result += [Step(tuple(map(key, i.args)), i, number), *pending.get(number, ())]
-    return result + _angle_steps(angles)
+    result += _angle_steps(angles)
+    used = {x for step in result for x in step.uses}
+    return result + [Step((x,)) for x in code.checks if x < code.inputs and x not in used]  # inputs nobody else reads
 
 
 def _angle_steps(angles: list[tuple[int, int]]) -> list[Step]:

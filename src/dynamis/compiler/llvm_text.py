@@ -13,7 +13,8 @@ from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target, literal
 
-_HARDLY_EVER = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+_WEIGHTS = """!0 = !{!"branch_weights", i32 1, i32 100000}
+!1 = !{!"branch_weights", i32 100000, i32 1}"""
 _INTRINSICS = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "minimum": 2, "maximum": 2, "copysign": 2}
 _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh": 1, "atan2": 2}
 
@@ -24,7 +25,7 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
     plain = expand_sincos(code, target.precision)
     body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
     parts = [_table(body, target), *_declarations(target), _slow_angle(target), *body.functions, _call_all(body, target)]
-    return "\n".join([*parts, render_loop(code, target), _HARDLY_EVER])
+    return "\n".join([*parts, render_loop(code, target), _WEIGHTS])
 
 
 def _table(body: Body, t: Target) -> str:
@@ -46,9 +47,24 @@ def _declarations(t: Target) -> list[str]:
 
 
 def _call_all(body: Body, t: Target) -> str:
-    calls = "\n".join(f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions)))
-    frame = f"  %frame = alloca [{max(1, body.registers.slots)} x {t.vector}], align 64"
-    return f"define internal void @body(ptr noalias %in, ptr noalias %out) {{\n{frame}\n{calls}\n  ret void\n}}"
+    """All segments; returns whether all values that are checked are finite."""
+    lines = [
+        "define internal i1 @body(ptr noalias %in, ptr noalias %out) {",
+        f"  %frame = alloca [{1 + body.registers.slots} x {t.vector}], align 64",
+        *([f"  store {t.vector} zeroinitializer, ptr %frame, align 64"] if body.code.checks else []),
+        *(f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions))),
+    ]
+    if not body.code.checks:
+        return "\n".join([*lines, "  ret i1 true", "}"])
+    return "\n".join([
+        *lines,
+        f"  %sum = load {t.vector}, ptr %frame, align 64",
+        f"  %lanes = fcmp uno {t.vector} %sum, zeroinitializer",
+        f"  %some = call i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1> %lanes)",
+        "  %none = xor i1 %some, true",
+        "  ret i1 %none",
+        "}",
+    ])  # fmt: skip
 
 
 def _slow_angle(t: Target) -> str:

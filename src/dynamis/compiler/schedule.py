@@ -41,7 +41,8 @@ def _reordered(code: Code, order: list[int]) -> Code:
     made = code.instructions
     instructions = tuple(Instruction(made[k].op, tuple(map(moved, made[k].args))) for k in order)
     outputs = tuple(tuple(map(moved, values)) for values in code.outputs)
-    return Code(code.name, code.arguments, code.results, instructions, outputs)
+    checks = tuple(place.get(x, x) for x in code.checks)
+    return Code(code.name, code.arguments, code.results, instructions, outputs, checks)
 
 
 def _values(instruction: Instruction) -> list[int]:
@@ -74,6 +75,7 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
     order: list[int] = []
     seen = set(done)
     results = [x - first for values in code.outputs for x in values if isinstance(x, int) and x >= first]
+    results += [x - first for x in code.checks if x >= first]  # computed first, as the results go last to first
     for result in reversed(results):
         stack = [result]
         while stack:

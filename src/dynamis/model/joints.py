@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.scalar import sqrt
 from dynamis.spatial import rotation
 from dynamis.spatial.pose import Pose
 
@@ -77,11 +78,11 @@ class Primitive(ABC):
         """The configuration where the two frames coincide."""
 
     @abstractmethod
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """A random configuration, within the limits where they are finite."""
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        """``count`` random configurations, within the limits where they are finite (count, nq)."""
 
 
-class _OneNumber(Primitive):
+class OneNumber(Primitive):
     """What the motions with q̇ = v share."""
 
     nq = nv = 1
@@ -96,16 +97,20 @@ class _OneNumber(Primitive):
     def neutral(self) -> Array:
         return np.zeros(1)
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        low, high = float(lower[0]), float(upper[0])
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        low, high = self.interval(float(lower[0]), float(upper[0]))
+        return rng.uniform(low, high, (count, 1))
+
+    def interval(self, low: float, high: float) -> tuple[float, float]:
+        """Where random positions lie: between the limits; an infinite one is replaced."""
         if not np.isfinite(low):
             low = high - 2.0 * self.span if np.isfinite(high) else -self.span
         if not np.isfinite(high):
             high = low + 2.0 * self.span
-        return rng.uniform(low, high, 1)
+        return low, high
 
 
-class Revolute(_OneNumber):
+class Revolute(OneNumber):
     span = np.pi
 
     def __init__(self, axis: Array) -> None:
@@ -116,7 +121,7 @@ class Revolute(_OneNumber):
         return Pose(rotation.about_axis(self.axis, q[0]), np.zeros(3))
 
 
-class Prismatic(_OneNumber):
+class Prismatic(OneNumber):
     def __init__(self, axis: Array) -> None:
         self.axis = axis
         self.S = np.concatenate([axis, np.zeros(3)])[:, None]
@@ -125,7 +130,7 @@ class Prismatic(_OneNumber):
         return Pose(rotation.IDENTITY, self.axis * q[0])
 
 
-class Helical(_OneNumber):
+class Helical(OneNumber):
     span = np.pi
 
     def __init__(self, axis: Array, pitch: Any) -> None:
@@ -136,7 +141,7 @@ class Helical(_OneNumber):
         return Pose(rotation.about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
 
 
-class Spin(_OneNumber):
+class Spin(OneNumber):
     """A rotor that turns ``ratio`` times as fast as the joint it drives, about an axis of the link it rides on.
 
     A rotor looks the same whichever way it is turned, so its frame may stay where the link's is: no angle is multiplied by a
@@ -175,8 +180,8 @@ class Fixed(Primitive):
     def neutral(self) -> Array:
         return np.zeros(0)
 
-    def random(self, _rng: np.random.Generator, _lower: Array, _upper: Array) -> Array:
-        return np.zeros(0)
+    def random(self, _rng: np.random.Generator, _lower: Array, _upper: Array, count: int) -> Array:
+        return np.zeros((count, 0))
 
 
 class Spherical(Primitive):
@@ -188,7 +193,7 @@ class Spherical(Primitive):
 
     def integrate(self, q: Array, dv: Array) -> Array:
         turned = rotation.multiply_quaternions(q, rotation.exp_quaternion(dv))
-        return np.asarray(turned / np.linalg.norm(turned))
+        return np.asarray(turned / sqrt(turned @ turned))
 
     def difference(self, q0: Array, q1: Array) -> Array:
         conjugate = q0 * np.array([-1.0, -1.0, -1.0, 1.0])
@@ -197,9 +202,9 @@ class Spherical(Primitive):
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
 
-    def random(self, rng: np.random.Generator, _lower: Array, _upper: Array) -> Array:
-        q = rng.standard_normal(4)
-        return np.asarray(q / np.linalg.norm(q))
+    def random(self, rng: np.random.Generator, _lower: Array, _upper: Array, count: int) -> Array:
+        q = rng.standard_normal((count, 4))
+        return np.asarray(q / np.linalg.norm(q, axis=1, keepdims=True))
 
 
 class Free(Primitive):
@@ -211,30 +216,19 @@ class Free(Primitive):
         return Pose(rotation.from_quaternion(q[3:]), q[:3])
 
     def integrate(self, q: Array, dv: Array) -> Array:
-        moved = rotation.from_quaternion(q[3:]) @ (_left_jacobian(dv[3:]) @ dv[:3])
+        moved = rotation.from_quaternion(q[3:]) @ (rotation.left_jacobian(dv[3:]) @ dv[:3])
         return np.concatenate([q[:3] + moved, self._turn.integrate(q[3:], dv[3:])])
 
     def difference(self, q0: Array, q1: Array) -> Array:
         phi = self._turn.difference(q0[3:], q1[3:])
         moved = rotation.from_quaternion(q0[3:]).T @ (q1[:3] - q0[:3])
-        return np.concatenate([np.linalg.solve(_left_jacobian(phi), moved), phi])
+        return np.concatenate([rotation.inverse_left_jacobian(phi) @ moved, phi])
 
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(3), self._turn.neutral()])
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        return np.concatenate([rng.uniform(-1.0, 1.0, 3), self._turn.random(rng, lower, upper)])
-
-
-def _left_jacobian(phi: Array) -> Array:
-    """∫₀¹ exp(s S(φ)) ds: what a constant body twist makes of its linear part while it turns by φ."""
-    angle = float(np.linalg.norm(phi))
-    S = rotation.skew(phi)
-    if angle < 1e-4:
-        a, b = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
-    else:
-        a, b = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
-    return np.asarray(np.eye(3) + a * S + b * S @ S)
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        return np.hstack([rng.uniform(-1.0, 1.0, (count, 3)), self._turn.random(rng, lower, upper, count)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,5 +88,5 @@ def _random_configuration(model: Model, rng: np.random.Generator) -> Array:
     for _, body in model.moving:
         if body.ratio == 1.0 and body.offset == 0.0:
             one = np.ones(body.motion.nq)
-            q[body.q_index] = body.motion.random(rng, -one, one)
+            q[body.q_index] = body.motion.random(rng, -one, one, 1)[0]
     return q

@@ -19,6 +19,7 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import fingerprint
 from dynamis.robot.configurations import Configurations
 from dynamis.robot.evaluation import MOST
+from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.kernel_report import KernelReport, kernel_report
 from dynamis.scalar import Node
 
@@ -96,7 +97,7 @@ class Compilation(Configurations):
                 f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
                 f"or so many that the code would exceed {MOST} instructions"
             )
-        return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self._options(algorithm, frame))
+        return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self.options_of(algorithm, frame))
 
     def explain(self, name: str, *, frame: str | None = None) -> str:
         """Describe the compiled code of a method such as "forward_dynamics": algorithm, operation counts, optimisations.
@@ -106,7 +107,7 @@ class Compilation(Configurations):
         gravity of 'UR5e'
         """
         algorithm, kernel = algorithm_named(name), self.kernel(name, frame=frame)
-        options, arguments = self._options(algorithm, frame), self._sizes(algorithm)
+        options, arguments = self.options_of(algorithm, frame), self._sizes(algorithm)
         lean, methods = self.evaluator.lean(algorithm, options), algorithm.compared(self.model)
         counts = [len(kernel.code.instructions)]
         if len(methods) > 1:
@@ -117,14 +118,6 @@ class Compilation(Configurations):
 
     def _sizes(self, algorithm: Algorithm) -> list[tuple[str, int]]:
         return [(argument, self.evaluator.sizes[argument]) for argument in algorithm.arguments]
-
-    def _options(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
-        if "frame" not in algorithm.options:
-            if frame is not None:
-                raise InputError(f"{algorithm.name} does not depend on a frame")
-            return {}
-        defaults = {"axes": "world", "orientation": "rpy"}
-        return {"frame": self.model.frame(frame)} | {x: defaults[x] for x in algorithm.options if x in defaults}
 
     def cost(self, name: str) -> dict[str, int]:
         """Operation counts of a compiled method such as "forward_dynamics", per operation and in total.
@@ -148,12 +141,12 @@ class Compilation(Configurations):
         kernel = self.kernel(function, frame=frame)
         rng = np.random.default_rng(0)
         batches = [
-            (x, self.random(rng, states) if x == "q" else rng.uniform(-1.0, 1.0, (states, size)))
+            (x, self.random(rng, states) if x in CONFIGURATIONS else rng.uniform(-1.0, 1.0, (states, size)))
             for x, size in kernel.arguments
         ]
         algorithm = algorithm_named(function)
         given = {x: (batch[0], batch.shape[1]) for x, batch in batches}
-        self.evaluator.evaluate(algorithm, given, self._options(algorithm, frame))  # raises where it is defined nowhere
+        self.evaluator.evaluate(algorithm, given, self.options_of(algorithm, frame))  # raises where it is defined nowhere
         vectors = [[batch[s] for _, batch in batches] for s in range(states)]
         identifier = f"dynamis_{function}" if name is None else name
         results = [algorithm.result]
@@ -168,5 +161,5 @@ def algorithm_named(name: str) -> Algorithm:
     return ALGORITHMS[name]
 
 
-# methods whose arguments are all of q, v, a and tau
-COMPILED = [name for name, row in ALGORITHMS.items() if set(row.arguments) <= {"q", "v", "a", "tau"}]
+# methods whose arguments have the same lengths for all functions of a robot
+COMPILED = [name for name, row in ALGORITHMS.items() if not any(x.startswith("theta") for x in row.arguments)]

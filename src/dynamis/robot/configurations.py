@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configurations import independent_bodies
+from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.errors import InputError
+from dynamis.model.joints import OneNumber
 from dynamis.robot.base import RobotBase
 
 Array = npt.NDArray[Any]
@@ -21,7 +24,7 @@ class Configurations(RobotBase):
     def neutral(self) -> Array:
         """Configuration with all joint variables zero; spherical and free joints have the identity rotation."""
         q = np.zeros(self.nq)
-        for _, body in self._own_bodies():
+        for body in independent_bodies(self.model):
             q[body.q_index] = body.motion.neutral()
         return q
 
@@ -50,31 +53,39 @@ class Configurations(RobotBase):
         except (TypeError, ValueError) as error:
             raise InputError(f"random requires a generator or a seed, and a size of integers: {error}") from None
         limits = self.limits
-        for row in q:
-            for _, body in self._own_bodies():
-                dof = list(body.dof)
-                row[body.q_index] = body.motion.random(generator, limits["lower"][dof], limits["upper"][dof])
+        bodies = [b for b in independent_bodies(self.model) if b.dof]
+        simple = [(b.motion, b.dof[0]) for b in bodies if isinstance(b.motion, OneNumber)]
+        if len(simple) == len(bodies):  # state by state: a longer batch begins with a shorter one
+            ends = [motion.interval(limits["lower"][k], limits["upper"][k]) for motion, k in simple]
+            low, high = np.array(ends).reshape(-1, 2).T
+            q[:, [b.q_index.start for b in bodies]] = low + (high - low) * generator.random((len(q), len(bodies)))
+        else:
+            for b in bodies:
+                lower, upper = (limits[end][list(b.dof)] for end in ("lower", "upper"))
+                q[:, b.q_index] = b.motion.random(generator, lower, upper, len(q))
         return q.reshape(*shape, self.nq)
 
-    def integrate(self, q: Any, dv: Any) -> Array:
-        """Configuration reached from q with the constant velocity dv in unit time, on the configuration manifold."""
-        return self.evaluator.over_states(self._integrate_one, self.nq, q=(q, self.nq), dv=(dv, self.n))
+    def integrate(self, q: Any, dv: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Configuration reached from q with the constant velocity dv in unit time, on the configuration manifold (…, nq).
 
-    def difference(self, q0: Any, q1: Any) -> Array:
-        """Velocity dv with integrate(q0, dv) = q1."""
-        return self.evaluator.over_states(self._difference_one, self.n, q0=(q0, self.nq), q1=(q1, self.nq))
+        >>> import dynamis as dy
+        >>> robot = dy.load("go2", base="floating")
+        >>> q = robot.random(0)
+        >>> bool(abs(robot.difference(q, robot.integrate(q, [0.1] * robot.n)) - 0.1).max() < 1e-14)
+        True
+        """
+        return self.evaluate(ALGORITHMS["integrate"], q, dv, out=out, dtype=dtype)
 
-    def _own_bodies(self) -> Any:
-        return [(i, b) for i, b in self.model.moving if b.ratio == 1.0 and b.offset == 0.0 and not b.is_rotor]
+    def difference(self, q0: Any, q1: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Velocity dv with integrate(q0, dv) = q1 (…, n)."""
+        return self.evaluate(ALGORITHMS["difference"], q0, q1, out=out, dtype=dtype)
 
-    def _integrate_one(self, q: Array, dv: Array) -> Array:
-        result = q.copy()
-        for _, body in self._own_bodies():
-            result[body.q_index] = body.motion.integrate(q[body.q_index], dv[list(body.dof)])
-        return result
+    def interpolate(self, q0: Any, q1: Any, s: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Configurations on the shortest way from q0 (s = 0) to q1 (s = 1); ``s`` is a number or an array (…, nq).
 
-    def _difference_one(self, q0: Array, q1: Array) -> Array:
-        result = np.zeros(self.n)
-        for _, body in self._own_bodies():
-            result[list(body.dof)] = body.motion.difference(q0[body.q_index], q1[body.q_index])
-        return result
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> robot.interpolate([0.0] * 6, [1.0] * 6, [0.0, 0.5, 1.0])[:, 0]
+        array([0. , 0.5, 1. ])
+        """
+        return self.evaluate(ALGORITHMS["interpolate"], q0, q1, np.asarray(s)[..., None], out=out, dtype=dtype)

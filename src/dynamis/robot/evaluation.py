@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
 from dynamis.compiler.cuda import as_cupy, on_gpu
-from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError, check_destination
 from dynamis.errors import InputError, SingularError
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
-from dynamis.robot.inputs import Inputs, broadcast_batch
+from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs, broadcast_batch
 
 Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
@@ -28,6 +28,7 @@ AT_ONCE = 30_000  # instructions that are compiled at the first call
 MOST = 300_000  # instructions of functions that grow with pairs of joints; longer ones are not compiled
 # states, for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s
 WORTH_COMPILING = 500
+PRECISIONS = (DOUBLE, SINGLE)
 
 
 class Evaluator:
@@ -39,20 +40,26 @@ class Evaluator:
     def __init__(self, model: Model, tracing: bool = False) -> None:
         self.model, self.tracing = model, tracing
         self.inputs = Inputs(model)
-        self.sizes = {"q": model.nq, "v": model.n, "a": model.n, "tau": model.n}  # lengths of the state's vectors
+        # lengths of the vectors that every robot has
+        self.sizes = {**dict.fromkeys(CONFIGURATIONS, model.nq), **dict.fromkeys(("v", "a", "tau", "dv"), model.n), "s": 1}
         self.kernels: dict[Any, Kernel] = {}
         self._lean_models: dict[str, Model] = {}
         self._asked: Counter[Any] = Counter()
 
-    def evaluate(self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], *, compiled: bool = True) -> Array:
+    def evaluate(
+        self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], *, compiled: bool = True,
+        out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
         """Symbols run the algorithm itself; numbers run its compiled form, or that of its cheapest method, on the GPU if they
-        are there."""
+        are there. ``dtype`` is the precision to compute in, by default that of the arguments."""
+        if dtype is not None:
+            given = {name: (_converted(value, dtype), size) for name, (value, size) in given.items()}
         key = key_of(algorithm, options)
-        result = self._one_plain_state(key, given) if compiled else None
+        result = self._by_ready_kernel(key, given, out) if compiled else None
         if result is not None:
             return result
         if any(on_gpu(value) for value, _ in given.values()):
-            return self._on_gpu(algorithm, given, options, compiled)
+            return self._on_gpu(algorithm, given, options, compiled, out)
         arrays = {name: self.inputs.vector(value, size, name) for name, (value, size) in given.items()}
         batch = broadcast_batch(arrays)
         if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
@@ -60,6 +67,8 @@ class Evaluator:
                 raise InputError(
                     "symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch"
                 )
+            if out is not None:
+                raise InputError("out= is not available for symbolic arguments")
             model = self.lean(algorithm, options) if self.tracing else self.model
             function = algorithm.candidates(self.model)[0].function if self.tracing else algorithm.function
             result = np.asarray(function(model, *arrays.values(), **options))
@@ -68,33 +77,43 @@ class Evaluator:
         def plain(*state: Array) -> Array:
             return np.asarray(algorithm.function(self.model, *state, **options))
 
+        def without_compiling() -> Array:
+            found = self.over_states(plain, None, **given)
+            if out is None:
+                return found
+            check_destination(out, [found.shape], found.dtype)
+            out[...] = found
+            return out
+
         if not compiled or not self._worth_compiling(algorithm, key, math.prod(batch)):
-            return self.over_states(plain, None, **given)
+            return without_compiling()
         kernel = self.kernel(algorithm, {name: a.shape[-1] for name, a in arrays.items()}, options)
         try:
-            result = kernel(*arrays.values())
+            kernel.prepare(list(arrays.values()))
         except (InputError, SingularError):  # the trace divided by a plain zero; the algorithm itself gives the reason
-            return self.over_states(plain, None, **given)
+            return without_compiling()
+        result = kernel.run(list(arrays.values()), out)
         if not np.isfinite(result).all():
             self._explain_failure(plain, arrays, batch, result)
         return result
 
-    def _one_plain_state(self, key: Any, given: Given) -> Array | None:
-        """One finite state in double precision by a compiled function, without the checks of `Inputs`: they would take longer
-        than the function. None where a check is needed."""
+    def _by_ready_kernel(self, key: Any, given: Given, out: Array | None) -> Array | None:
+        """Arrays by a kernel that is compiled and checks values itself. None where a check or a conversion is needed."""
         kernel = self.kernels.get(key)
-        ufunc = kernel.ready if kernel is not None and not self.inputs.quaternions else None
-        if ufunc is None:
+        if kernel is None or not kernel.is_compiled:
             return None
+        arrays = []
         for value, size in given.values():
-            if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (size,):
+            if type(value) is not np.ndarray or value.dtype not in PRECISIONS or value.shape[-1:] != (size,):
                 return None
-        with np.errstate(all="ignore"):  # squares that overflow are checked one by one afterwards
-            if not math.isfinite(sum(value.dot(value) for value, _ in given.values())):
-                return None
-            result = ufunc(*(value for value, _ in given.values()))
-            flat = result.ravel()
-            return result if math.isfinite(flat.dot(flat)) else None
+            arrays.append(value)
+        try:
+            if out is None and all(array.ndim == 1 for array in arrays):
+                return kernel.checked(*arrays)
+            broadcast_batch(dict(zip(given, arrays, strict=True)))
+            return kernel.run(arrays, out, kernel.checked)
+        except UncheckedError:
+            return None
 
     def _worth_compiling(self, algorithm: Algorithm, key: Any, states: int) -> bool:
         """Short code at the first call; long code once enough states have been asked for to repay the time."""
@@ -117,10 +136,12 @@ class Evaluator:
         triples = pairs * max(chains, default=0)
         return algorithm.per_joint * self.model.n + algorithm.per_pair * pairs + algorithm.per_triple * triples
 
-    def _on_gpu(self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], compiled: bool) -> Any:
+    def _on_gpu(self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], compiled: bool, out: Any) -> Any:
         """Values are not checked on the GPU, which would synchronise with it; entries that are not finite give such results."""
         if self.model.symbolic or not compiled:
             raise InputError("GPU arrays require a robot with numeric parameters and a base at rest")
+        if out is not None:
+            raise InputError("out= is not available for arrays on a GPU")
         arrays = {name: as_cupy(value) for name, (value, _) in given.items()}
         return self.kernel(algorithm, {name: size for name, (_, size) in given.items()}, options)(*arrays.values())
 
@@ -131,9 +152,19 @@ class Evaluator:
         if found is None:
             model = self.lean(algorithm, options)
             functions = [functools.partial(m.function, model, **options) for m in algorithm.candidates(self.model)]
-            made = Kernel(functions, list(sizes.items()), algorithm.name, f"{fingerprint(model)} {key!r}")
+            identity = f"{fingerprint(model)} {key!r}"
+            made = Kernel(functions, list(sizes.items()), algorithm.name, identity, checks=self._checks(sizes))
             found = self.kernels.setdefault(key, made)  # the same kernel for all threads
         return found
+
+    def _checks(self, sizes: Mapping[str, int]) -> Checks:
+        """Of the values a kernel computes with: finite, and with unit quaternions."""
+        starts, place = [], 0
+        for name, size in sizes.items():
+            if name in CONFIGURATIONS:
+                starts += [place + quaternion.start for quaternion in self.inputs.quaternions]
+            place += size
+        return Checks(tuple(starts), QUATERNION_TOLERANCE)
 
     def lean(self, algorithm: Algorithm, options: Mapping[str, Any]) -> Model:
         """The model with the fewest operations among those with the same results."""
@@ -174,6 +205,16 @@ class Evaluator:
         shape = (size,) if size is not None else (values or [function(*(np.zeros(a.shape[-1]) for a in rows))])[0].shape
         result = np.array(values).reshape((*batch, *shape))
         return result.astype(np.result_type(*arrays.values()))
+
+
+def _converted(value: Any, dtype: Any) -> Any:
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        wanted = None
+    if wanted not in PRECISIONS:
+        raise InputError(f"dtype={dtype!r} is not available; choose numpy.float64 or numpy.float32")
+    return value.astype(wanted) if hasattr(value, "astype") else np.asarray(value, wanted)
 
 
 def key_of(algorithm: Algorithm, options: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -57,65 +57,71 @@ class StateFunctions(RobotBase):
 
     # dynamics
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
-                         base: MovingBase | None = None) -> Array:  # fmt: skip
+    def inverse_dynamics(
+        self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+        base: MovingBase | None = None, out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
         """Joint torques τ = M a + C v + g + friction + springs − Σ Jᵀ w (…, n), by the recursive Newton–Euler algorithm.
 
         ``wrenches`` maps frames to external wrenches (…, 6). ``base`` prescribes pose, twist and acceleration of the base.
         """
-        return self._with_wrenches("inverse_dynamics", (q, v, a), wrenches, axes, base)
+        return self._with_wrenches("inverse_dynamics", (q, v, a), wrenches, axes, base, out=out, dtype=dtype)
 
-    def forward_dynamics(self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
-                         base: MovingBase | None = None) -> Array:  # fmt: skip
+    def forward_dynamics(
+        self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+        base: MovingBase | None = None, out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
         """Joint accelerations (…, n) for given torques and wrenches; arguments as for `inverse_dynamics`."""
-        return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, axes, base)
+        return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, axes, base, out=out, dtype=dtype)
 
-    def mass_matrix(self, q: Any) -> Array:
+    def mass_matrix(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Inertia matrix M(q), including rotor inertias (…, n, n)."""
-        return self.evaluate(ALGORITHMS["mass_matrix"], q)
+        return self.evaluate(ALGORITHMS["mass_matrix"], q, out=out, dtype=dtype)
 
-    def coriolis_matrix(self, q: Any, v: Any) -> Array:
+    def coriolis_matrix(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Coriolis matrix C(q, v) from Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
-        return self.evaluate(ALGORITHMS["coriolis_matrix"], q, v)
+        return self.evaluate(ALGORITHMS["coriolis_matrix"], q, v, out=out, dtype=dtype)
 
-    def mass_matrix_dot(self, q: Any, v: Any) -> Array:
+    def mass_matrix_dot(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Time derivative Ṁ of the inertia matrix (…, n, n)."""
-        return self.evaluate(ALGORITHMS["mass_matrix_dot"], q, v)
+        return self.evaluate(ALGORITHMS["mass_matrix_dot"], q, v, out=out, dtype=dtype)
 
-    def coriolis_transpose_product(self, q: Any, v: Any) -> Array:
+    def coriolis_transpose_product(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Cᵀ v, the velocity term of a momentum observer."""
-        return self.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v)
+        return self.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v, out=out, dtype=dtype)
 
-    def christoffel(self, q: Any) -> Array:
+    def christoffel(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Christoffel symbols c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
-        return self.evaluate(ALGORITHMS["christoffel"], q)
+        return self.evaluate(ALGORITHMS["christoffel"], q, out=out, dtype=dtype)
 
-    def gravity(self, q: Any) -> Array:
+    def gravity(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Gravity torques g(q) = ∂U/∂q (…, n)."""
-        return self.evaluate(ALGORITHMS["gravity"], q)
+        return self.evaluate(ALGORITHMS["gravity"], q, out=out, dtype=dtype)
 
-    def bias(self, q: Any, v: Any) -> Array:
+    def bias(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Bias torques C v + g + friction + springs (…, n)."""
-        return self.evaluate(ALGORITHMS["bias"], q, v)
+        return self.evaluate(ALGORITHMS["bias"], q, v, out=out, dtype=dtype)
 
-    def kinetic_energy(self, q: Any, v: Any) -> Array:
+    def kinetic_energy(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Kinetic energy T, including rotors (…)."""
-        return self.evaluate(ALGORITHMS["kinetic_energy"], q, v)
+        return self.evaluate(ALGORITHMS["kinetic_energy"], q, v, out=out, dtype=dtype)
 
-    def potential_energy(self, q: Any) -> Array:
+    def potential_energy(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Potential energy U of gravity (zero at the world origin) and joint springs (…)."""
-        return self.evaluate(ALGORITHMS["potential_energy"], q)
+        return self.evaluate(ALGORITHMS["potential_energy"], q, out=out, dtype=dtype)
 
     def link_energies(self, q: Any, v: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy (T_i, U_i) of each moving body, without rotors and springs (…, bodies)."""
         T = self.evaluate(ALGORITHMS["link_kinetic_energies"], q, v)
         return T, self.evaluate(ALGORITHMS["link_potential_energies"], q)
 
-    def regressor(self, q: Any, v: Any, a: Any) -> Array:
+    def regressor(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Regressor Y (…, n, parameters) of the inverse dynamics: τ = Y π, without external wrenches."""
-        return self.evaluate(ALGORITHMS["regressor"], q, v, a)
+        return self.evaluate(ALGORITHMS["regressor"], q, v, a, out=out, dtype=dtype)
 
-    def actuator_regressor(self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any) -> Array:
+    def actuator_regressor(
+        self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
         """Regressor Y_m (…, e, 4 e) of the e elastic joints: u = Y_m π_m, π_m = (I, F, D, K) per joint, in the order of v.
 
         ``theta`` and its derivatives are the rotor angles on the joint side of the gears (…, e).
@@ -134,7 +140,7 @@ class StateFunctions(RobotBase):
             )
         given = {"q": (q, self.nq), "v": (v, self.n), "theta": (theta, count), "theta_dot": (theta_dot, count),
                  "theta_ddot": (theta_ddot, count)}  # fmt: skip
-        return self.evaluator.evaluate(ALGORITHMS["actuator_regressor"], given, {})
+        return self.evaluate_given(ALGORITHMS["actuator_regressor"], given, {}, out=out, dtype=dtype)
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
         """Torque contributions: inertia, coriolis, gravity, viscous, dry, rotor, external, spring; ``total`` is their sum."""
@@ -163,34 +169,44 @@ class StateFunctions(RobotBase):
 
     # kinematics and statics
 
-    def pose(self, q: Any, frame: str | None = None) -> Array:
+    def pose(self, q: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
-        return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame))
+        return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame), out=out, dtype=dtype)
 
-    def velocity(self, q: Any, v: Any, frame: str | None = None) -> Array:
+    def velocity(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Linear and angular velocity (ṗ, ω) of a frame, in world axes (…, 6)."""
-        return self.evaluate(ALGORITHMS["velocity"], q, v, frame=self.model.frame(frame))
+        return self.evaluate(ALGORITHMS["velocity"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
 
-    def acceleration(self, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
+    def acceleration(
+        self, q: Any, v: Any, a: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
         """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes (…, 6)."""
-        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, frame=self.model.frame(frame))
+        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, frame=self.model.frame(frame), out=out, dtype=dtype)
 
-    def jacobian(self, q: Any, frame: str | None = None, *, axes: str = "world") -> Array:
+    def jacobian(
+        self, q: Any, frame: str | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
+    ) -> Array:
         """Geometric Jacobian (…, 6, n) at the frame origin, in world axes or frame axes (``axes="local"``)."""
-        return self.evaluate(ALGORITHMS["jacobian"], q, frame=self.model.frame(frame), axes=_checked_axes(axes))
+        return self.evaluate(
+            ALGORITHMS["jacobian"], q, frame=self.model.frame(frame), axes=_checked_axes(axes), out=out, dtype=dtype
+        )
 
-    def jacobian_dot(self, q: Any, v: Any, frame: str | None = None) -> Array:
+    def jacobian_dot(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Time derivative dJ/dt of the Jacobian in world axes (…, 6, n)."""
-        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, frame=self.model.frame(frame))
+        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
 
-    def analytic_jacobian(self, q: Any, frame: str | None = None, *, orientation: str = "rpy") -> Array:
+    def analytic_jacobian(
+        self, q: Any, frame: str | None = None, *, orientation: str = "rpy", out: Array | None = None, dtype: Any = None
+    ) -> Array:
         """Analytic Jacobian J_A (…, 6, n), d(p, φ)/dt = J_A v, φ: "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector"."""
         algorithm = ALGORITHMS["analytic_jacobian"]
-        return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation))
+        return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
 
-    def static_torque(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> Array:
+    def static_torque(
+        self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
+    ) -> Array:
         """Torques in static equilibrium with gravity and the wrenches, without springs and friction (…, n)."""
-        return self._with_wrenches("static_torque", (q,), wrenches, axes)
+        return self._with_wrenches("static_torque", (q,), wrenches, axes, out=out, dtype=dtype)
 
     def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:
         """Static torques τ, and force f and moment N that each joint exerts on its body, at one configuration.
@@ -217,8 +233,9 @@ class StateFunctions(RobotBase):
     # external wrenches
 
     def _with_wrenches(
-        self, name: str, state: tuple[Any, ...], wrenches: Wrenches | None, axes: str, base: MovingBase | None = None
-    ) -> Array:
+        self, name: str, state: tuple[Any, ...], wrenches: Wrenches | None, axes: str, base: MovingBase | None = None, *,
+        out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
         algorithm = ALGORITHMS[name]
         frames, extra = self._at_frames(wrenches, axes)
         options: dict[str, Any] = {"frames": frames, "axes": axes} if frames else {}
@@ -226,7 +243,7 @@ class StateFunctions(RobotBase):
             options["base"] = moving_base(base)
         sizes = self.evaluator.sizes
         given = {x: (value, sizes[x]) for x, value in zip(algorithm.arguments, state, strict=True)}
-        return self.evaluator.evaluate(algorithm, given | extra, options, compiled=base is None)
+        return self.evaluate_given(algorithm, given | extra, options, compiled=base is None, out=out, dtype=dtype)
 
     def _at_frames(self, wrenches: Wrenches | None, axes: str) -> tuple[tuple[Frame, ...], dict[str, tuple[Any, int]]]:
         _checked_axes(axes)

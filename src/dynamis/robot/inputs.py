@@ -17,6 +17,7 @@ from dynamis.spatial import Pose
 Array = npt.NDArray[Any]
 
 STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques", "q0": "positions", "v0": "velocities"}
+CONFIGURATIONS = ("q", "q0", "q1")
 QUATERNION_TOLERANCE = 1e-3  # a drift integration may leave; more is a mistake
 
 
@@ -48,7 +49,7 @@ class Inputs:
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
             text = f"{name} has shape {array.shape}; its last axis must have {known}{whose}"
             raise InputError(text + (f" ({names})" if named else ""))
-        if array.dtype != object and name in ("q", "q0", "q1"):
+        if array.dtype != object and name in CONFIGURATIONS:
             self._check_quaternions(array, name)
         if array.dtype != object and not np.isfinite(array).all():
             where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])

@@ -56,6 +56,9 @@ class Robot(Compilation, StateFunctions):
     Spatial vectors have the linear part first; Jacobians and wrenches refer to the frame origin, in world axes unless
     ``axes="local"``. Wrenches are exerted by the environment on the robot:
     M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
+
+    Functions compute in double precision, or in single precision if all arguments are float32 or ``dtype`` is; ``out`` is an
+    array that receives the result.
     """
 
     # properties

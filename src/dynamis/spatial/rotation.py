@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.scalar import cos, sin
+from dynamis.scalar import atan2, cos, sin, sqrt, where
 
 Array = npt.NDArray[Any]
 IDENTITY = np.eye(3)
 IDENTITY.setflags(write=False)
+SMALL = 1e-4  # squares of angles below which three terms of a series are exact
+TINY = 1e-24  # the same for one term
 
 
 def skew(u: Array) -> Array:
@@ -111,14 +113,41 @@ def multiply_quaternions(a: Array, b: Array) -> Array:
 
 def exp_quaternion(phi: Array) -> Array:
     """The quaternion of the rotation by |φ| about φ."""
-    angle = np.linalg.norm(phi)
-    half = 0.5 * np.sinc(angle / (2.0 * np.pi))  # sin(angle/2) / angle, finite at 0
-    return np.append(half * phi, np.cos(angle / 2.0))
+    square = phi @ phi
+    return np.append(_half_sine(square) * phi, cos(0.5 * sqrt(square)))
 
 
 def log_quaternion(q: Array) -> Array:
     """The rotation vector φ, |φ| ≤ π, of a unit quaternion."""
-    q = q if q[3] >= 0.0 else -q
-    s = np.linalg.norm(q[:3])
-    scale = 2.0 * np.arctan2(s, q[3]) / s if s > 1e-12 else 2.0 / q[3]
-    return np.asarray(scale * q[:3])
+    shorter = where(q[3] < 0.0, -1.0, 1.0)
+    w, square = shorter * q[3], q[:3] @ q[:3]
+    is_turned = square > TINY
+    s = sqrt(where(is_turned, square, 1.0))
+    return np.asarray(shorter * where(is_turned, 2.0 * atan2(s, w) / s, 2.0 / where(is_turned, 1.0, w)) * q[:3])
+
+
+def left_jacobian(phi: Array) -> Array:
+    """∫₀¹ exp(s S(φ)) ds: what a constant body twist makes of its linear part while it turns by φ."""
+    S, square = skew(phi), phi @ phi
+    is_turned = square > SMALL
+    x = where(is_turned, square, 1.0)
+    angle = sqrt(x)
+    b = where(is_turned, (angle - sin(angle)) / (angle * x), 1.0 / 6.0 + square * (-1.0 / 120.0 + square / 5040.0))
+    return np.asarray(np.eye(3) + 2.0 * _half_sine(square) ** 2 * S + b * (S @ S))
+
+
+def inverse_left_jacobian(phi: Array) -> Array:
+    """The inverse of `left_jacobian`, for |φ| < 2π."""
+    S, square = skew(phi), phi @ phi
+    is_turned = square > SMALL
+    x = where(is_turned, square, 1.0)
+    half = 0.5 * sqrt(x)
+    b = where(is_turned, (1.0 - half * cos(half) / sin(half)) / x, 1.0 / 12.0 + square * (1.0 / 720.0 + square / 30240.0))
+    return np.asarray(np.eye(3) - 0.5 * S + b * (S @ S))
+
+
+def _half_sine(square: Any) -> Any:
+    """sin(φ/2) / φ of an angle given by its square, finite at 0."""
+    is_turned = square > SMALL
+    angle = sqrt(where(is_turned, square, 1.0))
+    return where(is_turned, sin(0.5 * angle) / angle, 0.5 + square * (-1.0 / 48.0 + square / 3840.0))

@@ -1,0 +1,39 @@
+"""Steps on the configuration manifold: quaternions stay of unit norm, all other coordinates are added and subtracted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.model import Body, Model
+
+Array = npt.NDArray[Any]
+
+
+def integrate(model: Model, q: Array, dv: Array) -> Array:
+    """The configuration reached from q with the constant velocity dv in unit time."""
+    result = np.array(q, dtype=model.zeros(0, q, dv).dtype)
+    for body in independent_bodies(model):
+        result[body.q_index] = body.motion.integrate(q[body.q_index], dv[list(body.dof)])
+    return result
+
+
+def difference(model: Model, q0: Array, q1: Array) -> Array:
+    """The velocity dv with integrate(q0, dv) = q1."""
+    result = model.zeros(model.n, q0, q1)
+    for body in independent_bodies(model):
+        result[list(body.dof)] = body.motion.difference(q0[body.q_index], q1[body.q_index])
+    return result
+
+
+def interpolate(model: Model, q0: Array, q1: Array, s: Array) -> Array:
+    """integrate(q0, s · difference(q0, q1)): the shortest way from q0 (s = 0) to q1 (s = 1)."""
+    return integrate(model, q0, s[0] * difference(model, q0, q1))
+
+
+def independent_bodies(model: Model) -> Iterator[Body]:
+    """The moving bodies whose coordinates no other joint prescribes."""
+    return (b for _, b in model.moving if b.ratio == 1.0 and b.offset == 0.0 and not b.is_rotor)
