@@ -224,6 +224,17 @@ def test_the_builtin_looks_like_the_method(arm):
     assert builtin.__name__ == "jacobian"
 
 
+def test_a_function_taken_before_the_first_call_is_called_directly_after_it():
+    robot = dy.Robot(dy.load("planar_2r_melchiorri").description)
+    held, q = robot.gravity, np.ones(2)
+    assert isinstance(held, types.BuiltinFunctionType)
+    assert not direct.is_connected(held)
+    expected = held([1.0, 1.0])
+    assert direct.is_connected(held)
+    assert held is robot.gravity
+    assert np.array_equal(held(q), expected)
+
+
 def test_a_method_of_a_subclass_is_not_bypassed():
     class Doubled(dy.Robot):
         def gravity(self, q, **options):

@@ -69,8 +69,7 @@ class Algorithm:
 
     The expected number of instructions is the sum of the products of ``per_joint`` with the degrees of freedom, ``per_pair``
     with the pairs of which one carries the other, and ``per_triple`` likewise (measured on chains of 10 to 60 joints).
-    ``slow``: without compilation it takes nearly as long as with. ``parts``: the robot's method of this name returns parts
-    of the array, not the array.
+    ``slow``: without compilation it takes nearly as long as with.
     """
 
     name: str
@@ -85,7 +84,6 @@ class Algorithm:
     per_pair: int = 0
     per_triple: int = 0
     slow: bool = False
-    parts: bool = False
 
     def candidates(self, model: Model) -> Sequence[Method]:
         """The methods among which the compiler chooses."""
@@ -158,10 +156,10 @@ ROWS = (
               per_joint=0, per_pair=80),
     Algorithm("inverse_dynamics_derivatives", derivatives.inverse_dynamics_derivatives, ("q", "v", "a"), "dtau",
               "forward differentiation of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=220, slow=True, parts=True),
+              invariance="matrices", per_joint=0, per_pair=220, slow=True),
     Algorithm("forward_dynamics_derivatives", derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), "da",
               "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=340, slow=True, parts=True),
+              invariance="matrices", per_joint=0, per_pair=340, slow=True),
     Algorithm("kinetic_energy", energy.kinetic_energy, ("q", "v"), "T", "sum over the bodies"),
     Algorithm("potential_energy", energy.potential_energy, ("q",), "U", "sum over the bodies"),
     Algorithm("mass_matrix_dot", coriolis.mass_matrix_dot, ("q", "v"), "Mdot", "C + Cᵀ from Christoffel symbols",
@@ -173,7 +171,7 @@ ROWS = (
     Algorithm("link_kinetic_energies", energy.kinetic_energies, ("q", "v"), "T", "½ Vᵀ I V per body"),
     Algorithm("link_potential_energies", energy.potential_energies, ("q",), "U", "−m gᵀ p per body"),
     Algorithm("torque_ledger", with_wrenches(_ledger_rows), ("q", "v", "a"), "terms",
-              "differences of recursive Newton–Euler passes", ("frames", "axes"), parts=True),
+              "differences of recursive Newton–Euler passes", ("frames", "axes")),
     Algorithm("actuator_regressor", actuator_regressor.actuator_regressor, ("q", "v", "theta", "theta_dot", "theta_ddot"),
               "Y", "linear in the parameters of each drive"),
     Algorithm("static_torque", with_wrenches(_static_torque), ("q",), "tau",

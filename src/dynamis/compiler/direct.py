@@ -470,8 +470,10 @@ class Loops(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_void_p) for name in LOOPS)
 
 
-class _Function(ctypes.Structure):
+class Direct(ctypes.Structure):
     """What the machine code reads of one function; as ``self`` of the builtin it owns all that the code needs."""
+
+    owned: list[Any]
 
     _fields_ = (*((name, ctypes.c_void_p) for name in ADDRESSES), *((name, ctypes.c_int64) for name in NUMBERS))
 
@@ -524,7 +526,7 @@ def _is_layout_known() -> bool:
     if not known:
         return False
     dims, strides = (_word(at + _ARRAY[name], word) for name in ("DIMS", "ARRAY_STRIDES"))
-    pair, holder = (1, 2), _Function()
+    pair, holder = (1, 2), Direct()
     return (
         [_word(dims + 8 * k, word) for k in range(2)] == [3, 2]
         and [_word(strides + 8 * k, word) for k in range(2)] == [20, 4]
@@ -545,18 +547,34 @@ def available() -> bool:
         return False
 
 
-def direct_function(
-    name: str, fallback: Callable[..., Any], loops: Loops, sizes: Sequence[int], shapes: Sequence[tuple[int, ...]], *,
-    checked: bool = False, most_states: int = 2**62, unlocked_from: int = 0, doc: str = "", owner: Any = None,
-) -> Callable[..., Any]:  # fmt: skip
-    """A builtin for a kernel with arguments of these lengths and results of these shapes; ``fallback`` answers what it cannot.
+def direct_function(name: str, fallback: Callable[..., Any], doc: str = "") -> Callable[..., Any] | None:
+    """A builtin that leaves everything to the fallback until it is connected with a kernel; None where there are none.
 
-    ``checked``: states for which the loop reports values that are not finite are left to the fallback, and so are batches
-    of more than ``most_states``. The interpreter's lock is released for batches of at least ``unlocked_from`` states.
-    ``owner`` is kept alive with the builtin.
+    ``doc`` begins with the signature, as CPython reads it.
     """
-    if not available() or not sizes or len(sizes) + len(shapes) > OPERANDS or max(map(len, shapes)) > RESULT_RANK:
-        return fallback
+    if not available():
+        return None
+    function = Direct(context=ctypes.addressof(_context()), fallback=id(fallback), arguments=-1)
+    method = _MethodDef(name.encode(), _code().address, FASTCALL_WITH_KEYWORDS, doc.encode())
+    function.owned = [fallback, method]
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    built: Callable[..., Any] = make(ctypes.addressof(method), function, None)
+    return built
+
+
+def connect(
+    builtin: Any, loops: Loops, sizes: Sequence[int], shapes: Sequence[tuple[int, ...]], *, checked: bool = False,
+    most_states: int = 2**62, unlocked_from: int = 0, owner: Any = None,
+) -> bool:  # fmt: skip
+    """From now on the kernel of these loops answers calls of the builtin; False if it cannot.
+
+    ``sizes`` are the lengths of its arguments, ``shapes`` those of its results. ``checked``: states for which the loop reports
+    values that are not finite are left to the fallback, and so are batches of more than ``most_states``. The interpreter's
+    lock is released for batches of at least ``unlocked_from`` states. ``owner`` is kept alive with the builtin.
+    """
+    if not sizes or len(sizes) + len(shapes) > OPERANDS or max(map(len, shapes)) > RESULT_RANK:
+        return False
     numbers = ctypes.c_int64
     padded = [extent for shape in shapes for extent in (*shape, *[0] * (RESULT_RANK - len(shape)))]
     strides = [1] * len(sizes) + [int(np.prod(shape[k + 1 :])) for shape in shapes for k in range(len(shape))]
@@ -567,14 +585,22 @@ def direct_function(
         "shapes": (numbers * len(padded))(*padded),
         "strides": (numbers * len(strides))(*strides),
     }
-    function = _Function(
-        context=ctypes.addressof(_context()), fallback=id(fallback), loops=ctypes.addressof(loops), checked=int(checked),
-        arguments=len(sizes), results=len(shapes), axes=len(strides), most_states=most_states, unlocked_from=unlocked_from,
-        **{key: ctypes.addressof(array) for key, array in arrays.items()},
-    )  # fmt: skip
-    method = _MethodDef(name.encode(), _code().address, FASTCALL_WITH_KEYWORDS, doc.encode())
-    function.owned = (fallback, loops, arrays, method, owner)  # an attribute of this instance
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    built: Callable[..., Any] = make(ctypes.addressof(method), function, None)
-    return built
+    function: Direct = builtin.__self__
+    function.owned += [loops, arrays, owner]
+    for key, array in arrays.items():
+        setattr(function, key, ctypes.addressof(array))
+    function.loops, function.checked, function.results, function.axes = (
+        ctypes.addressof(loops),
+        checked,
+        len(shapes),
+        len(strides),
+    )
+    function.most_states, function.unlocked_from = most_states, unlocked_from
+    function.arguments = len(sizes)  # last: other threads may be calling
+    return True
+
+
+def is_connected(builtin: Any) -> bool:
+    """Whether a builtin, made here or elsewhere, needs no kernel any more."""
+    function = getattr(builtin, "__self__", None)
+    return not isinstance(function, Direct) or function.arguments >= 0

@@ -28,7 +28,7 @@ from dynamis.compiler import jit
 from dynamis.compiler.background import Background
 from dynamis.compiler.code import Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, on_gpu
-from dynamis.compiler.direct import Loops, direct_function
+from dynamis.compiler.direct import Loops, connect, direct_function
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
@@ -179,33 +179,32 @@ class Kernel:
     def _allow_direct_calls(self, precision: str, compiled: Compiled) -> None:
         setattr(self.loops, "float64_loop" if precision == "double" else "float32_loop", compiled.gufunc.place)
         if not self._compiled:
-            self._serial = self.direct(self._by_ufunc, compiled, threads=1)
+            self._serial = self._direct(self._by_ufunc, compiled, threads=1)
+            self.__call__ = self._direct(self.call, compiled)
             if self.checks is not None:
-                self.checked = self.direct(_not_answered, compiled, checked=True, threads=1)
-            self.__call__ = self.direct(self.call, compiled)
+                self.checked = self._direct(_not_answered, compiled, threads=1, checked=True)
 
-    def direct(
-        self, fallback: Callable[..., Any], compiled: Compiled, *, checked: bool = False, threads: int | None = None,
-        doc: str = "",
-    ) -> Callable[..., Any]:  # fmt: skip
-        """A builtin that answers ordinary arrays, in batches too small for ``threads``, and leaves all others to the fallback.
+    def _direct(self, fallback: Callable[..., Any], compiled: Compiled, **options: Any) -> Callable[..., Any]:
+        builtin = direct_function(self.name, fallback)
+        return builtin if builtin is not None and self.connect(builtin, compiled, **options) else fallback
 
-        ``checked``: it leaves to the fallback also states for which the kernel reports a value that is not finite.
+    def connect(
+        self, builtin: Any, compiled: Compiled | None = None, *, checked: bool = False, threads: int | None = None
+    ) -> bool:
+        """From now on this kernel answers ordinary arrays given to the builtin, in batches too small for ``threads``.
+
+        ``checked``: it leaves to the builtin's fallback states for which the kernel reports a value that is not finite.
         """
+        if compiled is None:
+            if not self._compiled:
+                return False
+            compiled = next(iter(self._compiled.values()))
         work, threads = max(1, compiled.instructions), thread_count() if threads is None else threads
-        return direct_function(
-            self.name, fallback, self.loops, [size for _, size in self.arguments], compiled.shapes,
-            checked=checked, doc=doc, owner=self._compiled, unlocked_from=WORTH_UNLOCKING // work,
+        return connect(
+            builtin, self.loops, [size for _, size in self.arguments], compiled.shapes, checked=checked, owner=self._compiled,
             most_states=UNLIMITED if threads == 1 else WORTH_A_THREAD * threads // work,
+            unlocked_from=WORTH_UNLOCKING // work,
         )  # fmt: skip
-
-    def checked_call(self, fallback: Callable[..., Any], doc: str) -> Callable[..., Any] | None:
-        """A builtin with this fallback that answers only if all values are finite; None before the first compilation and
-        where kernels cannot be called directly."""
-        if not self._compiled:
-            return None
-        builtin = self.direct(fallback, next(iter(self._compiled.values())), checked=True, doc=doc)
-        return None if builtin is fallback else builtin
 
     def _key(self, precision: str) -> str:
         target = jit.host_target(precision)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
+from dynamis.compiler.direct import direct_function, is_connected
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.model.build import build
@@ -80,27 +82,18 @@ class RobotBase:
     ) -> Array:  # fmt: skip
         """The same for arguments of any length, given by name with their lengths; ``compiled=False`` runs the algorithm."""
         result = self.evaluator.evaluate(algorithm, given, options, compiled=compiled, out=out, dtype=dtype)
-        if algorithm.name not in self.__dict__:
-            self._call_directly(algorithm, options)
+        builtin = self.__dict__.get(algorithm.name)
+        if builtin is not None and not is_connected(builtin):
+            self._connect(builtin, algorithm, options)
         return result
 
-    def _call_directly(self, algorithm: Algorithm, options: Mapping[str, Any]) -> None:
-        """If these are the default options of the method of this algorithm, machine code answers its calls from now on.
-
-        It stands in the instance under the method's name; the method itself answers what the machine code leaves over.
-        """
-        method: Any = getattr(type(self), algorithm.name, None)
-        if algorithm.parts or not getattr(method, "__module__", "").startswith("dynamis.robot."):  # none, or of a subclass
-            return
+    def _connect(self, builtin: Any, algorithm: Algorithm, options: Mapping[str, Any]) -> None:
+        """Let the kernel with these options answer direct calls of the method, if they are its default options."""
         if self.model.tip is None and "frame" in algorithm.options:
             return
-        if key_of(algorithm, options) != key_of(algorithm, self.options_of(algorithm, None)):
-            return
-        kernel = self.evaluator.kernels.get(key_of(algorithm, options))
-        if kernel is not None:
-            builtin = kernel.checked_call(types.MethodType(method, self), _documentation(method))
-            if builtin is not None:
-                self.__dict__[algorithm.name] = builtin
+        key = key_of(algorithm, options)
+        if key == key_of(algorithm, self.options_of(algorithm, None)) and (kernel := self.evaluator.kernels.get(key)):
+            kernel.connect(builtin, checked=True)
 
     def options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
         """The options of an algorithm by default, with this frame or the tip."""
@@ -119,9 +112,36 @@ class RobotBase:
         return kernels[key]
 
 
-def _documentation(method: Any) -> str:
-    """The docstring of a builtin, which begins with the signature."""
-    signature = inspect.signature(method)
-    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    text = str(signature.replace(parameters=plain, return_annotation=signature.empty)).replace("(self", "($self", 1)
-    return f"{method.__name__}{text}\n--\n\n{inspect.getdoc(method) or ''}"
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def direct(method: Method) -> Method:
+    """A method that returns the array of the algorithm of its name: machine code answers its calls once it is compiled."""
+    return cast("Method", _DirectMethod(method))
+
+
+class _DirectMethod:
+    """Puts a builtin into the instance under the method's name, with the method as its fallback."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        self.__doc__, self.__name__, self.__wrapped__ = method.__doc__, method.__name__, method
+
+    def __get__(self, robot: RobotBase | None, owner: type | None = None) -> Callable[..., Any]:
+        if robot is None:
+            return self.method
+        name, bound = self.method.__name__, types.MethodType(self.method, robot)
+        if robot.model.symbolic or robot.evaluator.tracing or inspect.getattr_static(type(robot), name) is not self:
+            return bound  # no kernel, or called by a subclass's own method
+        builtin = direct_function(name, bound, self.documentation)
+        if builtin is None:
+            return bound
+        return robot.__dict__.setdefault(name, builtin)  # the same for all threads
+
+    @functools.cached_property
+    def documentation(self) -> str:
+        """The docstring of the builtin, which begins with the signature."""
+        signature = inspect.signature(self.method)
+        plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+        text = str(signature.replace(parameters=plain, return_annotation=signature.empty)).replace("(self", "($self", 1)
+        return f"{self.method.__name__}{text}\n--\n\n{inspect.getdoc(self.method) or ''}"

@@ -13,7 +13,7 @@ from dynamis.algorithms.configurations import independent_bodies
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.errors import InputError
 from dynamis.model.joints import OneNumber
-from dynamis.robot.base import RobotBase
+from dynamis.robot.base import RobotBase, direct
 
 Array = npt.NDArray[Any]
 
@@ -65,6 +65,7 @@ class Configurations(RobotBase):
                 q[:, b.q_index] = b.motion.random(generator, lower, upper, len(q))
         return q.reshape(*shape, self.nq)
 
+    @direct
     def integrate(self, q: Any, dv: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Configuration reached from q with the constant velocity dv in unit time, on the configuration manifold (…, nq).
 
@@ -76,6 +77,7 @@ class Configurations(RobotBase):
         """
         return self.evaluate(ALGORITHMS["integrate"], q, dv, out=out, dtype=dtype)
 
+    @direct
     def difference(self, q0: Any, q1: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Velocity dv with integrate(q0, dv) = q1 (…, n)."""
         return self.evaluate(ALGORITHMS["difference"], q0, q1, out=out, dtype=dtype)

@@ -17,7 +17,7 @@ from dynamis.algorithms.kinematics import MovingBase
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Frame
-from dynamis.robot.base import RobotBase
+from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.inputs import moving_base
 
 Array = npt.NDArray[Any]
@@ -57,6 +57,7 @@ class StateFunctions(RobotBase):
 
     # dynamics
 
+    @direct
     def inverse_dynamics(
         self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
         base: MovingBase | None = None, out: Array | None = None, dtype: Any = None,
@@ -67,6 +68,7 @@ class StateFunctions(RobotBase):
         """
         return self._with_wrenches("inverse_dynamics", (q, v, a), wrenches, axes, base, out=out, dtype=dtype)
 
+    @direct
     def forward_dynamics(
         self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
         base: MovingBase | None = None, out: Array | None = None, dtype: Any = None,
@@ -74,38 +76,47 @@ class StateFunctions(RobotBase):
         """Joint accelerations (…, n) for given torques and wrenches; arguments as for `inverse_dynamics`."""
         return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, axes, base, out=out, dtype=dtype)
 
+    @direct
     def mass_matrix(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Inertia matrix M(q), including rotor inertias (…, n, n)."""
         return self.evaluate(ALGORITHMS["mass_matrix"], q, out=out, dtype=dtype)
 
+    @direct
     def coriolis_matrix(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Coriolis matrix C(q, v) from Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
         return self.evaluate(ALGORITHMS["coriolis_matrix"], q, v, out=out, dtype=dtype)
 
+    @direct
     def mass_matrix_dot(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Time derivative Ṁ of the inertia matrix (…, n, n)."""
         return self.evaluate(ALGORITHMS["mass_matrix_dot"], q, v, out=out, dtype=dtype)
 
+    @direct
     def coriolis_transpose_product(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Cᵀ v, the velocity term of a momentum observer."""
         return self.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v, out=out, dtype=dtype)
 
+    @direct
     def christoffel(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Christoffel symbols c[…, i, j, k] with C_ij = Σ_k c_ijk v_k."""
         return self.evaluate(ALGORITHMS["christoffel"], q, out=out, dtype=dtype)
 
+    @direct
     def gravity(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Gravity torques g(q) = ∂U/∂q (…, n)."""
         return self.evaluate(ALGORITHMS["gravity"], q, out=out, dtype=dtype)
 
+    @direct
     def bias(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Bias torques C v + g + friction + springs (…, n)."""
         return self.evaluate(ALGORITHMS["bias"], q, v, out=out, dtype=dtype)
 
+    @direct
     def kinetic_energy(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Kinetic energy T, including rotors (…)."""
         return self.evaluate(ALGORITHMS["kinetic_energy"], q, v, out=out, dtype=dtype)
 
+    @direct
     def potential_energy(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Potential energy U of gravity (zero at the world origin) and joint springs (…)."""
         return self.evaluate(ALGORITHMS["potential_energy"], q, out=out, dtype=dtype)
@@ -115,10 +126,12 @@ class StateFunctions(RobotBase):
         T = self.evaluate(ALGORITHMS["link_kinetic_energies"], q, v)
         return T, self.evaluate(ALGORITHMS["link_potential_energies"], q)
 
+    @direct
     def regressor(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Regressor Y (…, n, parameters) of the inverse dynamics: τ = Y π, without external wrenches."""
         return self.evaluate(ALGORITHMS["regressor"], q, v, a, out=out, dtype=dtype)
 
+    @direct
     def actuator_regressor(
         self, q: Any, v: Any, theta: Any, theta_dot: Any, theta_ddot: Any, *, out: Array | None = None, dtype: Any = None
     ) -> Array:
@@ -169,20 +182,24 @@ class StateFunctions(RobotBase):
 
     # kinematics and statics
 
+    @direct
     def pose(self, q: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
         return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame), out=out, dtype=dtype)
 
+    @direct
     def velocity(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Linear and angular velocity (ṗ, ω) of a frame, in world axes (…, 6)."""
         return self.evaluate(ALGORITHMS["velocity"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
 
+    @direct
     def acceleration(
         self, q: Any, v: Any, a: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None
     ) -> Array:
         """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes (…, 6)."""
         return self.evaluate(ALGORITHMS["acceleration"], q, v, a, frame=self.model.frame(frame), out=out, dtype=dtype)
 
+    @direct
     def jacobian(
         self, q: Any, frame: str | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
     ) -> Array:
@@ -191,10 +208,12 @@ class StateFunctions(RobotBase):
             ALGORITHMS["jacobian"], q, frame=self.model.frame(frame), axes=_checked_axes(axes), out=out, dtype=dtype
         )
 
+    @direct
     def jacobian_dot(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Time derivative dJ/dt of the Jacobian in world axes (…, 6, n)."""
         return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
 
+    @direct
     def analytic_jacobian(
         self, q: Any, frame: str | None = None, *, orientation: str = "rpy", out: Array | None = None, dtype: Any = None
     ) -> Array:
@@ -202,6 +221,7 @@ class StateFunctions(RobotBase):
         algorithm = ALGORITHMS["analytic_jacobian"]
         return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
 
+    @direct
     def static_torque(
         self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
     ) -> Array:
