@@ -123,6 +123,12 @@ def detect_a_push(out):
     assert end < 1.8
 
 
+def mppi(out):
+    left, gap = numbers(r"# mm from the goal, past the column at # mm", out)
+    assert left <= 10.0
+    assert 20.0 < gap < 60.0
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_an_example_runs_and_draws(script, tmp_path, monkeypatch, capsys):
     image = pytest.importorskip("matplotlib.image")

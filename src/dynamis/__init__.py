@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
     from dynamis.simulation.noise import Noise
-    from dynamis.simulation.rollouts import rollouts
+    from dynamis.simulation.rollouts import BatchSimulation, rollouts
     from dynamis.simulation.sampling import Sampled
     from dynamis.simulation.simulate import simulate
     from dynamis.simulation.sources import Push
@@ -126,7 +126,7 @@ _HOMES = {
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
     "dynamis.simulation.hard_stops": ("HardStops",),
     "dynamis.simulation.noise": ("Noise",),
-    "dynamis.simulation.rollouts": ("rollouts",),
+    "dynamis.simulation.rollouts": ("BatchSimulation", "rollouts"),
     "dynamis.simulation.simulate": ("simulate",),
     "dynamis.simulation.sources": ("Push",),
     "dynamis.sweeps.run": ("sweep",),
@@ -169,6 +169,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AccelerationDerivatives",
     "Ball",
+    "BatchSimulation",
     "ClosedForm",
     "Controller",
     "ConversionError",

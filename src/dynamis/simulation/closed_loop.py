@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
+from dynamis.compiler.time_stepper import Table
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, symbol
@@ -29,16 +32,17 @@ Array = npt.NDArray[Any]
 class ClosedLoop:
     """The closed loop of robot, drives, controller, wrenches, stops and disturbances, compiled as a step for a batch of states.
 
-    ``numbers`` are the batched values: parameters of the robot, arguments of the controller, constant wrenches.
+    ``numbers`` are the batched values: parameters of the robot, arguments of the controller, constant wrenches. ``inputs``
+    are the lengths of the controller's arguments that change from step to step.
     """
 
     def __init__(
         self, robot: Robot, method: str, *, controller: Callable[..., Any] | Sampled | Controller | None = None,
         parameters: Mapping[str, Any] | None = None, friction: Any = "model",
         actuators: Mapping[str, Actuator] | None = None, wrenches: Mapping[str, Any] | None = None, stops: Any = None,
-        noise: bool = False, step: float = 1e-3,
+        noise: bool = False, step: float = 1e-3, inputs: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
-        parameters, wrenches = dict(parameters or {}), dict(wrenches or {})
+        parameters, wrenches, self.inputs = dict(parameters or {}), dict(wrenches or {}), dict(inputs or {})
         if method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
         if stops is not None and not callable(stops):
@@ -51,7 +55,7 @@ class ClosedLoop:
         if not can_be_traced(sticking):
             raise InputError("rollouts support Stribeck friction of shape 2 only: use simulate for other shapes")
         self.robot, drives = actuators_of(robot, actuators)
-        self.law = as_law(controller, parameters)
+        self.law = as_law(controller, (*parameters, *self.inputs))
         sampled = self.law.sampled
         self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
@@ -63,8 +67,16 @@ class ClosedLoop:
         self.start_inside = plain.start_inside
         names = self.law.extra
         self.extra = {name: Given.of(parameters[name], name) for name in names if name in parameters}
-        if missing := [name for name in names if name not in self.extra]:
-            raise InputError(f"the controller requires {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}")
+        if missing := [name for name in names if name not in self.extra and name not in self.inputs]:
+            raise InputError(
+                f"the controller requires {missing[0]!r}: give it with parameters={{{missing[0]!r}: …}}, or with inputs= if it "
+                "changes in time"
+            )
+        for name in self.inputs:
+            if name not in names or name in parameters:
+                raise InputError(
+                    f"the input {name!r} is {'a parameter too' if name in parameters else 'no argument of the controller'}"
+                )
         self.of_robot = {name: Given.of(values, name) for name, values in parameters.items() if name not in names}
         self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
         if self.of_robot and not self.symbolic:
@@ -77,7 +89,7 @@ class ClosedLoop:
     def control(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array) -> Array:
         """The torques commanded by the controller."""
         assert self.law.torque is not None
-        extra = {name: given[name] for name in self.extra}
+        extra = {name: given[name] for name in (*self.extra, *self.inputs)}
         # copies: a function that works in place must not reach the state
         return sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
 
@@ -108,16 +120,73 @@ class ClosedLoop:
     def kernel(self, stage: bool = False) -> Kernel:
         """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
 
-        def step(robot: Robot, y: Array, t: Array, h: Array, given: Array) -> Array:
+        def step(robot: Robot, y: Array, t: Array, h: Array, given: Array, inputs: Array) -> Array:
+            values = {**self.parted(given), **self.inputs_of(inputs)}
             if stage:
-                flow = Flow(self.motion(robot, self.parted(given)), work=False)
+                flow = Flow(self.motion(robot, values), work=False)
                 return np.concatenate(flow.rates(t[0], *flow.split(y)))
-            return self.step(robot, self.parted(given), t[0], y, h[0])
+            return self.step(robot, values, t[0], y, h[0])
+
+        def without_inputs(robot: Robot, y: Array, t: Array, h: Array, given: Array) -> Array:
+            return step(robot, y, t, h, given, np.zeros(0))
 
         width = sum(x.array.shape[-1] for x in self.numbers.values())
-        return self.robot.compile(
-            step, y=self.length, t=1, h=1, given=max(1, width), parameters=[symbol(name) for name in self.of_robot]
-        )
+        sizes = {"y": self.length, "t": 1, "h": 1, "given": max(1, width)}
+        parameters = [symbol(name) for name in self.of_robot]
+        if not self.inputs:
+            return self.robot.compile(without_inputs, parameters=parameters, **sizes)
+        return self.robot.compile(step, parameters=parameters, **sizes, inputs=sum(self.inputs.values()))
+
+    def with_values(self, parameters: Mapping[str, Any]) -> ClosedLoop:
+        """The same loop with other values of some parameters, of the same lengths: its kernels are the same."""
+        other = copy.copy(self)
+        other.extra, other.of_robot, other.numbers = dict(self.extra), dict(self.of_robot), dict(self.numbers)
+        for name, value in parameters.items():
+            place = other.extra if name in other.extra else other.of_robot
+            if name not in place:
+                raise unknown_name("parameter of robot or controller", name, [*other.extra, *other.of_robot])
+            old, new = place[name], Given.of(value, name)
+            if place is other.extra and (old.number != new.number or old.array.shape[-1:] != new.array.shape[-1:]):
+                raise InputError(
+                    f"parameter {name!r} must be {'a number' if old.number else f'an array (…, {old.array.shape[-1]})'}, as it "
+                    f"was when the simulation was prepared; got shape {np.shape(value)}"
+                )
+            place[name] = new
+            if name in other.numbers:
+                other.numbers[name] = new
+        return other
+
+    def inputs_of(self, row: Array) -> dict[str, Array]:
+        """The inputs of one state, from the row that holds them all."""
+        *places, _ = itertools.accumulate(self.inputs.values(), initial=0)
+        return {name: row[place : place + size] for place, (name, size) in zip(places, self.inputs.items(), strict=True)}
+
+    def table(self, xp: Any, inputs: Mapping[str, Any], steps: int) -> Table | None:
+        """The inputs side by side (K, …, sizes), each row for an equal number of the steps."""
+        if set(inputs) != set(self.inputs):
+            wrong = sorted(set(inputs) ^ set(self.inputs))[0]
+            known = ", ".join(self.inputs) or "none"
+            raise InputError(f"the inputs are {known}; {wrong!r} is {'not one of them' if wrong in inputs else 'missing'}")
+        if not self.inputs:
+            return None
+        arrays = {name: inputs[name] if xp is not np else np.asarray(inputs[name]) for name in self.inputs}
+        for name, size in self.inputs.items():
+            a = arrays[name]
+            if a.ndim < 2 or a.shape[-1] != size or a.dtype.kind not in "biuf":
+                raise InputError(f"input {name!r} must be an array of numbers (rows in time, …, {size}), got shape {a.shape}")
+            if xp is np and not np.isfinite(a).all():
+                raise InputError(f"input {name!r} must hold finite numbers")
+        rows = {len(a) for a in arrays.values()}
+        if len(rows) > 1 or steps % next(iter(rows)):
+            raise InputError(
+                f"inputs must have the same number of rows, and the {steps} steps must be a multiple of it; got "
+                + ", ".join(f"{len(a)} rows of {name!r}" for name, a in arrays.items())
+            )
+        rank = max(a.ndim for a in arrays.values())
+        level = [a.reshape(len(a), *[1] * (rank - a.ndim), *a.shape[1:]) for a in arrays.values()]
+        shape = np.broadcast_shapes(*(a.shape[:-1] for a in level))
+        wide = [xp.broadcast_to(a, (*shape, a.shape[-1])) for a in level]
+        return Table(xp.concatenate(wide, axis=-1) if len(wide) > 1 else wide[0], steps // len(level[0]))
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dynamis.compiler.cuda_time_stepper import Stages
 from dynamis.compiler.kernel import Kernel
-from dynamis.compiler.time_stepper import march
+from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import InputError, SingularError
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.closed_loop import ClosedLoop
@@ -26,11 +26,16 @@ class BatchMarch:
 
     def __init__(
         self, loop: ClosedLoop, xp: Any, y: Any, h: float, steps: int, every: int, noise: Noise | None, first: int,
-        progress: Progress | None,
+        progress: Progress | None, table: Table | None = None,
     ) -> None:  # fmt: skip
         self.loop, self.xp, self.h, self.steps, self.every, self.noise = loop, xp, h, steps, every, noise
         self.rows = loop.rows(xp, y.shape[:-1], y.dtype)
-        batch = broadcast_batch({"q0, v0": y, **loop.batches()})
+        tables = {} if table is None else {"inputs": table.values[0]}
+        batch = broadcast_batch({"q0, v0": y, **loop.batches(), **tables})
+        if table is not None:  # behind the numbers
+            values = table.values.astype(y.dtype, copy=False)
+            self.rows = (self.rows[0], Table(values, table.hold), *self.rows[1:])
+        self.table = table
         self.y = xp.ascontiguousarray(xp.broadcast_to(y, (*batch, y.shape[-1])))
         self.numbers = xp.arange(first, first + math.prod(batch))
         self.progress = progress or (lambda _x: None)
@@ -87,9 +92,11 @@ class BatchMarch:
             y = states[0, i]
             for k in range(self.steps):
                 rows = self.rows if self.noise is None else self.disturbed(k)
-                row = np.broadcast_to(rows[0], (*batch, rows[0].shape[-1])).reshape(count, -1)[i]
+                given = self.loop.parted(self._row(rows[0], i))
+                if self.table is not None:
+                    given |= self.loop.inputs_of(self._row(self.table.at(k), i))
                 try:
-                    y = self.loop.step(self.loop.robot, self.loop.parted(row), k * self.h, y, self.h)
+                    y = self.loop.step(self.loop.robot, given, k * self.h, y, self.h)
                 except SingularError:
                     y = np.full(size, np.nan)
                 if not np.isfinite(y).all():
@@ -100,3 +107,8 @@ class BatchMarch:
                     states[(k + 1) // self.every, i] = y
             self.progress((i + 1) / count)
         return states.reshape(-1, *batch, size)
+
+    def _row(self, array: Any, i: int) -> Any:
+        """Motion i of an array that broadcasts to the batch."""
+        batch = self.y.shape[:-1]
+        return np.broadcast_to(array, (*batch, array.shape[-1])).reshape(math.prod(batch), -1)[i]

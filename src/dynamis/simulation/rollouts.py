@@ -16,7 +16,7 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
-from dynamis.errors import InputError, PerformanceWarning
+from dynamis.errors import InputError, PerformanceWarning, printable
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
 from dynamis.robot import Robot
@@ -118,6 +118,7 @@ def rollouts(
     *,
     controller: Callable[..., Any] | Sampled | Controller | None = None,
     parameters: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     friction: Any = "model",
     actuators: Mapping[str, Actuator] | None = None,
     wrenches: Mapping[str, Any] | None = None,
@@ -142,10 +143,12 @@ def rollouts(
     others.
 
     ``parameters`` are values per motion: for symbols of the robot (…), and for additional arguments of the controller, scalars
-    or vectors (…, size). ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``, receives the same
-    torques in any batch.
+    or vectors (…, size). ``inputs`` are additional arguments that change in time: tables (K, …, size) whose rows follow each
+    other in equal parts of the duration. ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``,
+    receives the same torques in any batch.
 
-    Float32 input gives float32 output. Arrays on a GPU stay there.
+    Float32 input gives float32 output. Arrays on a GPU stay there. To simulate the same loop again and again, prepare a
+    `BatchSimulation`.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -156,50 +159,135 @@ def rollouts(
     >>> made.q.shape, bool(abs(made.q[-1] - goals).max() < 0.01)
     ((31, 64, 2), True)
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if not isinstance(every, int | np.integer) or every < 1:
-        raise InputError(f"every= must be a number of steps, an integer of at least 1, got {every!r}")
-    if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
-        raise InputError(f"time and step must be positive numbers, got t={t!r} and step={step!r}")
-    if disturbance is not None and not isinstance(disturbance, Noise):
-        raise InputError(f"disturbance= must be a Noise, got {type(disturbance).__name__}")
-    for name, value in (("parameters", parameters), ("wrenches", wrenches)):
-        if value is not None and not isinstance(value, Mapping):
-            raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
-    check_step_length(float(step), 0.0, float(t))
-    steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * every
-    laws = laws_of(robot.model, friction)
-    if method is None:
-        sticking = any(isinstance(x, Coulomb | Stribeck) for x in laws.values())
-        inner = any(isinstance(x, LuGre) for x in laws.values()) or any(
-            x.size for x in actuators_of(robot, actuators)[1].values()
-        )
-        method = "time_stepping" if sticking or (contacts_in(wrenches) and not inner) else "rk4"
-    loop = ClosedLoop(
-        robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
-        wrenches=wrenches, stops=stops, noise=disturbance is not None, step=t / steps,
+    sizes = {}
+    if inputs is not None:
+        _check_mapping("inputs", inputs)
+        sizes = {name: (np.shape(table) or (0,))[-1] for name, table in inputs.items()}
+    simulation = BatchSimulation(
+        robot, t, controller=controller, parameters=parameters, inputs=sizes, friction=friction, actuators=actuators,
+        wrenches=wrenches, stops=stops, disturbance=disturbance, step=step, method=method, every=every,
     )  # fmt: skip
-    xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
-    if y.size and not robot.model.symbolic:
-        start = _numpy(y.reshape(-1, y.shape[-1])[0, : robot.nq]).astype(float)
-        if massless_motion(robot.model, start) is not None:
-            raise singular_mass_error(robot.model, start)
-    marching = BatchMarch(loop, xp, y, t / steps, steps, int(every), disturbance, first, progress)
-    # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
-    stages = RK4 if xp is not np and method == "rk4" and robot.nq == robot.n and loop.samples is None else None
-    kernel = loop.kernel(stage=stages is not None)
-    note = _why_not(loop, kernel)
-    states = marching.called() if note else marching.compiled(kernel, stages)
-    if note:
-        warnings.warn(note, PerformanceWarning, stacklevel=2)
-    nq, n = robot.nq, robot.n
-    times = np.arange(0, steps + 1, every) * (t / steps)
-    times[-1] = t
-    q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
-    left = states[-1, ..., -1] if loop.watching else None
-    return Rollouts(times, q, v, t / steps, method, inside, note, left, in_words(laws, robot.coordinate_names),
-                    robot.model)  # fmt: skip
+    return simulation(q0, v0, inputs=inputs, first=first, progress=progress)
+
+
+class BatchSimulation:
+    """A closed loop prepared for batches: traced and compiled once, simulated from other states and with other values.
+
+    The arguments are those of `rollouts`; ``parameters`` are values that a call may replace, ``inputs`` the lengths of the
+    inputs.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("planar_2r_melchiorri")
+    >>> def pushed(robot, t, q, v, tau):
+    ...     return robot.gravity(q) + tau
+    >>> simulation = dy.BatchSimulation(robot, 0.3, controller=pushed, inputs={"tau": 2}, step=0.01)
+    >>> torques = np.random.default_rng(0).normal(size=(30, 1024, 2))  # one row per step
+    >>> simulation(np.zeros(2), inputs={"tau": torques}).q.shape
+    (31, 1024, 2)
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        t: float,
+        *,
+        controller: Callable[..., Any] | Sampled | Controller | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, int] | None = None,
+        friction: Any = "model",
+        actuators: Mapping[str, Actuator] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+        stops: Callable[..., Any] | None = None,
+        disturbance: Noise | None = None,
+        step: float = 1e-3,
+        method: str | None = None,
+        every: int = 1,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+        if not isinstance(every, int | np.integer) or every < 1:
+            raise InputError(f"every= must be a number of steps, an integer of at least 1, got {every!r}")
+        if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):
+            raise InputError(f"time and step must be positive numbers, got t={t!r} and step={step!r}")
+        if disturbance is not None and not isinstance(disturbance, Noise):
+            raise InputError(f"disturbance= must be a Noise, got {type(disturbance).__name__}")
+        for name, value in (("parameters", parameters), ("wrenches", wrenches), ("inputs", inputs)):
+            if value is not None:
+                _check_mapping(name, value)
+        for name, size in (inputs or {}).items():
+            if not isinstance(size, int | np.integer) or size < 1:
+                raise InputError(f"inputs= of a prepared simulation maps names to lengths, got {name!r}: {size!r}")
+        check_step_length(float(step), 0.0, float(t))
+        self.robot, self.t, self.every, self.disturbance = robot, float(t), int(every), disturbance
+        self.steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * self.every
+        self._laws = laws_of(robot.model, friction)
+        if method is None:
+            sticking = any(isinstance(x, Coulomb | Stribeck) for x in self._laws.values())
+            inner = any(isinstance(x, LuGre) for x in self._laws.values()) or any(
+                x.size for x in actuators_of(robot, actuators)[1].values()
+            )
+            method = "time_stepping" if sticking or (contacts_in(wrenches) and not inner) else "rk4"
+        self.method = method
+        self._loop = ClosedLoop(
+            robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
+            wrenches=wrenches, stops=stops, noise=disturbance is not None, step=self.t / self.steps, inputs=inputs,
+        )  # fmt: skip
+        self._kernels: dict[bool, tuple[Kernel, str]] = {}
+        self._warned = False
+
+    def __repr__(self) -> str:
+        step = f"step {self.t / self.steps:g} s"
+        return short(f"<BatchSimulation of {printable(self.robot.name)}: {self.t:g} s by {self.method}, {step}>")
+
+    def __call__(
+        self, q0: Any, v0: Any = None, *, parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None, first: int = 0, progress: Progress | None = None,
+    ) -> Rollouts:  # fmt: skip
+        """Simulate from these states; ``parameters`` replace some of those given before, ``inputs`` are the tables."""
+        robot, loop = self.robot, self._loop
+        for name, value in (("parameters", parameters), ("inputs", inputs)):
+            if value is not None:
+                _check_mapping(name, value)
+        if parameters:
+            loop = loop.with_values(parameters)
+        xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
+        h, table = self.t / self.steps, loop.table(xp, inputs or {}, self.steps)
+        marching = BatchMarch(loop, xp, y, h, self.steps, self.every, self.disturbance, first, progress, table)
+        # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
+        stages = RK4 if xp is not np and self.method == "rk4" and robot.nq == robot.n and loop.samples is None else None
+        kernel, note = self._kernel(stages is not None)
+        states = marching.called() if note else marching.compiled(kernel, stages)
+        if note and not self._warned:
+            self._warned = True
+            warnings.warn(note, PerformanceWarning, stacklevel=2)
+        self._check_start(states)
+        nq, n = robot.nq, robot.n
+        times = np.arange(0, self.steps + 1, self.every) * h
+        times[-1] = self.t
+        q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
+        left = states[-1, ..., -1] if loop.watching else None
+        friction = in_words(self._laws, robot.coordinate_names)
+        return Rollouts(times, q, v, h, self.method, inside, note, left, friction, robot.model)
+
+    def _check_start(self, states: Any) -> None:
+        """Raise if the first motion failed because the mass matrix is singular where it started."""
+        first = _numpy(states.reshape(len(states), -1, states.shape[-1])[:, :1])
+        if first.size and not self.robot.model.symbolic and not np.isfinite(first[1]).all():
+            start = first[0, 0, : self.robot.nq].astype(float)
+            if massless_motion(self.robot.model, start) is not None:
+                raise singular_mass_error(self.robot.model, start)
+
+    def _kernel(self, stage: bool) -> tuple[Kernel, str]:
+        """The compiled step and, if the controller has to be called from Python instead, the reason."""
+        if stage not in self._kernels:
+            kernel = self._loop.kernel(stage=stage)
+            self._kernels[stage] = kernel, _why_not(self._loop, kernel)
+        return self._kernels[stage]
+
+
+def _check_mapping(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
 
 
 def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
