@@ -37,8 +37,7 @@ q, v, plan, tips, samples, periods = start, np.zeros(6), np.zeros((30, 6)), [rob
 for k in range(110):
     began = time.perf_counter()
     change = rng.normal(scale=3.0, size=(6, 1024, 6)).repeat(5, axis=0)  # rad/s², held for five steps
-    made = simulation(q, v, inputs={"a": plan[:, None] + change})
-    price = cost(made)
+    price = cost(made := simulation(q, v, inputs={"a": plan[:, None] + change}))
     weight = np.exp((price.min() - price) / 0.02)
     plan = plan + np.einsum("ksj,s->kj", change, weight / weight.sum())
     periods.append(time.perf_counter() - began)

@@ -51,6 +51,23 @@ def test_generated_c_passes_its_own_test(tmp_path, compiler, precision, robot, b
 
 
 @pytest.mark.skipif(not COMPILERS, reason="no C compiler on this machine")
+def test_a_function_of_the_users_own_and_a_step_on_the_manifold_pass_their_tests(tmp_path):
+    robot = dy.load("go2", base="floating")
+
+    def two_things(robot, q, v, goal):
+        return robot.difference(q, robot.integrate(q, v)) - goal, goal @ v
+
+    for function, name in ((robot.compile(two_things, goal=robot.n), "two_things"), ("interpolate", "interpolate")):
+        header, source = robot.write_c(function, tmp_path)
+        assert header.name == f"dynamis_{name}.h"
+        program = tmp_path / name
+        flag = f"-DDYNAMIS_{name.upper()}_SELFTEST"
+        subprocess.run([COMPILERS[0], *FLAGS, flag, str(source), "-o", str(program), "-lm"], check=True, cwd=tmp_path)
+        run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+        assert "0 wrong of 20" in run.stdout
+
+
+@pytest.mark.skipif(not COMPILERS, reason="no C compiler on this machine")
 def test_the_self_test_can_fail(tmp_path):
     _, source = dy.load("ur5e").write_c("gravity", tmp_path)
     text = source.read_text()

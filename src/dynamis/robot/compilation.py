@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,27 +131,32 @@ class Compilation(Configurations):
         return {**counts, "total": sum(counts.values())}
 
     def write_c(
-        self, function: str, folder: str | os.PathLike[str], *, name: str | None = None, precision: str = "double",
+        self, function: str | Kernel, folder: str | os.PathLike[str], *, name: str | None = None, precision: str = "double",
         frame: str | None = None, states: int = 20,
     ) -> list[Path]:  # fmt: skip
-        """Write a function such as "inverse_dynamics" as dependency-free C99: header and source with a self-test.
+        """Write a function as dependency-free C99: header and source with a self-test.
 
-        The C function and both files are named ``name``, by default dynamis_FUNCTION. Its arguments are named as here:
-        q, v, a, tau, then the result. Existing files are replaced atomically.
+        ``function`` is a method such as "inverse_dynamics", or what `compile` makes of a function of your own. The C function
+        and both files are named ``name``, by default dynamis_FUNCTION. Its arguments are named as here, then come the results.
+        Existing files are replaced atomically.
         """
-        kernel = self.kernel(function, frame=frame)
         rng = np.random.default_rng(0)
+        algorithm = None if isinstance(function, Kernel) else algorithm_named(function)
+        kernel = function if isinstance(function, Kernel) else self.kernel(function, frame=frame)
+        if algorithm is None and frame is not None:
+            raise InputError("frame= applies to methods of the robot; a function of your own has its frame inside")
         batches = [
-            (x, self.random(rng, states) if x in CONFIGURATIONS else rng.uniform(-1.0, 1.0, (states, size)))
+            self.random(rng, states) if x in CONFIGURATIONS and size == self.nq else rng.uniform(-1.0, 1.0, (states, size))
             for x, size in kernel.arguments
         ]
-        algorithm = algorithm_named(function)
-        given = {x: (batch[0], batch.shape[1]) for x, batch in batches}
-        self.evaluator.evaluate(algorithm, given, self.options_of(algorithm, frame))  # raises where it is defined nowhere
-        vectors = [[batch[s] for _, batch in batches] for s in range(states)]
-        identifier = f"dynamis_{function}" if name is None else name
-        results = [algorithm.result]
-        texts = c_text.render(kernel.code, identifier, precision, f"{function} of {self.name}", vectors, results)
+        if algorithm is not None:  # raises where it is defined nowhere
+            given = {x: (batch[0], size) for (x, size), batch in zip(kernel.arguments, batches, strict=True)}
+            self.evaluator.evaluate(algorithm, given, self.options_of(algorithm, frame))
+        vectors = [[batch[s] for batch in batches] for s in range(states)]
+        called = re.sub(r"\W", "_", kernel.name.lower()).strip("_") or "function"
+        identifier = f"dynamis_{called}" if name is None else name
+        results = [] if algorithm is None else [algorithm.result]
+        texts = c_text.render(kernel.code, identifier, precision, f"{kernel.name} of {self.name}", vectors, results)
         return c_text.write_pair(folder, identifier, texts)
 
 
