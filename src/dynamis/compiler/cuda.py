@@ -6,6 +6,7 @@ they are. Work is queued on CuPy's current stream.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,12 @@ from dynamis.errors import InputError, MissingExtraError
 OPTIONS = ("--fmad=false", "--std=c++17")
 NAME = "dynamis_kernel"
 _CUDA_DEVICE = 2  # DLPack's number for it
+
+
+def cupy_if_used(value: Any) -> Any | None:
+    """The module of a CuPy array, otherwise None."""
+    cupy = sys.modules.get("cupy")
+    return cupy if cupy is not None and type(value) is cupy.ndarray else None
 
 
 def on_gpu(value: Any) -> bool:
@@ -61,6 +68,8 @@ class CudaKernel:
     def __init__(self, code: Code) -> None:
         self.code = code
         self._functions: dict[str, Any] = {}
+        self._sizes = [size for _, size in code.arguments]
+        self._blocks = {precision: block_size(code, precision) for precision in ("float", "double")}
 
     def function(self, precision: str) -> Any:
         """The raw kernel."""
@@ -69,9 +78,37 @@ class CudaKernel:
             self._functions[precision] = module.get_function(NAME)
         return self._functions[precision]
 
+    def ordinary(self, values: Sequence[Any], cupy: Any) -> Any | None:
+        """The only result for CuPy arrays of one type and shape, contiguous; None for all others.
+
+        A launch takes the host a few microseconds, during which the GPU computes some hundred thousand states: nothing else is
+        done here.
+        """
+        first, sizes = values[0], self._sizes
+        shape, dtype = first.shape, first.dtype
+        precision = "float" if dtype == np.float32 else "double" if dtype == np.float64 else None
+        function = None if precision is None else self._functions.get(precision)
+        if precision is None or function is None or len(self.code.results) != 1 or not first.size:
+            return None
+        batch = shape[:-1]
+        arguments: list[Any] = []
+        for value, size in zip(values, sizes, strict=True):
+            if type(value) is not cupy.ndarray or value.dtype != dtype or value.shape != (*batch, size):
+                return None
+            if not value.flags.c_contiguous:
+                return None
+            arguments += (value, size)
+        count, block = first.size // sizes[0], self._blocks[precision]
+        out = cupy.ndarray((*batch, *self.code.results[0][1]), dtype)
+        function((-(-count // block),), (block,), (*arguments, out, count))
+        return out
+
     def __call__(self, *values: Any) -> Any:
         """Results for every state of the broadcast batch."""
         cupy = _cupy()
+        result = self.ordinary(values, cupy)
+        if result is not None:
+            return result
         arrays = [as_cupy(value) for value in values]
         for (name, size), array in zip(self.code.arguments, arrays, strict=True):
             if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
@@ -88,7 +125,7 @@ class CudaKernel:
             arguments: list[Any] = []
             for (_, size), array in zip(self.code.arguments, arrays, strict=True):
                 arguments += as_rows(cupy, array.astype(dtype, copy=False), size, batch)
-            block = block_size(self.code, precision)
+            block = self._blocks[precision]
             self.function(precision)((-(-count // block),), (block,), (*arguments, *outs, np.int64(count)))
         return outs[0] if len(outs) == 1 else tuple(outs)
 

@@ -138,6 +138,10 @@ class Kernel:
         """The same function for arrays on a GPU."""
         return CudaKernel(self.code)
 
+    @property
+    def cuda_is_used(self) -> bool:
+        return "cuda" in self.__dict__
+
     def state(self) -> str:
         """Compilation status as text."""
         if not self._compiled:
