@@ -6,7 +6,7 @@ import html
 
 from dynamis import typesetting
 from dynamis.display import scroll_shadow
-from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
+from dynamis.documents.blocks import Block, Code, Facts, Findings, Folded, Formula, Say, Table, Text, pieces
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -53,7 +53,7 @@ def render(document: Text) -> str:
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{typesetting.POLICY}">',
-        f"<title>{_escaped(''.join(part for _, part in pieces(document.title)))}</title>",
+        f"<title>{escaped(''.join(part for _, part in pieces(document.title)))}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{typesetting.katex_style()}{STYLE}{scroll_shadow('.formula, .wide', 'Canvas')}</style></head><body>",
         f"<h1>{prose(document.title)}</h1>",
@@ -78,6 +78,10 @@ def _block(block: Block) -> str:
             return _table(block)
         case Facts(pairs):
             return _table(Table("", ("", ""), pairs))
+        case Findings(items):
+            return _table(Table("", ("", ""), [(mark, sentence) for mark, _, sentence in items]))
+        case Code(source):
+            return f"<pre><code>{escaped(source)}</code></pre>"
         case Folded(title, inner):
             return f"<details><summary>{prose(title)}</summary>{''.join(map(_block, inner))}</details>"
     return f"<p>{prose(block.summary)}</p>" if hasattr(block, "summary") else ""  # figures need the page of the report
@@ -91,15 +95,16 @@ def _table(table: Table) -> str:
 
 def prose(text: str) -> str:
     """Text escaped, $…$ as formulas for KaTeX."""
-    return "".join(formula(part) if mathematics else _escaped(part) for mathematics, part in pieces(text))
+    return "".join(formula(part) if mathematics else escaped(part) for mathematics, part in pieces(text))
 
 
 def formula(latex: str, *, display: bool = False) -> str:
     """A formula as escaped LaTeX, which the page's script typesets."""
     element = "div" if display else "span"
-    return f'<{element} class="math{" display" if display else ""}">{_escaped(latex)}</{element}>'
+    return f'<{element} class="math{" display" if display else ""}">{escaped(latex)}</{element}>'
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text for HTML, with control characters, which HTML does not allow, replaced."""
     visible = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
     return html.escape(visible, quote=True)

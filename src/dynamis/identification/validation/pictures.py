@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import re
 import warnings
@@ -10,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynamis.documents.blocks import Picture
+from dynamis.documents.page import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.plots import (
+    JOINTS,
     plot_excitation,
     plot_friction,
     plot_parameters,
@@ -20,16 +22,13 @@ from dynamis.identification.validation.plots import (
     plot_torques,
     plot_validation,
 )
-from dynamis.identification.validation.report_contents import ReportFigure
 from dynamis.identification.validation.statistics import Statistics
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
 
 
-def pictures(
-    s: Statistics, rows: Equations, prior: Any, validation: Validation | None, held: Any = None
-) -> dict[str, ReportFigure]:
+def pictures(s: Statistics, rows: Equations, prior: Any, validation: Validation | None, held: Any = None) -> dict[str, Picture]:
     """Return the figures by name, as far as the data allow."""
     worst = max(s.joints, key=lambda j: j.percent)
     outside = int(np.sum((s.interval[:, 0] > prior) | (s.interval[:, 1] < prior)))
@@ -73,8 +72,7 @@ def pictures(
         text = f"Residual in percent of the torque, by joint; {overall}."
         drawn["validation"] = ("Residual by joint", text, plot_validation(validation))
     return {
-        name: ReportFigure(title, alt, inline_svg(panels, alt, k))
-        for k, (name, (title, alt, panels)) in enumerate(drawn.items())
+        name: Picture(title, alt, inline_svg(panels, alt, k)) for k, (name, (title, alt, panels)) in enumerate(drawn.items())
     }
 
 
@@ -84,8 +82,10 @@ def _coloured(s: Statistics) -> int:
 
 # map plot colours to CSS variables of the page, which depend on the theme
 THEME = {
-    INK: "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--page)", "#e6e6e6": "var(--grid)", FAINT: "var(--faint)",
-    MOTION: "var(--motion)", FORCE: "var(--force)", STRUCTURE: "var(--structure)", GOOD: "var(--good)",
+    INK: "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--card)", "#e6e6e6": "var(--grid)", FAINT: "var(--empty)",
+    MOTION: "var(--accent)", FORCE: "var(--bad)", GOOD: "var(--good)",
+    STRUCTURE: "color-mix(in srgb, var(--ink) 58%, var(--card))",
+    **{colour: f"var(--series-{k})" for k, colour in enumerate(JOINTS, 1)},
 }  # fmt: skip
 
 
@@ -108,6 +108,5 @@ def inline_svg(panels: Panels, alt: str, number: int = 0) -> str:
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # 0.01 pt resolution
     for colour, name in THEME.items():
         text = re.sub(re.escape(colour), name, text, flags=re.IGNORECASE)
-    label = html.escape(alt, quote=True)
     head = re.sub(r'(width|height)="[^"]*"\s*', "", text[: text.index(">")], count=2)
-    return f'{head} role="img" aria-label="{label}"{text[text.index(">") :]}'.strip()
+    return f'{head} role="img" aria-label="{escaped(alt)}"{text[text.index(">") :]}'.strip()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from dynamis.documents import bundle
 from dynamis.documents.blocks import (
     Block,
+    Code,
     Facts,
+    Findings,
     Folded,
     Formula,
     Grid,
     HeatMap,
+    Picture,
     Player,
     Plot,
     Robot3D,
@@ -22,16 +25,18 @@ from dynamis.documents.blocks import (
     Table,
     pieces,
 )
-from dynamis.reports import bundle
+from dynamis.documents.page import escaped as text
+from dynamis.documents.page import formula, prose
 from dynamis.typesetting import POLICY
 from dynamis.version import __version__
 
-NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|rigid")
+NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|−?∞|rigid")
+TONES = ("good", "warn", "bad")
 LONG = 40  # characters of a cell beyond which it may wrap
 
 
-def render(name: str, subtitle: str, contents: Sequence[Section]) -> str:
-    """The whole page of a robot of this name."""
+def render(name: str, subtitle: str, contents: Sequence[Section], footer: str) -> str:
+    """The whole page: its name, a line below it, sections, and a sentence at the end."""
     page = _Page()
     sections = [page.section(section) for section in contents]
     failed = {section.key for section in contents if section.failed}
@@ -42,12 +47,11 @@ def render(name: str, subtitle: str, contents: Sequence[Section]) -> str:
         f"{name}: report",
         page,
         '<body><a class="skip" href="#content">Skip to the content</a><div class="page">',
-        f"<header><div><h1>{text(name)}</h1><p>{subtitle} · report by Dynamis {__version__}</p></div>",
+        f"<header><div><h1>{text(name)}</h1><p>{text(subtitle)} · report by Dynamis {__version__}</p></div>",
         '<button type="button" id="theme" hidden>Theme</button></header>',
         f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
         *sections,
-        "</main><footer><p>All results are computed from one model of the robot, in SI units. Each section ends with the "
-        "Python code that reproduces it.</p></footer></div>",
+        f"</main><footer><p>{text(footer)}</p></footer></div>",
     )
 
 
@@ -80,11 +84,6 @@ def _document(title: str, page: _Page, *body: str) -> str:
         f'<script type="module">{bundle.main_module()}</script></body></html>',
     ]
     return "\n".join(parts) + "\n"
-
-
-def text(value: object) -> str:
-    """Escaped, and without control characters, which HTML does not allow."""
-    return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
 
 
 # which of the two is shown depends on the pointer of the device: style.css
@@ -134,8 +133,7 @@ class _Page:
         if section.notes:
             body.append('<ul class="notes">' + "".join(f"<li>{self.prose(note)}</li>" for note in section.notes) + "</ul>")
         if section.reproduce:
-            code = f'<pre tabindex="0"><code>{text(section.reproduce)}</code></pre>'
-            body.append(f'<details class="code"><summary>Reproduce in Python</summary>{code}</details>')
+            body.append(f'<details class="code"><summary>Reproduce in Python</summary>{_code(section.reproduce)}</details>')
         heading = f'<h2 id="{section.key}-title">{text(section.title)}</h2>'
         return f'<section id="{section.key}" aria-labelledby="{section.key}-title">{heading}' + "\n".join(body) + "</section>"
 
@@ -165,15 +163,32 @@ class _Page:
                 return f'<dl class="facts">{items}</dl>'
             case Formula(latex):
                 self.components.add("math")
-                return f'<div class="formula" tabindex="0"><div class="math display">{text(latex)}</div></div>'
+                return f'<div class="formula" tabindex="0">{formula(latex, display=True)}</div>'
+            case Findings(items):
+                return self.findings(items)
+            case Code(source):
+                return _code(source)
             case Folded(title, inner):
                 return f'<details class="fold"><summary>{self.prose(title)}</summary>{"".join(self.blocks(inner))}</details>'
             case Table():
                 return self.table(block)
             case Robot3D(scene):
                 return self.robot(scene)
+            case Picture(title, summary, svg):
+                return (
+                    f'<figure class="picture" data-drawn><h3>{self.prose(title)}</h3><div class="wide" tabindex="0">{svg}</div>'
+                    f"<figcaption>{self.prose(summary)}</figcaption></figure>"
+                )
             case Plot() | HeatMap() | Player():
                 return self.figure(block)
+
+    def findings(self, items: Sequence[tuple[str, str, str]]) -> str:
+        """Sentences behind their marks; the box has the tone of the worst."""
+        lines = "".join(
+            f'<li><b class="{tone}">{text(mark)}</b><span>{self.prose(words)}</span></li>' for mark, tone, words in items
+        )
+        worst = max((tone for _, tone, _ in items), key=TONES.index, default=TONES[0])
+        return f'<ul class="findings {worst}">{lines}</ul>'
 
     def robot(self, scene: dict[str, Any]) -> str:
         self.components.add("robot")
@@ -248,14 +263,24 @@ class _Page:
             kind = "number" if numeric[k] else "long" if long[k] else ""
             if header[k] == "verdict":
                 kind = "verdict" if cell == "agrees" else "verdict bad"
+            elif header[k] == "Flags":
+                kind = "flags"
             tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
             marked = f' class="{kind}"' if kind else ""
-            cells.append(f"<{tag}{scope}{marked}>{self.prose(cell)}</{tag}>")
+            cells.append(f"<{tag}{scope}{marked}>{_flags(cell) if kind == 'flags' else self.prose(cell)}</{tag}>")
         return "".join(cells)
 
-    def prose(self, words: object) -> str:
+    def prose(self, words: str) -> str:
         """Escaped text, with $…$ marked for typesetting."""
-        parts = list(pieces(words if isinstance(words, str) else str(words)))
-        if len(parts) > 1:
+        if any(mathematics for mathematics, _ in pieces(words)):
             self.components.add("math")
-        return "".join(f'<span class="math">{text(part)}</span>' if formula else text(part) for formula, part in parts)
+        return prose(words)
+
+
+def _code(source: str) -> str:
+    return f'<pre tabindex="0"><code>{text(source)}</code></pre>'
+
+
+def _flags(cell: str) -> str:
+    """Words between semicolons, each in a frame of its own."""
+    return " ".join(f'<span class="flag">{text(flag.strip())}</span>' for flag in cell.split(";") if flag.strip())
