@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,19 @@ from dynamis.display import counted
 from dynamis.documents.blocks import Block, Code, Facts, Findings, Picture, Section, Table, without_mathematics
 from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
+from dynamis.drawing import Panels
 from dynamis.identification.validation.consistency import LinkConsistency, inconsistent_links, link_consistency
 from dynamis.identification.validation.essential import EssentialParameters
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.pictures import pictures
+from dynamis.identification.validation.plots import (
+    inline_svg,
+    plot_excitation,
+    plot_friction,
+    plot_parameters,
+    plot_residuals,
+    plot_torques,
+    plot_validation,
+)
 from dynamis.identification.validation.readable_names import as_large_as, readable
 from dynamis.identification.validation.statistics import Statistics, judge_fit
 from dynamis.identification.validation.verdict import Verdict
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
 
 SEVERITY = (("ok", "good"), ("doubt", "warn"), ("defect", "bad"), ("fatal", "bad"))  # mark and tone of a finding
 FOOTER = "All results are computed from the equations of the log, in SI units. σ is the standard error of an estimate."
-Pictures = Mapping[str, Picture]
+Drawing = Callable[..., list[Picture]]  # title, caption, function and arguments of a plot
 
 
 def report_of(
@@ -45,7 +55,6 @@ def report_of(
     parameters: Any = None,
     comparison: Mapping[str, Validation] | None = None,
     essential: EssentialParameters | None = None,
-    held: Any = None,
     notes: Sequence[str] = (),
     command: str = "",
     title: str = "",
@@ -55,20 +64,24 @@ def report_of(
     """The report on a fitted ``estimator``; missing items are computed, except those that need new fits.
 
     ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
-    name, ``held`` (rows,) a mask of the held-out rows, ``command`` the command or call, ``name`` that of the
-    estimator; ``draw=False`` omits the plots, which need matplotlib and take some seconds.
+    name, ``command`` the command or call, ``name`` that of the estimator; ``draw=False`` omits the plots, which need matplotlib
+    and take some seconds.
     """
     s = statistics or judge_fit(equations, estimator)
     links = () if parameters is None else link_consistency(base.model, parameters)
     reasons = None if parameters is None else inconsistent_links(links)
     said = verdict or decide(s, validation, equations=equations, inconsistent=reasons, effort=base.model.robot.limits["effort"])
-    drawn = pictures(s, equations, base.prior, validation, held) if draw else {}
+    numbers = itertools.count()
+
+    def drawn(title: str, caption: str, plot: Callable[..., Panels], *arguments: Any) -> list[Picture]:
+        return [Picture(title, caption, inline_svg(plot(*arguments), caption, next(numbers)))] if draw else []
+
     sections = [
         Section(f"Verdict: {said.grade.capitalize()}", "verdict").add(_findings(said), _facts(s, base, equations, validation)),
         _data(samples, equations, notes),
         _model(base),
-        _validation(validation, comparison or {}, drawn),
-        _residuals(s, drawn),
+        _validation(validation, comparison or {}, equations, drawn),
+        _residuals(s, equations, validation, drawn),
         _estimates(s, base, drawn),
         _essential(essential),
         _consistency(links),
@@ -157,7 +170,7 @@ def _model(base: BaseParameters) -> Section:
     return Section("Model", "model", lead, [Table("Base parameters", header, regrouped, folded=True)])
 
 
-def _validation(v: Validation | None, others: Mapping[str, Validation], drawn: Pictures) -> Section:
+def _validation(v: Validation | None, others: Mapping[str, Validation], rows: Equations, drawn: Drawing) -> Section:
     """Residuals on held-out motion by joint and fold, and of other estimators."""
     section = Section("Validation", "validation")
     if v is not None:
@@ -167,16 +180,16 @@ def _validation(v: Validation | None, others: Mapping[str, Validation], drawn: P
         )
         prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
         cells = zip(v.joints, v.train_joints, v.held_out_joints, prior, v.mean_joints, strict=True)
-        rows = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
+        joints = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
         whole = np.nan if v.prior is None else v.prior
-        rows.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
+        joints.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
         header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque as prediction")
         folds = [
             (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
             for k, f in enumerate(v.folds, 1)
         ]
         section.add(
-            Table("Residual in percent of the torque (100 |e| / |τ|)", header, rows),
+            Table("Residual in percent of the torque (100 |e| / |τ|)", header, joints),
             Table("Folds", ("Fold", "Rows fitted", "Rows held out", "Fitted, %", "Held out, %"), folds),
         )
     if others:
@@ -184,10 +197,21 @@ def _validation(v: Validation | None, others: Mapping[str, Validation], drawn: P
         lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
         columns = ("Estimator", "Fitted, %", "Held out, %", "Held out / fitted")
         section.add(Table("Comparison of estimators on the same rows", columns, lines))
-    return section.add(*_chosen(drawn, "torques", "validation"))
+    if v is not None and _predicted(v, rows):
+        caption = "Measured torque of each joint, its prediction while held out, and the difference."
+        section.add(*drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted))
+    if v is not None:
+        caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} fitted and {v.held_out:.3g} held out."
+        section.add(*drawn("Residual by joint", caption, plot_validation, v))
+    return section
 
 
-def _residuals(s: Statistics, drawn: Pictures) -> Section:
+def _predicted(v: Validation | None, rows: Equations) -> bool:
+    """Whether each of these rows was predicted while it was held out."""
+    return v is not None and len(v.predicted) == len(rows) and bool(np.isfinite(v.predicted).all())
+
+
+def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn: Drawing) -> Section:
     """The residuals of each joint."""
     rows = []
     for j in s.joints:
@@ -206,11 +230,21 @@ def _residuals(s: Statistics, drawn: Pictures) -> Section:
         )
     high = float(s.leverage.max(initial=0.0))
     lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
-    figures = _chosen(drawn, "fit", "residuals", "friction")
-    return Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows), *figures])
+    section = Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows)])
+    if not _predicted(v, equations):
+        worst = max(s.joints, key=lambda j: j.percent).joint
+        caption = f"Measured torque of each joint, that of the fit, and the difference; it is largest for {worst}."
+        section.add(*drawn("Measured and fitted torque", caption, plot_torques, equations, equations.X @ s.coef))
+    coloured = sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)
+    caption = (
+        f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of {len(s.joints)} joints "
+        "exceed the band of white noise."
+    )
+    section.add(*drawn("Distribution and autocorrelation of the residuals", caption, plot_residuals, s, equations))
+    return section.add(*drawn("Friction against velocity", FRICTION_CAPTION, plot_friction, equations, s.coef))
 
 
-def _estimates(s: Statistics, base: BaseParameters, drawn: Pictures) -> Section:
+def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     """The base parameters with intervals and priors."""
     rows = []
     weak = set(s.excitation.weak)
@@ -231,8 +265,19 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Pictures) -> Section:
         rows.append((name, *shown, ends, unit, number(before), number(float(change), 2), "; ".join(flags)))
     header = ("Parameter", "Value", "σ", "σ, %", f"{100 * s.level:g} % interval", "Unit", "Prior", "Change, σ", "Flags")
     note = "σ: standard error. Change: estimate minus prior, in standard errors."
-    figures = _chosen(drawn, "parameters", "excitation")
-    return Section("Estimates", "estimates", blocks=[Table("Estimated base parameters", header, rows, note), *figures])
+    section = Section("Estimates", "estimates", blocks=[Table("Estimated base parameters", header, rows, note)])
+    outside = int(np.sum((s.interval[:, 0] > base.prior) | (s.interval[:, 1] < base.prior)))
+    caption = (
+        f"Each base parameter with its interval, divided by the larger of estimate and prior; for {outside} of {len(s.names)} "
+        f"the prior is outside, and {len(s.uncertain)} intervals contain zero."
+    )
+    section.add(*drawn("Estimates and intervals with the prior model", caption, plot_parameters, s, base.prior))
+    condition = number(s.excitation.scaled_condition, 3)
+    caption = (
+        f"Singular values of the scaled equations (condition number {condition}), and the weakest parameters; "
+        f"{len(s.excitation.weak)} are nearly collinear with others."
+    )
+    return section.add(*drawn("Excitation", caption, plot_excitation, s.excitation))
 
 
 def _essential(found: EssentialParameters | None) -> Section:
@@ -275,14 +320,16 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
     return section.add(Code(f"{command}\n{settings}".strip()))
 
 
-def _chosen(drawn: Pictures, *names: str) -> list[Picture]:
-    return [drawn[name] for name in names if name in drawn]
-
-
 def _numbers(values: Any) -> str:
     return "–" if values is None else ", ".join(number(float(x), 3) for x in without_noise(values, 1.0))
 
 
+FRICTION_CAPTION = (
+    "For each joint the friction of the model over the velocity, and dots with the residual added. At v = 0 Coulomb friction "
+    "changes sign; the line is a ramp there, not a step, where the friction terms are low-pass filtered like the measured "
+    "torques (its value then depends on earlier velocities too), or where the model replaces sign(v) by tanh(v / v₀) "
+    "(option smooth)."
+)
 GLOSSARY = (
     (
         "Base parameter",
