@@ -26,7 +26,7 @@ nav a:hover { text-decoration: underline; }
 .katex { font-size: 1.1em; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
 th, td { padding: .35rem .9rem; text-align: left; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
-th { font-weight: 600; } tbody th { font-weight: inherit; } .number { text-align: right; }
+th { font-weight: 600; } tbody th { font-weight: inherit; }
 .wide { overflow-x: auto; }
 @page { size: A4; margin: 12mm 15mm; }
 @media print {

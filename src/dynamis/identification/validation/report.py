@@ -218,10 +218,11 @@ def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn:
         w = j.whiteness
         memory = ("–", "–", "–") if w is None else (number(w.length, 3), number(w.seconds, 3), number(100.0 * w.effective, 3))
         flags = [*(["coloured"] if w is not None and not w.white else []), *(["outliers"] if j.outliers > 2e-3 else [])]
-        shown = (j.rms, j.percent, j.largest, j.mean, j.skewness, j.kurtosis)
-        rows.append((j.joint, str(j.rows), *(number(x, 3) for x in shown), *memory, "; ".join(flags)))
+        sizes = [number(x, 3) for x in (j.rms, j.percent, j.largest)]
+        shape = [number(x, 2) for x in (j.mean, j.skewness, j.kurtosis)]
+        rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
     header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
-              "Correlation length, samples", "Correlation time, s", "Independent, %", "Flags")  # fmt: skip
+              "Correlation length, samples", "Correlation time, s", "Effective samples, %", "Flags")  # fmt: skip
     lead = f"The overall residual on the fitted rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
         lead += (
