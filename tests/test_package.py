@@ -127,5 +127,5 @@ def test_no_source_evaluates_text_or_unpickles():
         names = {n.func.id for n in calls if ast.unparse(n) != "exec('')"}  # nothing, which makes Python forget an interrupt
         assert not names & forbidden, path
         modules = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-        starts = {"subprocess"} if path != SOURCE / "reports" / "printing.py" else set()  # the browser that prints a page
+        starts = {"subprocess"} if path != SOURCE / "documents" / "printing.py" else set()  # the browser that prints a page
         assert not modules & {"pickle", "marshal", "shelve", *starts}, path

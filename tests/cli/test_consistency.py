@@ -19,7 +19,7 @@ from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.cli.commands import cli
-from dynamis.reports import printing
+from dynamis.documents import printing
 
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]

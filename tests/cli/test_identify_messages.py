@@ -40,9 +40,12 @@ def refused(monkeypatch, command, *arguments):
 
 def test_files_that_cannot_be_written_are_refused_before_the_work(monkeypatch, log, tmp_path):
     before = log.read_bytes()
-    assert "'x.pdf': the file name must end in .html or .htm" in refused(
-        monkeypatch, identify, log, "--report", tmp_path / "x.pdf"
+    assert "'x.docx': the file name must end in .html or .htm or .md or .pdf" in refused(
+        monkeypatch, identify, log, "--report", tmp_path / "x.docx"
     )
+    with monkeypatch.context() as without:
+        without.setenv("DYNAMIS_BROWSER", "/no/such/browser")
+        assert "Chromium, Chrome or Edge" in refused(without, identify, log, "--report", tmp_path / "x.pdf")
     assert "'run.csv': the file name must end in .html" in refused(monkeypatch, identify, log, "--report", log)
     assert "'x.xml': the file name must end in .urdf or .toml" in refused(
         monkeypatch, identify, log, "--out", tmp_path / "x.xml"

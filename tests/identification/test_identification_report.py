@@ -9,14 +9,13 @@ import pytest
 from judged_fits import simulated
 
 import dynamis as dy
+from dynamis.documents import latex, markdown, page
+from dynamis.documents.blocks import Code, Findings, Picture, Section, Table, Text, without_mathematics
+from dynamis.documents.report import Report
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.contents import contents_of
 from dynamis.identification.validation.essential import essential_parameters
 from dynamis.identification.validation.held_out import cross_validate
-from dynamis.identification.validation.report import render, write_report
-from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section, Table
-from dynamis.identification.validation.sections import number
-from dynamis.identification.validation.verdict import Verdict, VerdictItem
+from dynamis.identification.validation.report import number, report_of
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
 HOSTILE = "<script>alert(1)</script>$\\frac{$&\"'\x07"
@@ -24,7 +23,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class Page(html.parser.HTMLParser):
-    """Collects elements and complains of what is not closed."""
+    """Collects elements and their texts, and complains of what is not closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -48,27 +47,32 @@ class Page(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
+def unscripted(text):
+    """The page without its own scripts and styles, which come from files of the package."""
+    return re.sub(r"<(script|style)[ >].*?</\1>", "", text, flags=re.S)
+
+
 @pytest.fixture(scope="module")
-def page():
+def written():
     case = simulated(seconds=10.0, seed=3, memory=0.5)
     v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
     other = cross_validate(LeastSquares(), case.rows, k=3)
     wrong = case.base.model.prior.copy()
     wrong[case.base.model.index("link3.m")] = -1.0
-    contents = contents_of(
+    made = report_of(
         case.base, case.rows, case.fit(), validation=v, samples=[case.samples], parameters=wrong,
         comparison={"weighted": v, "ordinary": other}, notes=["log.csv: 3 rows dropped"], command="dynamis identify robot log.csv",
         essential=essential_parameters(case.rows.X, case.rows.y, case.rows.names, joint=case.rows.joint),
     )  # fmt: skip
-    return case, contents, render(contents)
+    return case, made, made.html()
 
 
-def test_everything_is_said(page):
-    case, contents, text = page
+def test_everything_is_said(written):
+    case, made, text = written
     for title in ("Data used", "Model", "Validation", "Residuals", "Estimates", "Essential parameters",
                   "Physical consistency of the links", "Unidentifiable parameters", "How to reproduce", "Glossary"):  # fmt: skip
-        assert f">{title}</" in text
-    assert text.index('id="verdict"') < text.index(">Data used</h2>")
+        assert f">{title}</h2>" in text
+    assert [section.key for section in made.sections][:3] == ["verdict", "data", "model"]
     for name in (*case.base.names, *case.base.unidentifiable, *case.rows.joints):
         assert name in text
     assert "log.csv: 3 rows dropped" in text
@@ -77,36 +81,43 @@ def test_everything_is_said(page):
     assert "mass is -1 kg" in text
     assert "simulated" in text
     assert "Mean torque as prediction</th>" in text
-    assert contents.verdict.grade == "doubtful"
-    assert "Verdict: Doubtful" in text
+    assert made.sections[0].title == "Verdict: Doubtful"
+    assert '<ul class="findings bad">' in text
+    assert '<span class="flag">coloured</span>' in text
     assert text.count("<svg") == 6
+    said = made.markdown()
+    for words in (*case.rows.joints, "- **ok:**", "log.csv: 3 rows dropped", "dynamis identify robot log.csv", "Excitation"):
+        assert markdown.prose(words) in said or words in said
 
 
-def test_the_page_is_whole_accessible_and_asks_nobody_for_anything(page):
-    parsed = Page(page[2])
+def test_the_page_is_whole_accessible_and_asks_nobody_for_anything(written):
+    text = written[2]
+    parsed = Page(text)
     assert len(parsed.ids) == len(set(parsed.ids))
     for link in parsed.links:
         assert link.startswith("#"), link
         assert link[1:] in parsed.ids
-    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", page[2])
-    assert not any(tag in {"script", "link", "iframe", "object"} for tag, _ in parsed.seen)
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", unscripted(text))
+    assert "default-src 'none'" in text
+    assert not any(tag in {"link", "iframe", "object"} for tag, _ in parsed.seen)
     for tag, attributes in parsed.seen:
         if tag == "svg":
             assert attributes["role"] == "img"
             assert len(attributes["aria-label"]) > 20
         if tag == "th":
             assert attributes["scope"] in {"row", "col"}
+        if tag == "table":
+            assert attributes["aria-label"]
     assert ("html", {"lang": "en"}) in parsed.seen
-    assert sum(tag == "caption" for tag, _ in parsed.seen) == sum(tag == "table" for tag, _ in parsed.seen)
     for rule in ("prefers-color-scheme: dark", "@media print", ":focus-visible"):
-        assert rule in page[2]
+        assert rule in text
 
 
-def test_colours_of_pictures_follow_the_theme(page):
-    pictures = "".join(re.findall(r"<svg.*?</svg>", page[2], re.DOTALL))
-    assert "var(--motion)" in pictures
-    assert "#2b5c8a" not in pictures
-    assert "#ffffff" not in pictures
+def test_colours_of_pictures_follow_the_theme(written):
+    drawn = "".join(re.findall(r"<svg.*?</svg>", written[2], re.DOTALL))
+    assert "var(--accent)" in drawn
+    assert "var(--series-3)" in drawn
+    assert not re.search(r"#[0-9a-f]{6}\b", drawn)
 
 
 def test_hostile_names_stay_text(tmp_path):
@@ -118,40 +129,53 @@ def test_hostile_names_stay_text(tmp_path):
     )
     case.rows = rows
     v = cross_validate(WeightedLeastSquares(), rows, k=3, prior=case.prior)
-    contents = contents_of(case.base, rows, case.fit(), validation=v, notes=[HOSTILE], command=HOSTILE, title=HOSTILE)
-    text = write_report(contents, tmp_path / "report.html").read_text(encoding="utf-8")
+    made = report_of(case.base, rows, case.fit(), validation=v, notes=[HOSTILE], command=HOSTILE, title=HOSTILE, name=HOSTILE)
+    text = made.write(tmp_path / "report.html").read_text(encoding="utf-8")
     parsed = Page(text)
-    assert not any(tag == "script" for tag, _ in parsed.seen)
-    assert "<script" not in text
+    own = [attributes.get("type") for tag, attributes in parsed.seen if tag == "script"]
+    assert own == ["importmap", "module"]
+    assert "<script" not in unscripted(text)
+    assert 'class="math' not in unscripted(text)
     assert "\x07" not in text
     assert "&lt;script&gt;" in text
     assert all(link.startswith("#") for link in parsed.links)
+    said = made.write(tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "<script" not in re.sub(r"^```$.*?^```$", "", said, flags=re.S | re.M)
+    assert "$\\frac{$" not in re.sub(r"^```$.*?^```$", "", said, flags=re.S | re.M)
+    with pytest.raises(dy.InputError, match="cannot be written"):
+        made.write(tmp_path / "nowhere" / "report.html")
 
 
-def test_contents_can_be_made_by_hand_and_flags_are_marks(tmp_path):
-    contents = ReportContents(
-        "Title", "below", Verdict((VerdictItem("a", 1, "One doubt."),)), [("Label", "7")], ["noted"],
-        [Section("Part", ["Said."], [Table("T", ("Name", "x", "Flags"), [("a", "−1.5", "odd; weak"), ("b", "2e-05", "")], "below")],
-                 [ReportFigure("F", "seen", "<svg></svg>")], code="x < y")],
-        [("Word", "meaning")],
-    )  # fmt: skip
-    text = render(contents)
+def test_findings_code_flags_and_pictures_are_written_in_every_format():
+    table = Table("T", ("Name", "x", "Flags"), [("a", "−1.5", "odd; <b>"), ("b", "2 × 10⁻⁵", "")], "below")
+    blocks = [Findings([("ok", "good", "Fine."), ("doubt", "warn", HOSTILE)]), Code(f"x < y\n{HOSTILE}"), table]
+    section = without_mathematics(Section("Part", "part", blocks=[*blocks, Picture("F", f"seen {HOSTILE}", "<svg></svg>")]))
+    text = Report("Title", "below", [section], "end").html()
     Page(text)
-    assert '<span class="flag">odd</span> <span class="flag">weak</span>' in text
+    assert '<ul class="findings warn">' in text
+    assert '<span class="flag">odd</span> <span class="flag">&lt;b&gt;</span>' in text
     assert '<td class="number">−1.5</td>' in text
     assert "x &lt; y" in text
-    assert "Verdict: Usable" in text
-    with pytest.raises(dy.InputError, match="cannot be written"):
-        write_report(contents, tmp_path / "nowhere" / "report.html")
+    assert "<svg></svg>" in text
+    whole = Text("Title", "", [section])
+    article, said, tex = (module.render(whole) for module in (page, markdown, latex))
+    for made in (text, article):
+        assert "alert(1)&lt;/script&gt;$\\frac" in made
+        assert "<script>alert" not in made
+    assert "- **doubt:** &lt;script&gt;" in said
+    assert "```\nx < y\n" in said
+    assert "*F.* seen" in said
+    assert r"\item[doubt] <script>alert(1)</script>\$\textbackslash{}frac\{\$" in tex
+    assert r"\texttt{x < y}" in tex
 
 
 def test_without_pictures_everything_else_is_there():
     case = simulated("planar_2r_melchiorri", seconds=4.0)
-    text = render(contents_of(case.base, case.rows, case.fit(), draw=False))
+    text = report_of(case.base, case.rows, case.fit(), draw=False).html()
     assert "<svg" not in text
     assert ">Estimates</h2>" in text
     assert ">Validation</h2>" not in text
 
 
 def test_numbers_are_short_and_have_true_signs():
-    assert [number(x) for x in (1234567.0, -0.5, np.nan, -np.inf)] == ["1.235e+06", "−0.5", "–", "−∞"]
+    assert [number(x) for x in (1234567.0, -0.5, np.nan, -np.inf)] == ["1.235 × 10⁶", "−0.5", "–", "−∞"]

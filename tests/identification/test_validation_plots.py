@@ -11,8 +11,8 @@ from judged_fits import simulated
 import dynamis as dy
 from dynamis.identification.estimators.least_squares import WeightedLeastSquares
 from dynamis.identification.validation.held_out import alternating_blocks, cross_validate
-from dynamis.identification.validation.pictures import inline_svg
 from dynamis.identification.validation.plots import (
+    inline_svg,
     plot_excitation,
     plot_friction,
     plot_parameters,
@@ -108,8 +108,6 @@ def test_svg_for_a_page_has_its_own_names_and_no_address():
 
 def test_names_in_other_scripts_and_of_any_length_can_be_drawn():
     case, s = arm()
-    import dataclasses
-
     rows = dataclasses.replace(case.rows, joints=("肩" * 50, "$x$_"))
     assert "肩" in inline_svg(plot_torques(rows, rows.X @ s.coef), "torques")
 

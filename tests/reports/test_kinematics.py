@@ -13,7 +13,7 @@ import dynamis as dy
 from dynamis.algorithms import kinematics
 from dynamis.reports.scene import scene_of
 
-MODULE = Path(dy.__file__).parent / "reports/page/kinematics.js"
+MODULE = Path(dy.__file__).parent / "documents/assets/kinematics.js"
 SCRIPT = """
 import { readFileSync } from "node:fs";
 const { framePoses } = await import(process.argv[1]);

@@ -183,8 +183,8 @@ def test_nothing_went_wrong_in_all_this(planar_page, arm_page):
 
 
 def test_a_report_is_printed(tmp_path):
+    from dynamis.documents.printing import find_browser
     from dynamis.errors import MissingExtraError
-    from dynamis.reports.printing import find_browser
     from dynamis.reports.report import contents_of
 
     try:

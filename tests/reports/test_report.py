@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.documents import printing
 from dynamis.documents.blocks import Facts, Formula, HeatMap, Player, Plot, Robot3D, Table
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.files.atomic_write import write_file
-from dynamis.reports import printing
 from dynamis.reports.report import SECTIONS, chosen_sections, contents_of
 from dynamis.reports.scene import scene_of
 from dynamis.reports.subject import subject_of
@@ -381,7 +381,7 @@ def test_forces_and_torques_are_called_what_they_are():
 
 
 def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
-    from dynamis.reports.numbers import triple
+    from dynamis.documents.numbers import triple
     from dynamis.reports.sections.motions import distinct
 
     assert triple([3.95e-15, 1.0, -2e-17]) == "(0, 1, 0)"
@@ -462,7 +462,7 @@ def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):
 
 
 def test_times_and_quantities_have_the_prefix_that_fits():
-    from dynamis.reports.numbers import duration, power, quantity, text
+    from dynamis.documents.numbers import duration, power, quantity, text
 
     assert [duration(x) for x in (1.31, 96.6e-9, 0.0305, 130.0)] == ["1.31 s", "96.6 ns", "30.5 ms", "2 min 10 s"]
     assert [quantity(x, "N/m") for x in (131_000.0, 12.0, 0.0)] == ["131 kN/m", "12 N/m", "0 N/m"]

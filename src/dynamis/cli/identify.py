@@ -72,11 +72,13 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the identified robot, .urdf or .toml.")
 @click.option("--report", is_flag=False, flag_value="identification.html", type=FILE, metavar="[FILE]",
-              help="Write an HTML report. Default name: identification.html.")  # fmt: skip
+              help="Write a report (.html, .md or .pdf). Default: identification.html.")  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Show every parameter.")
 @json_option
 @plain_errors
 def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
+    from dynamis.documents.printing import find_browser
+    from dynamis.documents.report import SUFFIXES
     from dynamis.drawing import new_figure
     from dynamis.identification import identify as run
     from dynamis.robot import load
@@ -84,9 +86,11 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     mapping, compare = options["mapping"], options["compare"]
     inputs = (*logs, *options["validate"], mapping)
     check_output(options["out"], (".urdf", ".toml"), inputs)
-    check_output(options["report"], (".html", ".htm"), inputs)
-    if options["report"] is not None:
-        new_figure(1.0, 1.0)  # a missing plotting library is reported before the work
+    check_output(options["report"], SUFFIXES, inputs)
+    if options["report"] is not None:  # a missing plotting library or browser is reported before the work
+        new_figure(1.0, 1.0)
+        if options["report"].suffix.lower() == ".pdf":
+            find_browser()
     prepared = signals(options)
     model = _model(load(robot), options)
     wanted = () if compare == "none" else tuple(x.strip() for x in compare.split(","))

@@ -61,13 +61,30 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; cells are text with $…$. A folded table is collapsed at first."""
+    """Rows under a header; cells are text with $…$. A folded table is collapsed at first.
+
+    On a page, the words between semicolons in a column "Flags" are framed.
+    """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
     folded: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Assessments, each a mark, its tone and a sentence: ("doubt", "warn", "…"). Tones are "good", "warn" and "bad"."""
+
+    items: Sequence[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of a program or of a terminal, shown as they are."""
+
+    source: str
 
 
 @dataclass(frozen=True)
@@ -127,7 +144,7 @@ class Axes:
 class Grid:
     """Numbers over a rectangle, row by row from the lowest y: ``values[j][i]`` at x_i, y_j; None where there is none.
 
-    ``q`` holds one configuration per cell, as `report.configurations.encoded` writes it: a click on the cell shows it.
+    ``q`` holds one configuration per cell, as `reports.configurations.encoded` writes it: a click on the cell shows it.
     """
 
     axes: Axes
@@ -157,6 +174,15 @@ class HeatMap:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A drawn figure. ``svg`` is inserted in a page as it is: an element made by `dynamis`, with texts escaped."""
+
+    title: str
+    summary: str
+    svg: str
+
+
+@dataclass(frozen=True)
 class Robot3D:
     """The robot in 3-D, with a slider per joint."""
 
@@ -175,7 +201,7 @@ class Player:
     scene: dict[str, Any]
 
 
-Block = Say | Facts | Table | Formula | Folded | Plot | HeatMap | Robot3D | Player
+Block = Say | Facts | Table | Findings | Code | Formula | Folded | Plot | HeatMap | Picture | Robot3D | Player
 
 
 @dataclass
@@ -220,7 +246,7 @@ def without_mathematics(section: Section) -> Section:
     return section
 
 
-PROSE = ("text", "pairs", "title", "header", "rows", "note", "blocks", "summary", "views")  # fields that hold texts
+PROSE = ("text", "pairs", "title", "header", "rows", "note", "blocks", "summary", "views", "items")  # fields that hold texts
 
 
 def _plain(x: Any) -> Any:
@@ -229,7 +255,7 @@ def _plain(x: Any) -> Any:
             return Plain(x)
         case list() | tuple():
             return type(x)(_plain(item) for item in x)
-        case Say() | Facts() | Table() | Folded() | Plot() | HeatMap() | Grid() | Player():
+        case Say() | Facts() | Table() | Findings() | Folded() | Plot() | HeatMap() | Picture() | Grid() | Player():
             return replace(x, **{name: _plain(getattr(x, name)) for name in PROSE if name in vars(x)})
     return x
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
+from dynamis.documents.blocks import Block, Code, Facts, Findings, Folded, Formula, Plain, Say, Table, Text, pieces
 
 HEAD = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -41,6 +41,11 @@ def _block(block: Block) -> str:
             return _table(block)
         case Facts(pairs):
             return _table(Table("", ("", ""), pairs))
+        case Findings(items):
+            lines = [rf"\item[{_prose(mark)}] {_prose(sentence)}" for mark, _, sentence in items]
+            return "\n".join([r"\begin{description}", *lines, r"\end{description}", ""])
+        case Code(source):
+            return "\n\n".join(rf"\texttt{{{_prose(Plain(line))}}}" for line in source.splitlines() if line.strip()) + "\n"
         case Folded(title, inner):
             return rf"\subsection*{{{_prose(title)}}}" + "\n" + "\n".join(map(_block, inner))
     return _prose(block.summary) + "\n" if hasattr(block, "summary") else ""  # figures are not drawn

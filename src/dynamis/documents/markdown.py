@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from dynamis.documents.blocks import (
     Block,
+    Code,
     Facts,
+    Findings,
     Folded,
     Formula,
     HeatMap,
+    Picture,
     Player,
     Plot,
     Robot3D,
@@ -41,7 +44,7 @@ def _section(number: str, section: Section) -> str:
         parts.append(f"> {section.missing}: {_escaped(section.failed)}")
     parts.append("\n".join(f"- {prose(note)}" for note in section.notes))
     if section.reproduce:
-        parts.append(_code(section.reproduce))
+        parts.append(_code(section.reproduce, "python"))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -57,7 +60,11 @@ def _block(block: Block, level: int) -> str:
             return "\n".join(f"- {_escaped(a)}: **{prose(b)}**" for a, b in pairs)
         case Folded(title, inner):
             return "\n\n".join([f"{'#' * level} {prose(title)}", *(_block(x, level + 1) for x in inner)])
-        case Plot() | HeatMap() | Player():
+        case Findings(items):
+            return "\n".join(f"- **{_escaped(mark)}:** {prose(sentence)}" for mark, _, sentence in items)
+        case Code(source):
+            return _code(source, "")
+        case Plot() | HeatMap() | Picture() | Player():
             return f"*{_escaped(block.title)}.* {prose(block.summary)}"
         case Robot3D():
             return ""
@@ -98,7 +105,7 @@ def _formula(latex: str) -> str:
     return re.sub(r"\s*([<>])\s*", lambda m: r" \lt " if m[1] == "<" else r" \gt ", latex)
 
 
-def _code(source: str) -> str:
+def _code(source: str, language: str) -> str:
     """A fenced block whose fence is longer than any run of backticks in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
-    return f"{fence}python\n{source}\n{fence}"
+    return f"{fence}{language}\n{source}\n{fence}"

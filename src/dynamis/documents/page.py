@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
+from typing import Any
 
 from dynamis import typesetting
 from dynamis.display import scroll_shadow
-from dynamis.documents.blocks import Block, Facts, Folded, Formula, Say, Table, Text, pieces
+from dynamis.documents.blocks import HeatMap, Player, Plot, Text, pieces
+from dynamis.documents.html_blocks import Blocks, escaped, prose
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -23,10 +24,9 @@ nav a:hover { text-decoration: underline; }
 .formula { overflow-x: auto; padding: .55rem 0 .55rem 1.5rem; margin: .5rem 0; }
 .formula .katex-display { margin: 0; } .formula .katex-display > .katex { text-align: left; }
 .katex { font-size: 1.1em; }
-table.t { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
-.t th, .t td { padding: .35rem .9rem; text-align: left;
-               border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
-.t th { font-weight: 600; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
+th, td { padding: .35rem .9rem; text-align: left; border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+th { font-weight: 600; } tbody th { font-weight: inherit; }
 .wide { overflow-x: auto; }
 @page { size: A4; margin: 12mm 15mm; }
 @media print {
@@ -42,7 +42,7 @@ table.t { border-collapse: collapse; margin: 1rem 0; font-size: .95rem; }
   .katex { font-size: 1.04em; }
   /* a formula is at most as wide as the page */
   .formula .katex { font-size: min(1.04em, calc(166mm / var(--width, 1))); }
-  table.t { margin: .4rem 0; font-size: 9pt; } .t th, .t td { padding: .1rem .6rem; } tr { break-inside: avoid; }
+  table { margin: .4rem 0; font-size: 9pt; } th, td { padding: .1rem .6rem; } tr { break-inside: avoid; }
 }
 """
 
@@ -53,7 +53,7 @@ def render(document: Text) -> str:
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{typesetting.POLICY}">',
-        f"<title>{_escaped(''.join(part for _, part in pieces(document.title)))}</title>",
+        f"<title>{escaped(''.join(part for _, part in pieces(document.title)))}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{typesetting.katex_style()}{STYLE}{scroll_shadow('.formula, .wide', 'Canvas')}</style></head><body>",
         f"<h1>{prose(document.title)}</h1>",
@@ -64,42 +64,15 @@ def render(document: Text) -> str:
     ]
     for k, section in enumerate(document.sections, 1):
         parts.append(f'<h2 id="s{k}"><span class="n">{k}</span>{prose(section.title)}</h2>')
-        parts += [_block(block) for block in section.blocks]
+        parts += _Article().blocks(section.blocks)
     return "\n".join([*parts, typesetting.katex_scripts(), "</body></html>", ""])
 
 
-def _block(block: Block) -> str:
-    match block:
-        case Say(text):
-            return f"<p>{prose(text)}</p>"
-        case Formula(latex):
-            return f'<div class="formula">{formula(latex, display=True)}</div>'
-        case Table():
-            return _table(block)
-        case Facts(pairs):
-            return _table(Table("", ("", ""), pairs))
-        case Folded(title, inner):
-            return f"<details><summary>{prose(title)}</summary>{''.join(map(_block, inner))}</details>"
-    return f"<p>{prose(block.summary)}</p>" if hasattr(block, "summary") else ""  # figures need the page of the report
+class _Article(Blocks):
+    """Blocks of a page without the scripts that draw figures: their captions stand for them."""
 
+    def figure(self, block: Plot | HeatMap | Player) -> str:
+        return f"<p>{self.prose(block.summary)}</p>"
 
-def _table(table: Table) -> str:
-    head = "".join(f"<th>{prose(cell)}</th>" for cell in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{prose(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f'<div class="wide"><table class="t"><tr>{head}</tr>{rows}</table></div>'
-
-
-def prose(text: str) -> str:
-    """Text escaped, $…$ as formulas for KaTeX."""
-    return "".join(formula(part) if mathematics else _escaped(part) for mathematics, part in pieces(text))
-
-
-def formula(latex: str, *, display: bool = False) -> str:
-    """A formula as escaped LaTeX, which the page's script typesets."""
-    element = "div" if display else "span"
-    return f'<{element} class="math{" display" if display else ""}">{_escaped(latex)}</{element}>'
-
-
-def _escaped(text: str) -> str:
-    visible = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
-    return html.escape(visible, quote=True)
+    def robot(self, scene: dict[str, Any]) -> str:  # noqa: ARG002 - as that of the report
+        return ""

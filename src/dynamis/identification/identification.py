@@ -19,10 +19,9 @@ from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
-from dynamis.identification.validation.contents import contents_of
 from dynamis.identification.validation.essential import EssentialParameters, essential_parameters
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.report import write_report
+from dynamis.identification.validation.report import report_of
 from dynamis.identification.validation.statistics import Statistics
 from dynamis.identification.validation.verdict import Verdict, verdict
 from dynamis.identification.write_back import Edited, Written, edit, write_identified
@@ -130,13 +129,13 @@ class Identification:
         return float(np.max(away / np.maximum(self.statistics.std, 1e-300), where=clear, initial=0.0))
 
     def report(self, path: str | os.PathLike[str], *, command: str = "", draw: bool = True) -> Path:
-        """Write everything as one self-contained HTML file."""
-        contents = contents_of(
+        """Write everything as one self-contained file: an .html page, .md (without figures) or .pdf (needs a browser)."""
+        made = report_of(
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
             essential=self.essential, notes=self.notes, command=command, name=self.name, draw=draw,
         )  # fmt: skip
-        return write_report(contents, path)
+        return made.write(path)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as a dictionary for JSON."""

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.documents.numbers import text
 from dynamis.model.build import with_floating_base
 from dynamis.reports.contact_points import ContactPoint, contact_points
-from dynamis.reports.numbers import ranges, text, torque_unit, unit_of
+from dynamis.reports.numbers import ranges, torque_unit, unit_of
 from dynamis.reports.scene import scene_of
 from dynamis.reports.staging import body_poses, free_base, is_mobile
 from dynamis.robot import Robot

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from dynamis.documents.blocks import Player, Robot3D
+from dynamis.documents.numbers import short
+from dynamis.documents.report_page import render_view
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
-from dynamis.reports.numbers import short
-from dynamis.reports.render_page import render_view
 from dynamis.reports.scene import scene_of
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory

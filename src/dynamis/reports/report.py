@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynamis.documents import markdown
-from dynamis.documents.blocks import Section, Text, literal, without_mathematics
+from dynamis.display import counted
+from dynamis.documents.blocks import Section, without_mathematics
+from dynamis.documents.report import Report
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
-from dynamis.files.atomic_write import write_file
-from dynamis.reports import render_page
 from dynamis.reports.budget import Budget
 from dynamis.reports.subject import Subject, subject_of
 from dynamis.reports.tiers import code_tier
 from dynamis.robot import Robot, load
-from dynamis.version import __version__
 
 Progress = Callable[[float, str], None]
 
@@ -37,18 +35,17 @@ SECTIONS = {
     "speed": ("speed", 0.1),
 }
 SECONDS = 30.0
+FOOTER = (
+    "All results are computed from one model of the robot, in SI units. Each section ends with the Python code that "
+    "reproduces it."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
+class Contents(Report):
     """A computed report: the robot and its sections."""
 
     subject: Subject
-    sections: Sequence[Section]
-
-    @property
-    def title(self) -> str:
-        return self.subject.given.name
 
     @property
     def default_path(self) -> Path:
@@ -57,27 +54,6 @@ class Contents:
         name = Path(source).stem if Path(source).suffix else self.title
         plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
         return Path(f"{plain or 'robot'}-report.html")
-
-    def html(self) -> str:
-        """One page that needs no network."""
-        freedom = f"{self.subject.robot.n} degree{'s' if self.subject.robot.n > 1 else ''} of freedom"
-        return render_page.render(self.title, freedom, self.sections)
-
-    def markdown(self) -> str:
-        abstract = f"Report by Dynamis {__version__}. SI units."
-        return markdown.render(Text(literal(self.title), abstract, list(self.sections)))
-
-    def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write an .html, .md or .pdf file atomically."""
-        target = Path(path)
-        suffix = target.suffix.lower()
-        if suffix == ".pdf":
-            from dynamis.reports.printing import print_pdf
-
-            return print_pdf(self.html(), target)
-        if suffix not in (".html", ".htm", ".md"):
-            raise InputError(f"{printable(target.name)}: name the report .html, .md or .pdf")
-        return write_file(target, (self.markdown() if suffix == ".md" else self.html()).encode("utf-8"))
 
 
 def report(
@@ -135,7 +111,8 @@ def contents_of(
             progress(1.0 - left / total, module.TITLE)
         made.append(_built(module, subject, whole.left * share / left))
         left -= share
-    return Contents(subject, made)
+    freedom = f"{counted(subject.robot.n, 'degree')} of freedom"
+    return Contents(subject.given.name, freedom, made, FOOTER, subject)
 
 
 def chosen_sections(sections: Sequence[str] | None, without: Sequence[str]) -> list[str]:

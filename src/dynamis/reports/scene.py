@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.documents.numbers import short
 from dynamis.model.joints import Free, Helical, Prismatic, Revolute, Spherical
 from dynamis.model.model import Body
 from dynamis.reports.meshes.drawing import Drawing, drawing_of
-from dynamis.reports.numbers import main_frame, ranges, short, unit_of
+from dynamis.reports.numbers import main_frame, ranges, unit_of
 from dynamis.reports.staging import stage_of
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose

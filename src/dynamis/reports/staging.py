@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.documents.numbers import short
 from dynamis.model.joints import Free
 from dynamis.reports.meshes.drawing import Drawing, Drawn, drawing_of
-from dynamis.reports.numbers import main_frame, ranges, short
+from dynamis.reports.numbers import main_frame, ranges
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
 

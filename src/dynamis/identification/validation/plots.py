@@ -1,15 +1,19 @@
-"""Plots of a fit: measured and predicted torques, residuals, validation, friction."""
+"""Plots of a fit: measured and predicted torques, residuals, validation, friction; and plots as SVG in the page of a report."""
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, heading, legend_outside, new_figure, save, tidy
+from dynamis.documents.html_blocks import escaped
+from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.validation.excitation import BARELY_INDEPENDENT, Excitation
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.readable_names import label
@@ -296,3 +300,35 @@ def plot_excitation(excitation: Excitation, path: Path = None) -> Any:
     for ax in (values, weakest):
         tidy(ax)
     return save(figure, path)
+
+
+# map plot colours to CSS variables of the page, which depend on the theme
+THEME = {
+    INK: "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--card)", "#e6e6e6": "var(--grid)", FAINT: "var(--empty)",
+    MOTION: "var(--accent)", FORCE: "var(--bad)", GOOD: "var(--good)",
+    STRUCTURE: "color-mix(in srgb, var(--ink) 58%, var(--card))",
+    **{colour: f"var(--series-{k})" for k, colour in enumerate(JOINTS, 1)},
+}  # fmt: skip
+
+
+def inline_svg(panels: Panels, alt: str, number: int = 0) -> str:
+    """Return a figure as an ``<svg>`` element; ``alt`` is its description, ``number`` makes its ids unique."""
+    from matplotlib import rc_context
+
+    target = io.StringIO()
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": f"figure {number}", "path.simplify_threshold": 0.5}
+    with rc_context(settings), warnings.catch_warnings():
+        # glyphs missing in the layout font are rendered by the browser
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        panels.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = target.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)  # implied in HTML
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1f{number}-", text)
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # 0.01 pt resolution
+    for colour, name in THEME.items():
+        text = re.sub(re.escape(colour), name, text, flags=re.IGNORECASE)
+    head = re.sub(r'(width|height)="[^"]*"\s*', "", text[: text.index(">")], count=2)
+    return f'{head} role="img" aria-label="{escaped(alt)}"{text[text.index(">") :]}'.strip()

@@ -1,197 +1,353 @@
-"""Rendering of a report as one HTML page: offline, light and dark, accessible and printable."""
+"""The report of an identification: verdict, data, model, validation, residuals, estimates, as a document of blocks."""
 
 from __future__ import annotations
 
-import html
-import os
-import re
-from pathlib import Path
+import itertools
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from dynamis.display import scroll_shadow
-from dynamis.documents.blocks import Table
-from dynamis.files.atomic_write import write_file
-from dynamis.identification.validation.report_contents import ReportContents, ReportFigure, Section
-from dynamis.identification.validation.verdict import GRADES, Verdict
+import numpy as np
 
-SEVERITY = ("ok", "doubt", "defect", "fatal")
-NUMBER = re.compile(r"[-−+±]?(\d[\d.,  ]*(e[-+−]?\d+)?|inf|nan|∞)\s*[%×]?|–|")
-LONG = 60  # characters beyond which a cell may wrap
-SHADOW = scroll_shadow(".wide, figure", "var(--page)")
-# no requests and no scripts, whatever names in files contain
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+from dynamis.display import counted
+from dynamis.documents.blocks import Block, Code, Facts, Findings, Picture, Section, Table, without_mathematics
+from dynamis.documents.numbers import text, without_noise
+from dynamis.documents.report import Report
+from dynamis.drawing import Panels
+from dynamis.identification.validation.consistency import LinkConsistency, inconsistent_links, link_consistency
+from dynamis.identification.validation.essential import EssentialParameters
+from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.plots import (
+    inline_svg,
+    plot_excitation,
+    plot_friction,
+    plot_parameters,
+    plot_residuals,
+    plot_torques,
+    plot_validation,
+)
+from dynamis.identification.validation.readable_names import as_large_as, readable
+from dynamis.identification.validation.statistics import Statistics, judge_fit
+from dynamis.identification.validation.verdict import Verdict
+from dynamis.identification.validation.verdict import verdict as decide
+from dynamis.version import __version__
+
+if TYPE_CHECKING:
+    from dynamis.identification.base_parameters import BaseParameters
+    from dynamis.identification.equations import Equations
+    from dynamis.identification.estimators.estimator import Estimator
+    from dynamis.identification.samples import Samples
+
+SEVERITY = (("ok", "good"), ("doubt", "warn"), ("defect", "bad"), ("fatal", "bad"))  # mark and tone of a finding
+FOOTER = "All results are computed from the equations of the log, in SI units. σ is the standard error of an estimate."
+Drawing = Callable[..., list[Picture]]  # title, caption, function and arguments of a plot
 
 
-def write_report(contents: ReportContents, path: str | os.PathLike[str]) -> Path:
-    """Write the report as one self-contained HTML file, and return its path."""
-    return write_file(Path(path), render(contents).encode())
+def report_of(
+    base: BaseParameters,
+    equations: Equations,
+    estimator: Estimator,
+    *,
+    statistics: Statistics | None = None,
+    validation: Validation | None = None,
+    verdict: Verdict | None = None,
+    samples: Sequence[Samples] = (),
+    parameters: Any = None,
+    comparison: Mapping[str, Validation] | None = None,
+    essential: EssentialParameters | None = None,
+    notes: Sequence[str] = (),
+    command: str = "",
+    title: str = "",
+    name: str = "",
+    draw: bool = True,
+) -> Report:
+    """The report on a fitted ``estimator``; missing items are computed, except those that need new fits.
 
+    ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
+    name, ``command`` the command or call, ``name`` that of the estimator; ``draw=False`` omits the plots, which need matplotlib
+    and take some seconds.
+    """
+    s = statistics or judge_fit(equations, estimator)
+    links = () if parameters is None else link_consistency(base.model, parameters)
+    reasons = None if parameters is None else inconsistent_links(links)
+    said = verdict or decide(s, validation, equations=equations, inconsistent=reasons, effort=base.model.robot.limits["effort"])
+    numbers = itertools.count()
 
-def render(contents: ReportContents) -> str:
-    """Return the whole page. All text is escaped; only the figures' SVG is inserted as is."""
-    sections = [*contents.sections]
-    parts = [
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        f'<title>{_text(contents.title)}</title><meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<style>{STYLE}{SHADOW}</style></head><body><a class="skip" href="#verdict">Skip to the verdict</a>',
-        f'<header><h1>{_text(contents.title)}</h1><p class="subtitle">{_text(contents.subtitle)}</p></header><main>',
-        _verdict(contents.verdict),
-        _facts(contents),
-        '<nav aria-label="Contents">',
-        *(f'<a href="#s{k}">{_text(section.title)}</a>' for k, section in enumerate(sections, 1)),
-        '<a href="#glossary">Glossary</a>' if contents.glossary else "",
-        "</nav>",
-        _notes(contents),
-        *(_section(k, section) for k, section in enumerate(sections, 1)),
-        _glossary(contents),
-        "</main></body></html>",
+    def drawn(title: str, caption: str, plot: Callable[..., Panels], *arguments: Any) -> list[Picture]:
+        return [Picture(title, caption, inline_svg(plot(*arguments), caption, next(numbers)))] if draw else []
+
+    sections = [
+        Section(f"Verdict: {said.grade.capitalize()}", "verdict").add(_findings(said), _facts(s, base, equations, validation)),
+        _data(samples, equations, notes),
+        _model(base),
+        _validation(validation, comparison or {}, equations, drawn),
+        _residuals(s, equations, validation, drawn),
+        _estimates(s, base, drawn),
+        _essential(essential),
+        _consistency(links),
+        _unidentifiable(base),
+        _reproduce(command, estimator),
+        Section("Glossary", "glossary", blocks=[Table("", ("Term", "Meaning"), GLOSSARY)]),
     ]
-    return "\n".join(part for part in parts if part) + "\n"
-
-
-def _text(value: object) -> str:
-    """Return escaped text without control characters, which HTML does not allow."""
-    return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
-
-
-def _verdict(verdict: Verdict) -> str:
-    worst = GRADES.index(verdict.grade)
-    findings = sorted(verdict.findings, key=lambda f: -f.severity)
-    tags = ["noted" if f.topic == "coloured" and not f.severity else SEVERITY[f.severity] for f in findings]
-    items = "".join(
-        f'<li class="s{f.severity}"><b>{tag}</b>{_text(f.sentence)}</li>' for tag, f in zip(tags, findings, strict=True)
-    )
-    grade = verdict.grade[:1].upper() + verdict.grade[1:]
-    return f'<section class="verdict s{worst}" id="verdict"><h2>Verdict: {grade}</h2><ul>{items}</ul></section>'
-
-
-def _facts(contents: ReportContents) -> str:
-    if not contents.facts:
-        return ""
-    return (
-        '<dl class="facts">'
-        + "".join(f"<div><dt>{_text(a)}</dt><dd>{_text(b)}</dd></div>" for a, b in contents.facts)
-        + "</dl>"
+    return Report(
+        title or f"Identification of {base.model.robot.name}",
+        f"{base.rank} base parameters from {len(equations)} equations, estimator {name or type(estimator).__name__}",
+        [without_mathematics(section) for section in sections if section.blocks],
+        FOOTER,
     )
 
 
-def _notes(contents: ReportContents) -> str:
-    if not contents.notes:
-        return ""
-    return "<h2>Notes on the data</h2><ul>" + "".join(f"<li>{_text(note)}</li>" for note in contents.notes) + "</ul>"
+def number(x: float, digits: int = 4) -> str:
+    """A number for a table; infinite ones too.
+
+    >>> number(-0.00012345), number(1.5e-7, 2), number(float("inf")), number(float("nan"))
+    ('−0.0001234', '1.5 × 10⁻⁷', '∞', '–')
+    """
+    return ("∞" if x > 0 else "−∞") if np.isinf(x) else text(x, digits)
 
 
-def _section(number: int, section: Section) -> str:
-    body = [f"<p>{_text(sentence)}</p>" for sentence in section.sentences]
-    tables = [_table(table) for table in section.tables]
-    if section.folded and tables:
-        count = sum(len(table.rows) for table in section.tables)
-        tables = [f"<details><summary>Show {count} rows</summary>", *tables, "</details>"]
-    body += tables
-    body += [_figure(figure) for figure in section.figures]
-    if section.code:
-        body.append(f'<pre tabindex="0"><code>{_text(section.code)}</code></pre>')
-    return (
-        f'<section aria-labelledby="s{number}"><h2 id="s{number}">{_text(section.title)}</h2>' + "\n".join(body) + "</section>"
+def _findings(verdict: Verdict) -> Findings:
+    items = []
+    for f in sorted(verdict.findings, key=lambda f: -f.severity):
+        mark, tone = SEVERITY[f.severity]
+        items.append(("noted" if f.topic == "coloured" and not f.severity else mark, tone, f.sentence))
+    return Findings(items)
+
+
+def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation | None) -> Facts:
+    runs = np.unique(rows.run)
+    seconds = sum(float(np.ptp(rows.t[rows.run == run])) for run in runs)
+    facts = [
+        ("Motion", f"{number(seconds, 3)} s in {counted(len(runs), 'run')}"),
+        ("Equations", f"{len(rows):,}".replace(",", " ")),
+        ("Base parameters", f"{base.rank} of {len(base.model.names)}"),
+        ("Residual, fitted", f"{number(s.percent, 3)} %"),
+    ]
+    if v is not None:
+        facts.append(("Residual, held out", f"{number(v.held_out, 3)} %"))
+        if v.prior is not None:
+            facts.append(("Residual, prior model", f"{number(v.prior, 3)} %"))
+    return Facts([*facts, ("Condition number", number(s.excitation.scaled_condition, 3))])
+
+
+def _data(samples: Sequence[Samples], rows: Equations, notes: Sequence[str]) -> Section:
+    """The runs, the number of equations of each joint, and notes on the processing of the logs."""
+    lines = [
+        (
+            run.source or f"run {k}",
+            str(len(run)),
+            number(float(np.ptp(run.t)), 4) if len(run) else "0",
+            "–" if run.period is None else number(1.0 / run.period, 4),
+            number(100.0 * float(np.mean(run.use)), 3) if len(run) else "–",
+            "–" if run.parallel is None else number(run.parallel, 3),
+            str(run.every),
+        )
+        for k, run in enumerate(samples, 1)
+    ]
+    header = ("Source", "Samples", "Seconds", "Rate in Hz", "Torques used, %", "Low-pass, Hz", "Decimation")
+    counts = [(name, str(int(np.sum(rows.joint == j)))) for j, name in enumerate(rows.joints)]
+    lead = "Each equation is one joint's torque at one sample."
+    if notes:
+        lead += " Notes on the processing of the data, such as dropped and repaired samples, follow the tables."
+    tables: list[Block] = [Table("Runs", header, lines)] if lines else []
+    blocks = [*tables, Table("Equations by joint", ("Joint", "Equations"), counts)]
+    return Section("Data used", "data", lead, blocks, notes=list(notes))
+
+
+def _model(base: BaseParameters) -> Section:
+    """The parameters, base parameters and priors."""
+    model = base.model
+    regrouped = [
+        (name, readable(name), number(value), model.unit(int(k)), combination)
+        for name, value, k, combination in zip(base.names, base.prior, base.independent, base.expressions, strict=True)
+    ]
+    lead = (
+        f"{len(model.names)} parameters describe links, friction and rotors; torques depend on {base.rank} combinations, "
+        "the base parameters. The others cannot be identified from torques by any motion (see below). Gap between the non-zero "
+        f"and the numerically zero singular values: {number(base.gap, 2)}."
     )
+    header = ("Parameter", "Description", "Prior", "Unit", "Combination")
+    return Section("Model", "model", lead, [Table("Base parameters", header, regrouped, folded=True)])
 
 
-def _table(table: Table) -> str:
-    columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.header)
-    numeric = [bool(cells) and all(NUMBER.fullmatch(str(cell)) for cell in cells) for cells in columns]
-    long = [any(len(str(cell)) > LONG for cell in cells) for cells in columns]
-    flags = [name.lower() == "flags" for name in table.header]
-    head = "".join(
-        f'<th scope="col"{" class=number" if number else ""}>{_text(name)}</th>'
-        for name, number in zip(table.header, numeric, strict=True)
-    )
+def _validation(v: Validation | None, others: Mapping[str, Validation], rows: Equations, drawn: Drawing) -> Section:
+    """Residuals on held-out motion by joint and fold, and of other estimators."""
+    section = Section("Validation", "validation")
+    if v is not None:
+        section.lead = (
+            "Blocks of time were held out from the fit and predicted: the relevant column is “Held out”. "
+            "“Mean torque as prediction”: the residual if the mean torque of the joint is its prediction."
+        )
+        prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
+        cells = zip(v.joints, v.train_joints, v.held_out_joints, prior, v.mean_joints, strict=True)
+        joints = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
+        whole = np.nan if v.prior is None else v.prior
+        joints.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
+        header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque as prediction")
+        folds = [
+            (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
+            for k, f in enumerate(v.folds, 1)
+        ]
+        section.add(
+            Table("Residual in percent of the torque (100 |e| / |τ|)", header, joints),
+            Table("Folds", ("Fold", "Rows fitted", "Rows held out", "Fitted, %", "Held out, %"), folds),
+        )
+    if others:
+        each = {name: (w.train, w.held_out, w.held_out / max(w.train, 1e-300)) for name, w in others.items()}
+        lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
+        columns = ("Estimator", "Fitted, %", "Held out, %", "Held out / fitted")
+        section.add(Table("Comparison of estimators on the same rows", columns, lines))
+    if v is not None and _predicted(v, rows):
+        caption = "Measured torque of each joint, its prediction while held out, and the difference."
+        section.add(*drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted))
+    if v is not None:
+        caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} fitted and {v.held_out:.3g} held out."
+        section.add(*drawn("Residual by joint", caption, plot_validation, v))
+    return section
+
+
+def _predicted(v: Validation | None, rows: Equations) -> bool:
+    """Whether each of these rows was predicted while it was held out."""
+    return v is not None and len(v.predicted) == len(rows) and bool(np.isfinite(v.predicted).all())
+
+
+def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn: Drawing) -> Section:
+    """The residuals of each joint."""
     rows = []
-    for row in table.rows:
-        cells = []
-        for k, cell in enumerate(row):
-            kind = ' class="number"' if numeric[k] else ' class="long"' if long[k] else ""
-            tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
-            cells.append(f"<{tag}{scope}{kind}>{_flags(cell) if flags[k] else _text(cell)}</{tag}>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    note = f'<p class="note">{_text(table.note)}</p>' if table.note else ""
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{_text(table.title)}"><table>'
-        f"<caption>{_text(table.title)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
+    for j in s.joints:
+        w = j.whiteness
+        memory = ("–", "–", "–") if w is None else (number(w.length, 3), number(w.seconds, 3), number(100.0 * w.effective, 3))
+        flags = [*(["coloured"] if w is not None and not w.white else []), *(["outliers"] if j.outliers > 2e-3 else [])]
+        sizes = [number(x, 3) for x in (j.rms, j.percent, j.largest)]
+        shape = [number(x, 2) for x in (j.mean, j.skewness, j.kurtosis)]
+        rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
+    header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
+              "Correlation length, samples", "Correlation time, s", "Effective samples, %", "Flags")  # fmt: skip
+    lead = f"The overall residual on the fitted rows is {number(s.percent, 3)} % of the torque."
+    if s.window > 1:
+        lead += (
+            f" Residuals are correlated over time, so standard errors are computed with a window of {s.window} samples; they "
+            f"are, in the median, {as_large_as(float(np.median(s.inflation)))} those of white noise."
+        )
+    high = float(s.leverage.max(initial=0.0))
+    lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
+    section = Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows)])
+    if not _predicted(v, equations):
+        worst = max(s.joints, key=lambda j: j.percent).joint
+        caption = f"Measured torque of each joint, that of the fit, and the difference; it is largest for {worst}."
+        section.add(*drawn("Measured and fitted torque", caption, plot_torques, equations, equations.X @ s.coef))
+    coloured = sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)
+    caption = (
+        f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of {len(s.joints)} joints "
+        "exceed the band of white noise."
     )
+    section.add(*drawn("Distribution and autocorrelation of the residuals", caption, plot_residuals, s, equations))
+    return section.add(*drawn("Friction against velocity", FRICTION_CAPTION, plot_friction, equations, s.coef))
 
 
-def _flags(cell: str) -> str:
-    return " ".join(f'<span class="flag">{_text(flag.strip())}</span>' for flag in cell.split(";") if flag.strip())
+def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
+    """The base parameters with intervals and priors."""
+    rows = []
+    weak = set(s.excitation.weak)
+    largest = float(np.abs(s.coef).max(initial=0.0))
+    std, interval = without_noise(s.std, largest), without_noise(s.interval, largest)  # of estimates at a bound
+    for k, name in enumerate(s.names):
+        low, high = s.interval[k]
+        before = float(base.prior[k])
+        change = (s.coef[k] - before) / s.std[k] if s.std[k] > 0.0 else np.nan
+        flags = [
+            *(["weakly excited"] if name in weak else []),
+            *(["includes zero"] if low <= 0.0 <= high else []),
+            *(["prior outside"] if not low <= before <= high else []),
+        ]
+        shown = [number(float(x), d) for x, d in ((s.coef[k], 4), (std[k], 2), (s.deviation[k], 2))]
+        unit = base.model.unit(int(base.independent[k]))
+        ends = " … ".join(number(float(x), 3) for x in interval[k])
+        rows.append((name, *shown, ends, unit, number(before), number(float(change), 2), "; ".join(flags)))
+    header = ("Parameter", "Value", "σ", "σ, %", f"{100 * s.level:g} % interval", "Unit", "Prior", "Change, σ", "Flags")
+    note = "σ: standard error. Change: estimate minus prior, in standard errors."
+    section = Section("Estimates", "estimates", blocks=[Table("Estimated base parameters", header, rows, note)])
+    outside = int(np.sum((s.interval[:, 0] > base.prior) | (s.interval[:, 1] < base.prior)))
+    caption = (
+        f"Each base parameter with its interval, divided by the larger of estimate and prior; for {outside} of {len(s.names)} "
+        f"the prior is outside, and {len(s.uncertain)} intervals contain zero."
+    )
+    section.add(*drawn("Estimates and intervals with the prior model", caption, plot_parameters, s, base.prior))
+    condition = number(s.excitation.scaled_condition, 3)
+    caption = (
+        f"Singular values of the scaled equations (condition number {condition}), and the weakest parameters; "
+        f"{len(s.excitation.weak)} are nearly collinear with others."
+    )
+    return section.add(*drawn("Excitation", caption, plot_excitation, s.excitation))
 
 
-def _figure(figure: ReportFigure) -> str:
-    return f"<figure><h3>{_text(figure.title)}</h3>{figure.svg}<figcaption>{_text(figure.alt)}</figcaption></figure>"
+def _essential(found: EssentialParameters | None) -> Section:
+    section = Section("Essential parameters", "essential")
+    if found is None:
+        return section
+    section.lead = str(found)
+    cells = zip(found.names, found.values, found.std, found.deviation, strict=True)
+    rows = [(name, number(float(a)), number(float(b), 2), number(float(c), 2)) for name, a, b, c in cells]
+    return section.add(Table("Essential parameters", ("Parameter", "Value", "σ", "σ, %"), rows, folded=True))
 
 
-def _glossary(contents: ReportContents) -> str:
-    if not contents.glossary:
-        return ""
-    entries = "".join(f"<dt>{_text(word)}</dt><dd>{_text(meaning)}</dd>" for word, meaning in contents.glossary)
-    return f'<h2 id="glossary">Glossary</h2><dl class="glossary">{entries}</dl>'
+def _consistency(links: Sequence[LinkConsistency]) -> Section:
+    section = Section("Physical consistency of the links", "consistency")
+    if not links:
+        return section
+    section.lead = "Base parameters do not determine the individual links; these full parameters are the nearest to the prior."
+    rows = []
+    for link in links:
+        result = "consistent" if link.consistent else link.reason
+        rows.append((link.link, number(link.mass), _numbers(link.com), _numbers(link.moments), result))
+    header = ("Link", "Mass, kg", "Centre of mass, m", "Principal moments, kg·m²", "Verdict")
+    return section.add(Table("Links", header, rows))
 
 
-STYLE = """
-:root { color-scheme: light dark; --page: #ffffff; --ink: #22303c; --quiet: #5a6874; --grid: #e3e7eb; --faint: #d7dde3;
-  --card: #f5f7f9; --motion: #2b5c8a; --force: #b5402f; --structure: #7a7a7a; --good: #2f7440; --warn: #8a5a00; }
-@media (prefers-color-scheme: dark) { :root { --page: #14181c; --ink: #e4e9ed; --quiet: #9fabb5; --grid: #2a3138;
-  --faint: #323b44; --card: #1c2228; --motion: #6fb1ea; --force: #f0806c;
-  --structure: #a0a6ab; --good: #76c58a; --warn: #e6b450; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.55 Charter, "Iowan Old Style", Georgia, serif; color: var(--ink); background: var(--page);
-  max-width: 74rem; margin: 0 auto; padding: 2rem 1.5rem 5rem; }
-h1 { font-size: 2rem; line-height: 1.2; margin: .5rem 0 .2rem; }
-h2 { font-size: 1.35rem; margin: 2.8rem 0 .6rem; border-top: 1px solid var(--grid); padding-top: 1.3rem; }
-h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
-p, li { max-width: 52rem; margin: .5rem 0; }
-a { color: var(--motion); }
-:focus-visible { outline: 3px solid var(--motion); outline-offset: 2px; }
-.skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: .5rem; }
-.subtitle, .note, figcaption { color: var(--quiet); }
-nav { columns: 3 14rem; column-gap: 2.5rem; font-size: .95rem; margin: 1.4rem 0; }
-nav a { display: block; text-decoration: none; padding: .12rem 0; } nav a:hover { text-decoration: underline; }
-.verdict { background: var(--card); border-left: .5rem solid var(--tone); border-radius: .3rem;
-  padding: 1rem 1.4rem; margin: 1.4rem 0; }
-.verdict h2 { border: 0; padding: 0; margin: 0 0 .4rem; font-size: 1.5rem; color: var(--tone); }
-.verdict ul { padding: 0; margin: 0; list-style: none; }
-.verdict li { padding-left: 6.2rem; position: relative; max-width: 60rem; }
-.verdict li b { position: absolute; left: 0; font: 600 .78rem/2 system-ui, sans-serif; color: var(--own); }
-.s0 { --tone: var(--good); --own: var(--good); } .s1 { --tone: var(--warn); --own: var(--warn); }
-.s2, .s3 { --tone: var(--force); --own: var(--force); }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .8rem;
-  margin: 1.2rem 0; padding: 0; }
-.facts div { background: var(--card); border-radius: .3rem; padding: .6rem .9rem; }
-.facts dt { color: var(--quiet); font-size: .85rem; } .facts dd { margin: 0; font-size: 1.25rem; }
-.wide { overflow-x: auto; margin: .6rem 0 1rem; }
-table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums lining-nums; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .28rem .5rem; text-align: left; border-bottom: 1px solid var(--grid); vertical-align: top;
-  white-space: nowrap; }
-td:last-child { white-space: normal; }
-td.long { white-space: normal; min-width: 18rem; max-width: 44rem; overflow-wrap: anywhere; }
-thead th { white-space: normal; font-weight: 600; color: var(--quiet); position: sticky; top: 0; background: var(--page); }
-tbody th { font-weight: 400; } .number { text-align: right; }
-tbody tr:hover { background: var(--card); }
-.flag { display: inline-block; border: 1px solid currentColor; border-radius: .7rem; padding: 0 .5rem;
-  font-size: .78rem; color: var(--warn); }
-figure { margin: 1.2rem 0 1.8rem; overflow-x: auto; }
-figure svg { width: 100%; min-width: 44rem; height: auto; max-height: 62rem; } figcaption { position: sticky; left: 0; }
-/* narrower than the smallest figure */
-@media screen and (max-width: 47rem) { figure::before { content: "Scroll sideways for the whole figure →"; display: block;
-  position: sticky; left: 0; width: max-content; color: var(--motion); font-size: .8rem; } }
-figure h3 { position: sticky; left: 0; width: max-content; max-width: 100%; }
-svg text { fill: var(--ink); font-family: "DejaVu Sans", Verdana, sans-serif !important; }
-details { margin: .8rem 0; } summary { cursor: pointer; font-weight: 600; }
-pre { background: var(--card); padding: .8rem 1rem; border-radius: .3rem; overflow-x: auto; font-size: .85rem; }
-dl.glossary dt { font-weight: 600; margin-top: .7rem; } dl.glossary dd { margin: 0; max-width: 52rem; }
-@media print { :root { --page: #ffffff; --ink: #000000; --quiet: #444444; --grid: #cccccc; --card: #ffffff; }
-  body { font-size: 10pt; max-width: none; padding: 0; } nav, .skip { display: none; }
-  details::details-content { content-visibility: visible; block-size: auto; }
-  figure svg { min-width: 0; }
-  h2, h3, caption { break-after: avoid; } figure, tr, .verdict { break-inside: avoid; } .wide { overflow: visible; }
-  th, td { padding: .15rem .4rem; white-space: normal; } thead { display: table-header-group; } thead th { position: static; } }
-"""
+def _unidentifiable(base: BaseParameters) -> Section:
+    rows = [(name, readable(name), reason) for name, reason in base.unidentifiable.items()]
+    lead = f"{len(rows)} parameters cannot be identified from torques by any motion; most are part of a combination above."
+    table = Table("Unidentifiable parameters", ("Parameter", "Description", "Reason"), rows, folded=True)
+    return Section("Unidentifiable parameters", "unidentifiable", lead, [table])
+
+
+def _reproduce(command: str, estimator: Estimator) -> Section:
+    import scipy
+
+    versions = f"dynamis {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
+    with np.printoptions(threshold=8, precision=4):  # a prior is as long as the model
+        settings = repr(estimator)
+    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}.")
+    return section.add(Code(f"{command}\n{settings}".strip()))
+
+
+def _numbers(values: Any) -> str:
+    return "–" if values is None else ", ".join(number(float(x), 3) for x in without_noise(values, 1.0))
+
+
+FRICTION_CAPTION = (
+    "For each joint the friction of the model over the velocity, and dots with the residual added. At v = 0 Coulomb friction "
+    "changes sign; the line is a ramp there, not a step, where the friction terms are low-pass filtered like the measured "
+    "torques (its value then depends on earlier velocities too), or where the model replaces sign(v) by tanh(v / v₀) "
+    "(option smooth)."
+)
+GLOSSARY = (
+    (
+        "Base parameter",
+        "A linear combination of masses, first moments and inertias that determines torques. Its terms cannot be separated.",
+    ),
+    ("Condition number", "Ratio of the best to the least excited direction of the parameters."),
+    ("Confidence interval", "A range that contains the true value in 95 of 100 repetitions, if the model is correct."),
+    ("Essential parameters", "Parameters whose elimination would increase the residual significantly."),
+    ("Held out", "Blocks of time not used in the fit. The prediction error on them measures the quality of the model."),
+    ("Leverage", "Influence of one equation on its own fitted value, from 0 to 1."),
+    ("Physically consistent", "A link has positive mass and moments of inertia of a real mass distribution."),
+    ("Prior model", "The parameters in the robot's file before the identification."),
+    ("Residual", "Measured minus predicted torque."),
+    (
+        "Residual, in percent",
+        "RMS residual relative to the RMS torque: 0 is perfect, 100 corresponds to predicting zero.",
+    ),
+    ("White noise", "Uncorrelated noise. Residuals correlated over time indicate effects missing in the model."),
+    ("σ, standard error", "Standard deviation of an estimate over repeated experiments; σ, % is relative to the value."),
+)

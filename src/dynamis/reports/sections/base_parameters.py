@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dynamis.documents.blocks import Facts, Section, Table
+from dynamis.documents.numbers import text
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.reports.numbers import text
 from dynamis.reports.subject import Subject
 
 KEY, TITLE = "parameters", "Base parameters"

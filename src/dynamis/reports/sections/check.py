@@ -12,10 +12,10 @@ from dynamis.algorithms import articulated_body, coriolis, dynamics, mass_matrix
 from dynamis.algorithms.joint_physics import dry_torque, spring_torque, viscous_torque
 from dynamis.algorithms.lagrange import lagrange_program
 from dynamis.documents.blocks import Facts, Section, Table
+from dynamis.documents.numbers import power
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import check
 from dynamis.reports.budget import Budget
-from dynamis.reports.numbers import power
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dynamis.documents.blocks import Curves, Facts, Plot, Section
-from dynamis.reports.numbers import ranges, short, text, unit_of
+from dynamis.documents.numbers import short, text
+from dynamis.reports.numbers import ranges, unit_of
 from dynamis.reports.sections.maps import by_influence, plain_coordinates
 from dynamis.reports.subject import Subject
 

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.blocks import Axes, Curves, Grid, HeatMap, Plot, Section
-from dynamis.reports.numbers import effort_name, ranges, short, text, torque_unit, unit_of, without_noise
+from dynamis.documents.numbers import short, text, without_noise
+from dynamis.reports.numbers import effort_name, ranges, torque_unit, unit_of
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
 

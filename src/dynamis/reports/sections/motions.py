@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
 from dynamis.documents.blocks import Curves, Player, Plot, Section
+from dynamis.documents.numbers import power, quantity, short, text, without_noise
 from dynamis.errors import DynamisError
 from dynamis.reports.falling import ADAPTIVE, fall, released
-from dynamis.reports.numbers import effort_name, power, quantity, ranges, short, text, torque_unit, unit_of, without_noise
+from dynamis.reports.numbers import effort_name, ranges, torque_unit, unit_of
 from dynamis.reports.scene import scene_of
 from dynamis.reports.sections.maps import plain_coordinates
 from dynamis.reports.staging import is_mobile

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from dynamis.documents.blocks import Facts, Robot3D, Section, Table
+from dynamis.documents.numbers import text, triple
 from dynamis.model.joint_coordinates import effective_limits
 from dynamis.reports.meshes.drawing import drawing_of
-from dynamis.reports.numbers import main_frame, text, triple
+from dynamis.reports.numbers import main_frame
 from dynamis.reports.scene import scene_of
 from dynamis.reports.subject import Subject
 

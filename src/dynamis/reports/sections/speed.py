@@ -12,7 +12,7 @@ import numpy as np
 
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.documents.blocks import Facts, Section, Table
-from dynamis.reports.numbers import duration
+from dynamis.documents.numbers import duration
 from dynamis.reports.subject import Subject
 from dynamis.reports.tiers import code_tier
 from dynamis.robot import Robot

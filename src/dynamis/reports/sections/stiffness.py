@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dynamis.documents.blocks import Section, Table
+from dynamis.documents.numbers import quantity, short, triple
 from dynamis.errors import DynamisError
 from dynamis.kinematics.workspace import workspace_slice
-from dynamis.reports.numbers import main_frame, quantity, ranges, short, triple
+from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.scene import scene_of
 from dynamis.reports.sections.maps import has_plain_coordinates
 from dynamis.reports.sections.workspace import CELLS, intervals, slice_map

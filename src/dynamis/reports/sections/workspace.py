@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
+from dynamis.documents.numbers import quantity, short, text, triple
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
 from dynamis.reports.configurations import encoded
-from dynamis.reports.numbers import main_frame, quantity, ranges, short, text, triple
+from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.sections.maps import has_plain_coordinates
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot

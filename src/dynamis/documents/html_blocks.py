@@ -1,4 +1,4 @@
-"""A report as one HTML page: self-contained, in light and dark colours, usable by keyboard and touch, printable."""
+"""Blocks as HTML, with all text escaped: what the pages of documents and reports have in common."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 from dynamis.documents.blocks import (
     Block,
+    Code,
     Facts,
+    Findings,
     Folded,
     Formula,
     Grid,
     HeatMap,
+    Picture,
     Player,
     Plot,
     Robot3D,
@@ -22,69 +25,27 @@ from dynamis.documents.blocks import (
     Table,
     pieces,
 )
-from dynamis.reports import bundle
-from dynamis.typesetting import POLICY
-from dynamis.version import __version__
 
-NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|rigid")
+NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|−?∞|rigid")
+TONES = ("good", "warn", "bad")
 LONG = 40  # characters of a cell beyond which it may wrap
 
 
-def render(name: str, subtitle: str, contents: Sequence[Section]) -> str:
-    """The whole page of a robot of this name."""
-    page = _Page()
-    sections = [page.section(section) for section in contents]
-    failed = {section.key for section in contents if section.failed}
-    items = "".join(
-        f'<li><a href="#{s.key}"{" data-failed" if s.key in failed else ""}>{text(s.title)}</a></li>' for s in contents
-    )
-    return _document(
-        f"{name}: report",
-        page,
-        '<body><a class="skip" href="#content">Skip to the content</a><div class="page">',
-        f"<header><div><h1>{text(name)}</h1><p>{subtitle} · report by Dynamis {__version__}</p></div>",
-        '<button type="button" id="theme" hidden>Theme</button></header>',
-        f'<nav aria-label="Sections"><ol>{items}</ol></nav><main id="content">',
-        *sections,
-        "</main><footer><p>All results are computed from one model of the robot, in SI units. Each section ends with the "
-        "Python code that reproduces it.</p></footer></div>",
-    )
+def prose(text: str) -> str:
+    """Text escaped, $…$ as formulas for KaTeX."""
+    return "".join(formula(part) if mathematics else escaped(part) for mathematics, part in pieces(text))
 
 
-def render_view(name: str, block: Robot3D | Player) -> str:
-    """A page with nothing but one view, which fills it."""
-    page = _Page()
-    body = page.view(block)
-    return _document(
-        name,
-        page,
-        '<body class="bare"><main>',
-        body,
-        '</main><button type="button" id="theme" hidden>Theme</button>',
-    )
+def formula(latex: str, *, display: bool = False) -> str:
+    """A formula as escaped LaTeX, which the page's script typesets."""
+    element = "div" if display else "span"
+    return f'<{element} class="math{" display" if display else ""}">{escaped(latex)}</{element}>'
 
 
-def _document(title: str, page: _Page, *body: str) -> str:
-    """A page around its body, with the data, styles and modules that its components need."""
-    parts = [
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{text(title)}</title><style>{bundle.style(page.components)}</style></head>",
-        *body,
-        *(
-            f'<script type="application/json" id="data-{key}">{bundle.json_for_page(x)}</script>'
-            for key, x in page.data.items()
-        ),
-        f'<script type="importmap">{bundle.import_map(page.components)}</script>',
-        f'<script type="module">{bundle.main_module()}</script></body></html>',
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def text(value: object) -> str:
-    """Escaped, and without control characters, which HTML does not allow."""
-    return html.escape("".join(c if c.isprintable() or c in "\n\t" else "�" for c in str(value)), quote=True)
+def escaped(text: str) -> str:
+    """Text for HTML, with control characters, which HTML does not allow, replaced."""
+    visible = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return html.escape(visible, quote=True)
 
 
 # which of the two is shown depends on the pointer of the device: style.css
@@ -112,8 +73,8 @@ def _grid(view: Grid) -> dict[str, Any]:
     }
 
 
-class _Page:
-    """Collects the data of figures, and which components are used."""
+class Blocks:
+    """Blocks as HTML; collects the data of figures, and which components of a page they need."""
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {}
@@ -134,9 +95,8 @@ class _Page:
         if section.notes:
             body.append('<ul class="notes">' + "".join(f"<li>{self.prose(note)}</li>" for note in section.notes) + "</ul>")
         if section.reproduce:
-            code = f'<pre tabindex="0"><code>{text(section.reproduce)}</code></pre>'
-            body.append(f'<details class="code"><summary>Reproduce in Python</summary>{code}</details>')
-        heading = f'<h2 id="{section.key}-title">{text(section.title)}</h2>'
+            body.append(f'<details class="code"><summary>Reproduce in Python</summary>{_code(section.reproduce)}</details>')
+        heading = f'<h2 id="{section.key}-title">{escaped(section.title)}</h2>'
         return f'<section id="{section.key}" aria-labelledby="{section.key}-title">{heading}' + "\n".join(body) + "</section>"
 
     def blocks(self, blocks: Any) -> list[str]:
@@ -161,19 +121,36 @@ class _Page:
             case Say(words):
                 return f"<p>{self.prose(words)}</p>"
             case Facts(pairs):
-                items = "".join(f"<div><dt>{text(a)}</dt><dd>{self.prose(b)}</dd></div>" for a, b in pairs)
+                items = "".join(f"<div><dt>{escaped(a)}</dt><dd>{self.prose(b)}</dd></div>" for a, b in pairs)
                 return f'<dl class="facts">{items}</dl>'
             case Formula(latex):
                 self.components.add("math")
-                return f'<div class="formula" tabindex="0"><div class="math display">{text(latex)}</div></div>'
+                return f'<div class="formula">{formula(latex, display=True)}</div>'
+            case Findings(items):
+                return self.findings(items)
+            case Code(source):
+                return _code(source)
             case Folded(title, inner):
                 return f'<details class="fold"><summary>{self.prose(title)}</summary>{"".join(self.blocks(inner))}</details>'
             case Table():
                 return self.table(block)
             case Robot3D(scene):
                 return self.robot(scene)
+            case Picture(title, summary, svg):
+                return (
+                    f'<figure class="picture" data-drawn><h3>{self.prose(title)}</h3><div class="wide">{svg}</div>'
+                    f"<figcaption>{self.prose(summary)}</figcaption></figure>"
+                )
             case Plot() | HeatMap() | Player():
                 return self.figure(block)
+
+    def findings(self, items: Sequence[tuple[str, str, str]]) -> str:
+        """Sentences behind their marks; the box has the tone of the worst."""
+        lines = "".join(
+            f'<li><b class="{tone}">{escaped(mark)}</b><span>{self.prose(words)}</span></li>' for mark, tone, words in items
+        )
+        worst = max((tone for _, tone, _ in items), key=TONES.index, default=TONES[0])
+        return f'<ul class="findings {worst}">{lines}</ul>'
 
     def robot(self, scene: dict[str, Any]) -> str:
         self.components.add("robot")
@@ -216,8 +193,9 @@ class _Page:
                 "empty": block.empty,
             }
             self.components.add(kind)
+        source = f"{self._section}/{key}"
         return (
-            f'<figure class="{kind}" data-component="{kind}" data-source="{self._section}/{key}"><h3>{text(block.title)}</h3>'
+            f'<figure class="{kind}" data-component="{kind}" data-source="{source}"><h3>{escaped(block.title)}</h3>'
             f'<div class="place"></div><figcaption>{self.prose(block.summary)}</figcaption></figure>'
         )
 
@@ -232,10 +210,10 @@ class _Page:
         rows = "".join(f"<tr>{self._cells(table.header, row, numeric, long)}</tr>" for row in table.rows)
         title = f'<h3 class="title">{self.prose(table.title)}</h3>' if table.title and not table.folded else ""
         note = f'<p class="note">{self.prose(table.note)}</p>' if table.note else ""
-        name = text(table.title or "table")
+        name = escaped(table.title or "table")
         # the title is outside the box that scrolls, so that it neither widens the table nor moves with it
         made = (
-            f'{title}<div class="wide" tabindex="0" role="region" aria-label="{name}"><table aria-label="{name}">'
+            f'{title}<div class="wide" role="region" aria-label="{name}"><table aria-label="{name}">'
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
         )
         if not table.folded:
@@ -248,14 +226,24 @@ class _Page:
             kind = "number" if numeric[k] else "long" if long[k] else ""
             if header[k] == "verdict":
                 kind = "verdict" if cell == "agrees" else "verdict bad"
+            elif header[k] == "Flags":
+                kind = "flags"
             tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
             marked = f' class="{kind}"' if kind else ""
-            cells.append(f"<{tag}{scope}{marked}>{self.prose(cell)}</{tag}>")
+            cells.append(f"<{tag}{scope}{marked}>{_flags(cell) if kind == 'flags' else self.prose(cell)}</{tag}>")
         return "".join(cells)
 
-    def prose(self, words: object) -> str:
+    def prose(self, words: str) -> str:
         """Escaped text, with $…$ marked for typesetting."""
-        parts = list(pieces(words if isinstance(words, str) else str(words)))
-        if len(parts) > 1:
+        if any(mathematics for mathematics, _ in pieces(words)):
             self.components.add("math")
-        return "".join(f'<span class="math">{text(part)}</span>' if formula else text(part) for formula, part in parts)
+        return prose(words)
+
+
+def _code(source: str) -> str:
+    return f"<pre><code>{escaped(source)}</code></pre>"
+
+
+def _flags(cell: str) -> str:
+    """Words between semicolons, each in a frame of its own."""
+    return " ".join(f'<span class="flag">{escaped(flag.strip())}</span>' for flag in cell.split(";") if flag.strip())

@@ -40,12 +40,12 @@ def style(components: Iterable[str]) -> str:
     """The style sheets for these components; the page's own comes last."""
     styles = {"katex": typesetting.katex_style(), "uplot": _read("vendor/uplot/uplot.min.css")}
     used = [sheet for name, sheet in styles.items() if any(name in NEEDS[component] for component in components)]
-    return "\n".join([*used, _read("page/style.css")])
+    return "\n".join([*used, _read("assets/style.css")])
 
 
 def main_module() -> str:
     """The module that starts the page."""
-    return _read("page/main.js").replace("</", "<\\/")
+    return _read("assets/main.js").replace("</", "<\\/")
 
 
 def json_for_page(value: object) -> str:
@@ -57,7 +57,7 @@ def json_for_page(value: object) -> str:
 def _address(name: str) -> str:
     if name == "katex":
         return typesetting.module_address(typesetting.katex_module())
-    return typesetting.module_address(_read(f"vendor/{VENDOR[name]}" if name in VENDOR else f"page/{name}.js"))
+    return typesetting.module_address(_read(f"vendor/{VENDOR[name]}" if name in VENDOR else f"assets/{name}.js"))
 
 
 @functools.cache
