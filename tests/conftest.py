@@ -26,9 +26,8 @@ import numpy as np  # noqa: E402
 LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
            "identification.excitation.search", "reports.meshes.drawing", "reports.budget", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
-# A process runs whole files, since the tests of a file share what they prepare. These take longest and start first, so that all
-# processes end at about the same time.
-LONGEST = ("cli/test_consistency.py", "test_documentation.py", "oracles/test_pinocchio.py", "reports/test_navigation.py",
+# these take longest and start first, so that all processes end at about the same time
+LONGEST = ("reports/test_navigation.py", "cli/test_consistency.py", "test_documentation.py", "oracles/test_pinocchio.py",
            "control/test_every_law.py", "symbolic/test_closed_form.py", "identification/test_accuracy.py",
            "robot/test_against_reference.py", "sweeps/test_run.py", "test_examples.py", "analysis/test_linearization.py",
            "algorithms/test_formulations_agree.py", "analysis/test_bounds.py", "simulation/test_power.py",
@@ -47,10 +46,27 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A process runs whole files, since the tests of a file share what they prepare; those of reports share pages and browser."""
+    if config.option.dist != "load":  # the default of -n
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class WholeFiles(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::", 1)[0]
+            return "tests/reports" if file.startswith("tests/reports/") else file
+
+    config.option.loadscopereorder = False  # the order is that of pytest_collection_modifyitems
+    return WholeFiles(config, log)
+
+
 def pytest_collection_finish():
-    """The garbage collector does not look through the collected tests and imported modules again and again."""
+    """The garbage collector does not look through collected tests and imported modules again, nor after every few objects."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 @pytest.fixture(autouse=True, scope="session")
