@@ -20,7 +20,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # its workers inherit the folder
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 # what ends a computation after some seconds
 LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
