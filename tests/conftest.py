@@ -77,6 +77,15 @@ def programs_keep_their_bytecode():
         os.environ["PYTHONPYCACHEPREFIX"] = f"{os.environ['DYNAMIS_CACHE']}-bytecode"
 
 
+@pytest.fixture
+def without_compilation(monkeypatch):
+    """The functions of robots run the algorithms themselves on floats: for tests of algorithms at a few states of many robots.
+
+    tests/robot/test_against_reference.py and tests/compiler/test_kernel.py prove that compiled code agrees with them.
+    """
+    monkeypatch.setattr("dynamis.robot.evaluation.Evaluator.can_be_compiled", lambda *_: False)
+
+
 @pytest.fixture(autouse=True)
 def the_same_numbers_whatever_ran_before(request):
     """Tests are dealt out to processes in an order that varies: a generator of a file begins anew for each of its tests."""
