@@ -1,32 +1,89 @@
 """Tests use baseline code, and all processes of a run share one cache: a function that several tests compile is compiled once."""
 
+import gc
 import importlib
 import os
 import shutil
+import sys
 import tempfile
 import time
 import types
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 os.environ.setdefault("DYNAMIS_TIER", "quick")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # its workers inherit the folder
     os.environ["DYNAMIS_CACHE"] = tempfile.mkdtemp(prefix="dynamis-tests-")
-# the tests share the cores among themselves: a BLAS that takes all of them would only make them wait for each other
+# The tests share the cores among themselves: a BLAS that takes all of them would only make them wait for each other. It reads
+# these numbers when NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
 
 # what ends a computation after some seconds
 LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants", "identification.excitation.design",
            "identification.excitation.search", "reports.meshes.drawing", "reports.budget", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
+# these take longest and start first, so that all processes end at about the same time
+LONGEST = ("reports/test_navigation.py", "cli/test_consistency.py", "test_documentation.py", "oracles/test_pinocchio.py",
+           "control/test_every_law.py", "symbolic/test_closed_form.py", "identification/test_accuracy.py",
+           "robot/test_against_reference.py", "sweeps/test_run.py", "test_examples.py", "analysis/test_linearization.py",
+           "algorithms/test_formulations_agree.py", "analysis/test_bounds.py", "simulation/test_power.py",
+           "model/test_riding_rotors.py", "identification/test_identify.py", "reports/test_contrast.py")  # fmt: skip
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
 
 
 def pytest_unconfigure(config):
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        shutil.rmtree(os.environ["DYNAMIS_CACHE"], ignore_errors=True)
+        for folder in (os.environ["DYNAMIS_CACHE"], f"{os.environ['DYNAMIS_CACHE']}-bytecode"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {Path(__file__).parent / name: k for k, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A process runs whole files, since the tests of a file share what they prepare; those of reports share pages and browser."""
+    if config.option.dist != "load":  # the default of -n
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class WholeFiles(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::", 1)[0]
+            return "tests/reports" if file.startswith("tests/reports/") else file
+
+    config.option.loadscopereorder = False  # the order is that of pytest_collection_modifyitems
+    return WholeFiles(config, log)
+
+
+def pytest_collection_finish():
+    """The garbage collector does not look through collected tests and imported modules again, nor after every few objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def programs_keep_their_bytecode():
+    """Where Python is told to write no bytecode, each program that a test starts would compile the whole package anew."""
+    if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{os.environ['DYNAMIS_CACHE']}-bytecode"
+
+
+@pytest.fixture
+def without_compilation(monkeypatch):
+    """The functions of robots run the algorithms themselves on floats: for tests of algorithms at a few states of many robots.
+
+    tests/robot/test_against_reference.py and tests/compiler/test_kernel.py prove that compiled code agrees with them.
+    """
+    monkeypatch.setattr("dynamis.robot.evaluation.Evaluator.can_be_compiled", lambda *_: False)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import graphlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,15 @@ def module_of(path):
 MODULES = {module_of(path): path for path in SOURCE.rglob("*.py")}
 
 
+@cache
+def nodes(path):
+    """Every node of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path):
     """Every module a file imports, also within functions, for type checkers only, and as a name of a package."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "dynamis":
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
@@ -71,7 +78,7 @@ def test_modules_import_each_other_in_no_circle():
 
 def test_no_module_uses_private_names_of_another():
     for name, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dynamis"):
                 assert not [alias.name for alias in node.names if alias.name.startswith("_") and alias.name != "__version__"], (
                     name
@@ -122,10 +129,9 @@ def test_the_doctests_of_a_module_named_as_its_function_run_on_their_own():
 def test_no_source_evaluates_text_or_unpickles():
     forbidden = {"eval", "exec", "compile", "__import__"}
     for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-        names = {n.func.id for n in calls if ast.unparse(n) != "exec('')"}  # nothing, which makes Python forget an interrupt
-        assert not names & forbidden, path
-        modules = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+        calls = [n for n in nodes(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in forbidden]
+        # exec('') does nothing, but makes Python forget an interrupt
+        assert {ast.unparse(n) for n in calls} <= {"exec('')"}, path
+        modules = {a.name for n in nodes(path) if isinstance(n, ast.Import) for a in n.names}
         starts = {"subprocess"} if path != SOURCE / "documents" / "printing.py" else set()  # the browser that prints a page
         assert not modules & {"pickle", "marshal", "shelve", *starts}, path

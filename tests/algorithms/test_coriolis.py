@@ -9,6 +9,7 @@ import dynamis as dy
 from dynamis.algorithms import coriolis, mass_matrix
 from dynamis.scalar import Program, jacobian, symbol
 
+pytestmark = pytest.mark.usefixtures("without_compilation")
 WITH_RATES = ("revolute", "prismatic", "helical", "cylindrical", "universal", "planar", "fixed")
 
 

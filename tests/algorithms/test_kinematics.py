@@ -15,6 +15,7 @@ def difference(f, robot, q, v):
     return (f(robot.integrate(q, H * v)) - f(robot.integrate(q, -H * v))) / (2 * H)
 
 
+@pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize("seed", range(8))
 def test_velocity_is_the_rate_of_the_pose_and_the_jacobian_gives_it(seed):
     rng = np.random.default_rng(seed)
@@ -83,6 +84,7 @@ def test_half_turns_are_exact_and_compiled():
     assert about_axis(phi / np.linalg.norm(phi), np.linalg.norm(phi)) == pytest.approx(robot.pose(ready)[:3, :3], abs=1e-12)
 
 
+@pytest.mark.usefixtures("without_compilation")
 def test_the_same_coordinate_order_whatever_the_order_of_the_file():
     """A permuted file is the same robot: joint by joint, name by name."""
     rng = np.random.default_rng(2)

@@ -11,6 +11,7 @@ import dynamis as dy
 from dynamis.model.description import MassProperties
 from dynamis.spatial import Pose
 
+pytestmark = pytest.mark.usefixtures("without_compilation")
 SEEDS = seeds(1, 3)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.algorithms import dynamics, kinematics, mass_matrix
 
 ARM = """<?xml version="1.0"?>
 <robot name="arm">
@@ -138,20 +139,33 @@ def refused(save):
     return refuse
 
 
+def plain_values(robot, q, v, frames):
+    """Mass matrix, gravity, bias and poses by the algorithms on floats."""
+    m = robot.model
+    poses = [kinematics.pose(m, q, m.frame(frame)) for frame in frames]
+    return [mass_matrix.crba(m, q), dynamics.gravity(m, q), dynamics.bias(m, q, v), *poses]
+
+
+def compiled_values(robot, q, v, frames):
+    return [robot.mass_matrix(q), robot.gravity(q), robot.bias(q, v), *(robot.pose(q, frame) for frame in frames)]
+
+
 @pytest.fixture
 def same_dynamics():
-    """Whether two robots have the same mass matrix, gravity, bias and tool pose at random states."""
+    """Whether two robots have the same mass matrix, gravity, bias and tool pose at random states.
 
-    def compare(one, other, frames=None, tolerance=1e-12):
+    A model is compared, which needs no compiled code; tests/robot/test_against_reference.py proves that compiled code agrees
+    with the algorithms. ``compiled`` is for tests in which the compiler could stumble over a robot.
+    """
+
+    def compare(one, other, frames=None, tolerance=1e-12, compiled=False):
         assert one.coordinate_names == other.coordinate_names
         rng = np.random.default_rng(5)
         frames = frames if frames is not None else [one.model.tip] if one.model.tip else list(one.link_names)
+        values = compiled_values if compiled else plain_values
         for _ in range(4):
             q, v = one.random(rng), rng.uniform(-1.0, 1.0, one.n)
-            pairs = [(one.mass_matrix(q), other.mass_matrix(q)), (one.gravity(q), other.gravity(q))]
-            pairs += [(one.bias(q, v), other.bias(q, v))]
-            pairs += [(one.pose(q, frame), other.pose(q, frame)) for frame in frames]
-            for a, b in pairs:
+            for a, b in zip(values(one, q, v, frames), values(other, q, v, frames), strict=True):
                 assert np.abs(a - b).max(initial=0.0) <= tolerance * max(1.0, np.abs(a).max(initial=0.0))
 
     return compare

@@ -123,6 +123,7 @@ def test_dynamics_and_jacobians_agree(folder, path, base):
     agree(*compiled(robot.description), seed=1)
 
 
+@pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize("seed", range(30))
 def test_random_trees_agree_after_a_trip_through_urdf(seed):
     rng = np.random.default_rng(seed)

@@ -89,6 +89,7 @@ def test_dynamics_agree(folder, path, base, frame):
         assert abs(robot.potential_energy(q) - potential) < AGREE * max(abs(potential), 1.0)
 
 
+@pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_kinematics_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)
@@ -117,6 +118,7 @@ def test_kinematics_agree(folder, path, base, frame):
         assert relative_error(robot.jacobian_dot(q, v, name), J_dot) < AGREE
 
 
+@pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_inertial_regressors_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)

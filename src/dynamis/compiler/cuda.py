@@ -6,8 +6,11 @@ they are. Work is queued on CuPy's current stream.
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +23,7 @@ from dynamis.errors import InputError, MissingExtraError
 # nothing may be fused that the code does not fuse: results are then those of the processor, up to its rounding
 OPTIONS = ("--fmad=false", "--std=c++17")
 NAME = "dynamis_kernel"
+PLANS = 16  # shapes of arrays for which launches are kept
 _CUDA_DEVICE = 2  # DLPack's number for it
 
 
@@ -62,12 +66,43 @@ def compile_module(source: str, options: tuple[str, ...]) -> Any:
     return _cupy().RawModule(code=source, options=options)
 
 
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A launch for arrays of these shapes."""
+
+    array: Any  # CuPy's type of arrays
+    dtype: Any
+    shapes: list[tuple[int, ...]]
+    result: tuple[int, ...]
+    count: int
+    grid: int
+    block: int
+    function: int
+    launch: Callable[..., None]
+    own: threading.local = field(default_factory=threading.local)
+
+    def parameters(self) -> tuple[Any, int]:
+        """The values of the kernel's parameters and the address of the pointers to them; one set per thread."""
+        try:
+            found: tuple[Any, int, Any] = self.own.parameters
+        except AttributeError:
+            words = (ctypes.c_int64 * (2 * len(self.shapes) + 2))()
+            for k, shape in enumerate(self.shapes):
+                words[2 * k + 1] = shape[-1]
+            words[len(words) - 1] = self.count
+            start = ctypes.addressof(words)
+            pointers = (ctypes.c_void_p * len(words))(*(start + 8 * k for k in range(len(words))))
+            found = self.own.parameters = words, ctypes.addressof(pointers), pointers
+        return found[:2]
+
+
 class CudaKernel:
     """A code compiled for the GPU, once a precision."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
         self._functions: dict[str, Any] = {}
+        self._plans: dict[Any, _Plan] = {}
         self._sizes = [size for _, size in code.arguments]
         self._blocks = {precision: block_size(code, precision) for precision in ("float", "double")}
 
@@ -79,29 +114,47 @@ class CudaKernel:
         return self._functions[precision]
 
     def ordinary(self, values: Sequence[Any], cupy: Any) -> Any | None:
-        """The only result for CuPy arrays of one type and shape, contiguous; None for all others.
+        """The only result for contiguous CuPy arrays of one type and batch; None for all others.
 
-        A launch takes the host a few microseconds, during which the GPU computes some hundred thousand states: nothing else is
-        done here.
+        While the host prepares a launch, the GPU computes some hundred thousand states: what depends on the shapes only is
+        prepared once, and the driver is called without CuPy's own wrapper.
         """
-        first, sizes = values[0], self._sizes
-        shape, dtype = first.shape, first.dtype
-        precision = "float" if dtype == np.float32 else "double" if dtype == np.float64 else None
-        function = None if precision is None else self._functions.get(precision)
-        if precision is None or function is None or len(self.code.results) != 1 or not first.size:
+        first = values[0]
+        plan = self._plans.get((first.shape, first.dtype.char))
+        if plan is None:
+            plan = self._plan(first, cupy)
+            if plan is None:
+                return None
+        if len(values) != len(plan.shapes):
             return None
-        batch = shape[:-1]
-        arguments: list[Any] = []
-        for value, size in zip(values, sizes, strict=True):
-            if type(value) is not cupy.ndarray or value.dtype != dtype or value.shape != (*batch, size):
+        words, parameters = plan.parameters()
+        for k, shape in enumerate(plan.shapes):
+            value = values[k]
+            if type(value) is not plan.array or value.shape != shape or value.dtype != plan.dtype:
                 return None
             if not value.flags.c_contiguous:
                 return None
-            arguments += (value, size)
-        count, block = first.size // sizes[0], self._blocks[precision]
-        out = cupy.ndarray((*batch, *self.code.results[0][1]), dtype)
-        function((-(-count // block),), (block,), (*arguments, out, count))
+            words[2 * k] = value.data.ptr
+        out = plan.array(plan.result, plan.dtype)
+        words[2 * len(plan.shapes)] = out.data.ptr
+        stream = cupy.cuda.get_current_stream().ptr
+        plan.launch(plan.function, plan.grid, 1, 1, plan.block, 1, 1, 0, stream, parameters, 0)
         return out
+
+    def _plan(self, first: Any, cupy: Any) -> _Plan | None:
+        precision = {"f": "float", "d": "double"}.get(first.dtype.char)
+        if precision is None or precision not in self._functions or len(self.code.results) != 1 or not first.size:
+            return None
+        batch, block = first.shape[:-1], self._blocks[precision]
+        count = first.size // self._sizes[0]
+        plan = _Plan(
+            cupy.ndarray, first.dtype, [(*batch, size) for size in self._sizes], (*batch, *self.code.results[0][1]), count,
+            -(-count // block), block, self._functions[precision].kernel.ptr, cupy.cuda.driver.launchKernel,
+        )  # fmt: skip
+        if len(self._plans) >= PLANS:
+            self._plans.clear()
+        self._plans[first.shape, first.dtype.char] = plan
+        return plan
 
     def __call__(self, *values: Any) -> Any:
         """Results for every state of the broadcast batch."""

@@ -604,3 +604,20 @@ def is_connected(builtin: Any) -> bool:
     """Whether a builtin, made here or elsewhere, needs no kernel any more."""
     function = getattr(builtin, "__self__", None)
     return not isinstance(function, Direct) or function.arguments >= 0
+
+
+def try_first(builtin: Any, function: Callable[..., Any]) -> None:
+    """What the machine code leaves over goes to this function first, and to the fallback only if it returns None."""
+    direct: Direct = builtin.__self__
+    before = direct.owned[0]
+    if getattr(before, "function", None) == function:
+        return
+
+    def either(*values: Any, **options: Any) -> Any:
+        result = None if options else function(*values)
+        return before(*values, **options) if result is None else result
+
+    either.function = function  # type: ignore[attr-defined]
+    direct.owned += [before]  # a call may be running in it
+    direct.owned[0] = either
+    direct.fallback = id(either)

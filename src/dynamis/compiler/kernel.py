@@ -27,7 +27,7 @@ from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
 from dynamis.compiler.background import Background
 from dynamis.compiler.code import Code, with_checks
-from dynamis.compiler.cuda import CudaKernel, on_gpu
+from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
 from dynamis.compiler.direct import Loops, connect, direct_function
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
@@ -138,9 +138,10 @@ class Kernel:
         """The same function for arrays on a GPU."""
         return CudaKernel(self.code)
 
-    @property
-    def cuda_is_used(self) -> bool:
-        return "cuda" in self.__dict__
+    def on_gpu(self, *values: Any) -> Any | None:
+        """The result for CuPy arrays of ordinary layout; None for all others."""
+        cupy = cupy_if_used(values[0]) if values else None
+        return None if cupy is None else self.cuda.ordinary(values, cupy)
 
     def state(self) -> str:
         """Compilation status as text."""

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
-from dynamis.compiler.direct import direct_function, is_connected
+from dynamis.compiler.cuda import on_gpu
+from dynamis.compiler.direct import direct_function, is_connected, try_first
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.model.build import build
@@ -84,16 +85,19 @@ class RobotBase:
         result = self.evaluator.evaluate(algorithm, given, options, compiled=compiled, out=out, dtype=dtype)
         builtin = self.__dict__.get(algorithm.name)
         if builtin is not None and not is_connected(builtin):
-            self._connect(builtin, algorithm, options)
+            self._connect(builtin, algorithm, options, on_gpu(result))
         return result
 
-    def _connect(self, builtin: Any, algorithm: Algorithm, options: Mapping[str, Any]) -> None:
+    def _connect(self, builtin: Any, algorithm: Algorithm, options: Mapping[str, Any], gpu: bool) -> None:
         """Let the kernel with these options answer direct calls of the method, if they are its default options."""
         if self.model.tip is None and "frame" in algorithm.options:
             return
         key = key_of(algorithm, options)
         if key == key_of(algorithm, self.options_of(algorithm, None)) and (kernel := self.evaluator.kernels.get(key)):
-            kernel.connect(builtin, checked=True)
+            if gpu:
+                try_first(builtin, kernel.on_gpu)
+            else:
+                kernel.connect(builtin, checked=True)
 
     def options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
         """The options of an algorithm by default, with this frame or the tip."""

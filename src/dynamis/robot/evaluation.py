@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
-from dynamis.compiler.cuda import as_cupy, cupy_if_used, on_gpu
+from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError, check_destination
 from dynamis.errors import InputError, SingularError
 from dynamis.model.model import Frame, Model, fingerprint
@@ -102,9 +102,6 @@ class Evaluator:
         kernel = self.kernels.get(key)
         if kernel is None:
             return None
-        values = [value for value, _ in given.values()]
-        if out is None and kernel.cuda_is_used and (cupy := cupy_if_used(values[0])) is not None:
-            return kernel.cuda.ordinary(values, cupy)
         arrays = []
         for value, size in given.values():
             if type(value) is not np.ndarray or value.dtype not in PRECISIONS or value.shape[-1:] != (size,):
