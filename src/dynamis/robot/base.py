@@ -84,7 +84,7 @@ class RobotBase:
         """The same for arguments of any length, given by name with their lengths; ``compiled=False`` runs the algorithm."""
         result = self.evaluator.evaluate(algorithm, given, options, compiled=compiled, out=out, dtype=dtype)
         builtin = self.__dict__.get(algorithm.name)
-        if builtin is not None and not is_connected(builtin):
+        if builtin is not None and (not is_connected(builtin) or on_gpu(result)):
             self._connect(builtin, algorithm, options, on_gpu(result))
         return result
 
