@@ -7,6 +7,7 @@ they are. Work is queued on CuPy's current stream.
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -73,6 +74,7 @@ class _Plan:
     array: Any  # CuPy's type of arrays
     dtype: Any
     shapes: list[tuple[int, ...]]
+    strides: list[tuple[int, ...]]  # of contiguous arrays
     result: tuple[int, ...]
     count: int
     grid: int
@@ -128,15 +130,14 @@ class CudaKernel:
         if len(values) != len(plan.shapes):
             return None
         words, parameters = plan.parameters()
-        for k, shape in enumerate(plan.shapes):
-            value = values[k]
-            if type(value) is not plan.array or value.shape != shape or value.dtype != plan.dtype:
+        array, dtype, place = plan.array, plan.dtype, 0
+        for value, shape, strides in zip(values, plan.shapes, plan.strides, strict=True):
+            if type(value) is not array or value.shape != shape or value.strides != strides or value.dtype is not dtype:
                 return None
-            if not value.flags.c_contiguous:
-                return None
-            words[2 * k] = value.data.ptr
-        out = plan.array(plan.result, plan.dtype)
-        words[2 * len(plan.shapes)] = out.data.ptr
+            words[place] = value.data.ptr
+            place += 2
+        out = array(plan.result, dtype)
+        words[place] = out.data.ptr
         stream = cupy.cuda.get_current_stream().ptr
         plan.launch(plan.function, plan.grid, 1, 1, plan.block, 1, 1, 0, stream, parameters, 0)
         return out
@@ -147,8 +148,10 @@ class CudaKernel:
             return None
         batch, block = first.shape[:-1], self._blocks[precision]
         count = first.size // self._sizes[0]
+        shapes = [(*batch, size) for size in self._sizes]
+        strides = [tuple(first.itemsize * math.prod(s[k + 1 :]) for k in range(len(s))) for s in shapes]
         plan = _Plan(
-            cupy.ndarray, first.dtype, [(*batch, size) for size in self._sizes], (*batch, *self.code.results[0][1]), count,
+            cupy.ndarray, first.dtype, shapes, strides, (*batch, *self.code.results[0][1]), count,
             -(-count // block), block, self._functions[precision].kernel.ptr, cupy.cuda.driver.launchKernel,
         )  # fmt: skip
         if len(self._plans) >= PLANS:
