@@ -1,17 +1,28 @@
-"""One call from Python for one state: ours bare, as a kernel and through the façade, and the rivals' single calls."""
+"""One call from Python for one state: the robot's method, its kernel and the bare ufunc, and the rivals' single calls.
+
+Then the spread of a million such calls, and steps on the configuration manifold.
+"""
 
 from __future__ import annotations
 
+import gc
+import time
 from typing import Any
+
+import numpy as np
 
 from benchmarks import cores, ours, subjects
 from benchmarks.contest import Contest
-from benchmarks.offers import FUNCTIONS
+from benchmarks.offers import FUNCTIONS, reason
 from benchmarks.options import Options
+from benchmarks.rivals import pinocchio
+from benchmarks.subjects import States, Subject
 from benchmarks.timing import best_times, disturbed, repeated
+from dynamis.compiler.kernel import wait_for_compiler
 
 CALLS = 200  # a turn
 CHECKED = 64  # states, to see that they compute the same
+FULL = 0.5  # seconds per contender of a measurement that is not --quick
 CALLED_ALONE = ("pinocchio", "mujoco", "robotics_toolbox")  # the others are made for batches
 
 
@@ -25,9 +36,9 @@ def measure(options: Options) -> dict[str, Any]:
         for function in FUNCTIONS:
             ours.ready(subject, function)
             own = {
-                "bare": ours.bare(subject, function, states),
-                "kernel": ours.kernel(subject, function, states),
                 "facade": ours.facade(subject, function, states),
+                "kernel": ours.kernel(subject, function, states),
+                "bare": ours.bare(subject, function, states),
             }
             admitted, left_out = contest.admitted(function, own["bare"].results())
             singles = {key: offer.single for key, offer in own.items()}
@@ -45,4 +56,47 @@ def measure(options: Options) -> dict[str, Any]:
                     "disturbed": disturbed(times),
                 }
             )
-    return {"rows": rows, "robots_left_out": missing}
+        rows += _manifold(subject, states, options)
+    return {"rows": rows, "robots_left_out": missing, "spread": [_spread(subject, options) for subject in robots[:1]]}
+
+
+def _manifold(subject: Subject, states: States, options: Options) -> list[dict[str, Any]]:
+    """integrate and difference, against Pinocchio's functions of the same names."""
+    rows = []
+    for function in ("integrate", "difference"):
+        singles = {"facade": ours.facade(subject, function, states).single}
+        left_out = {}
+        try:
+            singles["pinocchio"] = pinocchio.manifold_call(pinocchio.Model(subject), function, states)
+        except Exception as error:
+            left_out["pinocchio"] = reason(error)
+        if "pinocchio" not in options.rivals:
+            singles.pop("pinocchio", None)
+        subject.robot.kernel(function).ufunc()
+        wait_for_compiler()
+        times = best_times({key: repeated(single, CALLS) for key, single in singles.items() if single}, options.seconds / 3)
+        us = {key: found.seconds / CALLS * 1e6 for key, found in times.items()}
+        rows.append(
+            {"robot": subject.name, "function": function, "us": us, "left_out": left_out, "disturbed": disturbed(times)}
+        )
+    return rows
+
+
+def _spread(subject: Subject, options: Options) -> dict[str, Any]:
+    """Median and 99.9th percentile of many calls of the inverse dynamics, each timed by itself."""
+    count = 1_000_000 if options.seconds >= FULL else 50_000
+    options.tell(f"{subject.name}: timing {count} calls one by one")
+    single = ours.facade(subject, "inverse_dynamics", subjects.states(subject, 1)).single
+    assert single is not None
+    times, clock = np.empty(count), time.perf_counter_ns
+    gc.collect()
+    gc.disable()
+    try:
+        for k in range(count):
+            start = clock()
+            single()
+            times[k] = clock() - start
+    finally:
+        gc.enable()
+    median, late = np.quantile(times, (0.5, 0.999)) * 1e-3
+    return {"robot": subject.name, "calls": count, "median_us": float(median), "p999_us": float(late)}

@@ -1,4 +1,4 @@
-"""This package as a contender: the bare ufunc, the kernel on one or more threads, and the façade."""
+"""This package as a contender: the robot's method, the kernel on one or more threads, and the bare ufunc."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import dynamis as dy
+from benchmarks import cores
 from benchmarks.offers import Offer
 from benchmarks.subjects import States, Subject
 from dynamis.compiler.kernel import wait_for_compiler
@@ -21,6 +23,8 @@ def arguments(function: str, states: States) -> tuple[Array, ...]:
         "inverse_dynamics": (states.q, states.v, states.a),
         "forward_dynamics": (states.q, states.v, states.tau),
         "mass_matrix": (states.q,),
+        "integrate": (states.q, states.v),
+        "difference": (states.q, np.roll(states.q, 1, axis=0)),
     }[function]
 
 
@@ -49,9 +53,19 @@ def bare(subject: Subject, function: str, states: States, precision: str = "doub
     )
 
 
-def kernel(subject: Subject, function: str, states: States, precision: str = "double") -> Offer:
-    """The kernel, on as many threads as DYNAMIS_NUM_THREADS says when it runs; it makes its own result array."""
-    call = subject.robot.kernel(function)
+@functools.cache
+def _robot(subject: Subject, threads: int) -> dy.Robot:
+    """The number of threads is read when a function is compiled: a robot for each."""
+    return subject.robot if threads == 1 else dy.Robot(subject.robot.description)
+
+
+def kernel(subject: Subject, function: str, states: States, precision: str = "double", threads: int = 1) -> Offer:
+    """The kernel on this many threads; it makes its own result array."""
+    cores.use(threads)
+    call = _robot(subject, threads).kernel(function)
+    call.ufunc(precision)
+    wait_for_compiler()
+    cores.use(1)
     given = arguments(function, states)
     if precision == "float":
         given = tuple(x.astype(np.float32) for x in given)
@@ -61,11 +75,20 @@ def kernel(subject: Subject, function: str, states: States, precision: str = "do
     )
 
 
-def facade(subject: Subject, function: str, states: States) -> Offer:
-    """The robot's own method, which checks what it is given."""
+def facade(subject: Subject, function: str, states: States, *, into: bool = False) -> Offer:
+    """The robot's own method, which checks what it is given; ``into`` an array that is there already."""
     method = getattr(subject.robot, function)
     given = arguments(function, states)
     one = tuple(x[0].copy() for x in given)
+    if into:
+        results = np.asarray(method(*given))
+        return Offer(
+            functools.partial(method, *given, out=results),
+            lambda: results,
+            len(states),
+            f"robot.{function}(…, out=)",
+            functools.partial(method, *one, out=results[0].copy()),
+        )
     return Offer(
         functools.partial(method, *given),
         lambda: np.asarray(method(*given)),

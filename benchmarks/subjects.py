@@ -21,7 +21,10 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-FLOATING = {"ur5e": False, "panda": False, "xarm7": False, "kuka_iiwa14": False, "go2": True, "g1": True, "talos": True}
+FLOATING = {
+    "ur5e": False, "panda": False, "xarm7": False, "kuka_iiwa14": False, "puma560": False, "stanford": False,
+    "go2": True, "g1": True, "talos": True,
+}  # fmt: skip
 TALOS = "share/example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
 
 

@@ -59,10 +59,11 @@ def _throughput(console: Console, section: Row) -> None:
         f"Time per state in a batch of {section['batch']}: ours in nanoseconds, rivals as multiples of ours (float64, one core)"
     )
     names = [RIVALS[key].name for key in rivals]
-    table = empty_table(title, "robot", "function", "ours", "float32", "2 threads", "float32, 2 threads", *names, names=2)
+    headings = ("method, out=", "method", "bare ufunc", "float32", "2 threads", "float32, 2 threads")
+    table = empty_table(title, "robot", "function", *headings, *names, names=2)
     for row in rows:
         ns, theirs = row["ours_ns"], row["rivals"]
-        columns = ("float64", "float32", "float64, 2 threads", "float32, 2 threads")
+        columns = ("method, out", "method", "float64", "float32", "float64, 2 threads", "float32, 2 threads")
         own = [shown(row, key, f"{ns[key]:.0f}" if key in ns else None) for key in columns]
         ratios = [shown(row, key, _ratio(theirs[key]["ratio"]) if key in theirs else None) for key in rivals]
         table.add_row(row["robot"], _words(row["function"]), *own, *ratios, end_section=row["function"] == "mass_matrix")
@@ -101,14 +102,21 @@ def _latency(console: Console, section: Row) -> None:
     rivals = [key for key in RIVALS if any(key in row["us"] for row in rows)]
     names = [RIVALS[key].name for key in rivals]
     table = empty_table(
-        "One call from Python, microseconds", "robot", "function", "bare ufunc", "kernel", "façade", *names, names=2
+        "One call from Python, microseconds", "robot", "function", "method", "kernel", "bare ufunc", *names, names=2
     )
     for row in rows:
         us = row["us"]
-        columns = ("bare", "kernel", "facade", *rivals)
+        columns = ("facade", "kernel", "bare", *rivals)
         times = [shown(row, key, f"{us[key]:.2f}" if key in us else None) for key in columns]
-        table.add_row(row["robot"], _words(row["function"]), *times, end_section=row["function"] == "mass_matrix")
+        table.add_row(row["robot"], _words(row["function"]), *times, end_section=row["function"] == "difference")
     console.print(table)
+    for found in section.get("spread", []):
+        remark(
+            console,
+            f"[bold]{found['robot']}[/bold]  inverse dynamics, {found['calls']} calls timed one by one: median "
+            f"{found['median_us']:.2f} µs, 99.9th percentile {found['p999_us']:.2f} µs",
+            style="dim",
+        )
     _print_left_out(console, rows)
 
 

@@ -40,8 +40,11 @@ def measure(options: Options) -> dict[str, Any]:
             ours.ready(subject, function)
             options.tell(f"{subject.name}, {function.replace('_', ' ')}: timing one thread against two")
             fits = LARGEST_RESULT // (8 * subject.robot.n ** (2 if function == "mass_matrix" else 1))
-            run, long_run = (ours.kernel(subject, function, many).run for many in (states, longer.first(fits)))
-            runs: dict[str, Callable[[], object]] = {"one": run, "two": run, "long one": long_run, "long two": long_run}
+            runs: dict[str, Callable[[], object]] = {
+                f"{length}{word}": ours.kernel(subject, function, many, threads=count).run
+                for length, many in (("", states), ("long ", longer.first(fits)))
+                for word, count in (("one", 1), ("two", 2))
+            }
             runs |= _hashing(pool) | _pinocchio(subject, states, function, options)
             before = {name: cores.using(1 if name.endswith("one") else 2) for name in runs}
             times = best_times(runs, options.seconds, before)

@@ -1,4 +1,5 @@
-"""Time per state over a large batch: ours in both precisions, on one thread and two, and every rival on one thread."""
+"""Time per state over a large batch: the robot's methods, what is under them, in both precisions, on one thread and two, and
+every rival on one thread."""
 
 from __future__ import annotations
 
@@ -30,11 +31,15 @@ def _row(subject: Subject, states: States, function: str, contest: Contest, opti
     ours.ready(subject, function)
     double, single = ours.bare(subject, function, states), ours.bare(subject, function, states, "float")
     float32_difference = require_same(double.results(), single.results(), SAME_IN_FLOAT32)
-    own: dict[str, Offer] = {"float64": double, "float32": single}
+    into = ours.facade(subject, function, states, into=True)
+    require_same(double.results(), into.results(), 0.0)
+    own: dict[str, Offer] = {
+        "method, out": into, "method": ours.facade(subject, function, states), "float64": double, "float32": single,
+    }  # fmt: skip
     if cores.available() > 1:
         own |= {
-            "float64, 2 threads": ours.kernel(subject, function, states),
-            "float32, 2 threads": ours.kernel(subject, function, states, "float"),
+            "float64, 2 threads": ours.kernel(subject, function, states, threads=2),
+            "float32, 2 threads": ours.kernel(subject, function, states, "float", threads=2),
         }
     admitted, left_out = contest.admitted(function, double.results())
     options.tell(f"{label}: timing ours and {', '.join(admitted) or 'nobody else'}")
@@ -48,7 +53,7 @@ def _row(subject: Subject, states: States, function: str, contest: Contest, opti
     for key, (offer, found) in admitted.items():
         each = times[key].seconds / offer.count * 1e9
         rivals[key] = {
-            "ns": each, "ratio": each / nanoseconds["float64"], "how": offer.how, "states": offer.count, "difference": found,
+            "ns": each, "ratio": each / nanoseconds["method, out"], "how": offer.how, "states": offer.count, "difference": found,
         }  # fmt: skip
     return {
         "robot": subject.name,

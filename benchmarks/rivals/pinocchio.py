@@ -78,6 +78,13 @@ def single_call(model: Model, function: str, states: States) -> Callable[[], obj
     return functools.partial(single, model.model, model.data, *(x[:, 0].copy() for x in _columns(model, function, states)))
 
 
+def manifold_call(model: Model, function: str, states: States) -> Callable[[], object]:
+    """integrate or difference at the first state."""
+    q = np.ascontiguousarray(model.columns(states.q, model.q).T)
+    second = np.ascontiguousarray(model.columns(states.v, model.v)[:, 0]) if function == "integrate" else q[-1].copy()
+    return functools.partial(getattr(model.pin, function), model.model, q[0].copy(), second)
+
+
 def _columns(model: Model, function: str, states: States) -> tuple[Array, Array, Array]:
     last = states.a if function == "inverse_dynamics" else states.tau
     return model.columns(states.q, model.q), model.columns(states.v, model.v), model.columns(last, model.v)

@@ -40,7 +40,7 @@ CONTEXT = (
     "ndarray", "float64", "float32", "out", "none", "services", "PyArray_New", "PyArray_Return", "PyTuple_New",
     "PyTuple_SetItem", "PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef",
 )  # fmt: skip
-LOOPS = ("float64_loop", "float32_loop")
+LOOPS = ("float64_loop", "float32_loop", "float64_single", "float32_single")
 ADDRESSES = ("context", "fallback", "loops", "sizes", "lengths", "ranks", "shapes", "strides")
 NUMBERS = ("checked", "arguments", "results", "axes", "most_states", "unlocked_from")
 FUNCTION = (*ADDRESSES, *NUMBERS)
@@ -322,7 +322,14 @@ run:  ; long ones without the interpreter's lock
   %table_of_services = get ptr %c[$services]
 $COPY_SERVICES
   set i64 %services[$STATUS] = 0
-  %loop = get ptr %place[0]
+  %wide = get ptr %place[0]
+  %which_single = add i64 %which, $SINGLE
+  %place_single = get ptr %table[%which_single]
+  %narrow = get ptr %place_single[0]
+  %is_one_state = icmp eq i64 %n1, 1
+  %is_narrow_there = icmp ne ptr %narrow, null
+  %is_narrow = and i1 %is_one_state, %is_narrow_there
+  %loop = select i1 %is_narrow, ptr %narrow, ptr %wide
   %from = get i64 %f[$unlocked_from]
   %is_long_run = icmp sge i64 %n1, %from
   br i1 %is_long_run, label %unlocked, label %locked
@@ -423,6 +430,7 @@ def _text() -> str:
         "COPY_SERVICES": "\n".join(copies),
         "OPERANDS": OPERANDS, "STRIDES": OPERANDS * (1 + RESULT_RANK), "RANK": BATCH_RANK + RESULT_RANK,
         "RESULT_RANK": RESULT_RANK, "MOST_AXES": BATCH_RANK + 1, "SERVICES": len(SERVICES) + 1, "STATUS": len(SERVICES),
+        "SINGLE": LOOPS.index("float64_single"),
         "HEAD": HEAD, "ITEMS": tuple.__basicsize__, "TYPE": HEAD - 8, "ALIGNED": 0x100, "C_CONTIGUOUS": 0x1, "CARRAY": 0x501,
         **{name: HEAD + place for name, place in _ARRAY.items()},
         **{name: k for table in (CONTEXT, LOOPS, FUNCTION) for k, name in enumerate(table)},
@@ -465,7 +473,8 @@ class _Context(ctypes.Structure):
 
 
 class Loops(ctypes.Structure):
-    """Where the addresses of a kernel's loops stand, one for each precision; null before they are compiled."""
+    """Where the addresses of a kernel's loops stand, one for each precision, and those of loops for a single state, which may
+    be null; null before they are compiled."""
 
     _fields_ = tuple((name, ctypes.c_void_p) for name in LOOPS)
 

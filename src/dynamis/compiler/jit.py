@@ -18,6 +18,7 @@ from dynamis.compiler.target import Target
 # LLVM is used by one thread at a time. A forked process cannot take over what another thread had begun there, nor the lock
 # llvmlite holds meanwhile, so a fork waits for its end: every use of LLVM is under this lock.
 _lock = threading.RLock()
+SHORT = 16  # bytes of a short vector
 _retired: list[Any] = []  # engines of code that nobody holds any more
 at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
@@ -43,12 +44,22 @@ def versions() -> str:
 def host_target(precision: str) -> Target:
     """Vectors of this machine's width."""
     triple, _, features = processor()
-    width, registers = 128, 32
+    width, registers, masked = 128, 32, False
     if triple.startswith(("x86_64", "i686")):
         words = set(features.split(","))
         width, registers = (512, 32) if "+avx512f" in words else (256, 16) if "+avx" in words else (128, 16)
+        masked = width > 128
     lanes = width // (64 if precision == "double" else 32)
-    return Target(precision, lanes, registers)
+    return Target(precision, lanes, registers, masked)
+
+
+def single_state_target(precision: str) -> Target | None:
+    """Short vectors, of which a processor executes more per cycle; None where all vectors are short."""
+    wide = host_target(precision)
+    if wide.width <= SHORT:
+        return None
+    registers = 32 if "+avx512vl" in processor()[2].split(",") else 16
+    return Target(precision, SHORT // wide.bytes, registers)
 
 
 def _machine(level: int) -> Any:

@@ -7,6 +7,7 @@ optimisation.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import itertools
@@ -15,7 +16,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ QUICK, GOOD = 0, 2
 LATE = 200_000  # work, in instructions times states, that is done while a sleeping thread wakes: some 0.05 ms
 WORTH_A_THREAD = 2 * LATE
 UNLIMITED = 2**62
+WORTH_A_SINGLE = 20_000  # instructions: longer code is not compiled a second time for single states
 WORTH_UNLOCKING = 40_000  # work during which other threads of the interpreter may run: some 10 µs
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -80,6 +82,8 @@ class Compiled:
     shapes: tuple[tuple[int, ...], ...]  # of the results
     instructions: int
     from_disk: bool = False
+    loaded_single: list[jit.Loaded] = field(default_factory=list)
+    single: Any = field(default_factory=ctypes.c_void_p * 1)  # the address of a loop for one state, or null
 
 
 _handed_out: list[Compiled] = []
@@ -182,7 +186,9 @@ class Kernel:
         return found
 
     def _allow_direct_calls(self, precision: str, compiled: Compiled) -> None:
-        setattr(self.loops, "float64_loop" if precision == "double" else "float32_loop", compiled.gufunc.place)
+        bits = "float64" if precision == "double" else "float32"
+        setattr(self.loops, f"{bits}_single", ctypes.addressof(compiled.single))
+        setattr(self.loops, f"{bits}_loop", compiled.gufunc.place)
         if not self._compiled:
             self._serial = self._direct(self._by_ufunc, compiled, threads=1)
             self.__call__ = self._direct(self.call, compiled)
@@ -240,11 +246,34 @@ class Kernel:
         shapes = tuple(shape for _, shape in code.results)
         loaded = jit.Loaded(data)
         compiled = Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, int(note["instructions"]), optimised)
-        if not optimised and os.environ.get("DYNAMIS_TIER") != "quick":
+        if os.environ.get("DYNAMIS_TIER") != "quick":
             wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
             better = {**note, "level": GOOD}
-            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(traced(), target), better))
+            if not optimised:
+                _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(traced(), target), better))
+            short = jit.single_state_target(precision)
+            if short is not None and compiled.instructions <= WORTH_A_SINGLE:
+                name = hashlib.sha256(f"{key} single".encode()).hexdigest()
+                found = disk.load(name) if optimised else None
+                if found is not None:
+                    Kernel._add_single(compiled, found[1])
+                else:
+                    text = functools.partial(lambda code, t: render(code(), t), traced, short)
+                    _background.ask(self.name, lambda: Kernel._make_single(wanted(), name, text, better))
         return compiled
+
+    @staticmethod
+    def _add_single(compiled: Compiled, data: bytes) -> None:
+        loaded = jit.Loaded(data)
+        compiled.loaded_single.append(loaded)
+        compiled.single[0] = loaded.address
+
+    @staticmethod
+    def _make_single(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
+        if compiled is not None:
+            data = jit.assemble(text(), GOOD)
+            Kernel._add_single(compiled, data)
+            disk.store(key, note, data)
 
     @staticmethod
     def _improve(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ class Body:
         self.code, self.t = code, target
         self.constants: dict[float, int] = {}
         self.unchecked = set(code.checks)
-        self.steps = steps(code, target.lanes)
+        self.steps = steps(code, target)
         self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write)
         self.arguments = [(a, k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
         self.functions: list[str] = []
@@ -160,15 +160,13 @@ class Body:
         argument, k = self.arguments[x]
         size = self.code.arguments[argument][1]
         start = k - k % t.lanes
-        if start + t.lanes <= size:
-            rows = []
-            for lane in range(t.lanes):
-                at = self._element("in", argument, lane, start)
-                rows.append(self.new(f"load {t.vector}, ptr {at}, align {t.bytes}"))
+        count = min(t.lanes, size - start)
+        if count == t.lanes or (t.masked and count > 1):
+            rows = [self._load_row(self._element("in", argument, lane, start), count) for lane in range(t.lanes)]
             first = x - k + start
-            wanted = [j for j in range(first, first + t.lanes) if j == x or (self._is_fresh(j) and j not in self.registers)]
+            wanted = [j for j in range(first, first + count) if j == x or (self._is_fresh(j) and j not in self.registers)]
             self.registers.make_room(len(wanted), self.at, keep)
-            for j, column in enumerate(self._transpose(rows), first):
+            for j, column in enumerate(self._transpose(rows)[:count], first):
                 self._check(j, column)
                 if j in wanted:
                     self.registers.hold(j, (column, False))
@@ -180,6 +178,26 @@ class Body:
         self._check(x, value)
         self.registers.make_room(1, self.at, keep)
         self.registers.hold(x, (value, False))
+
+    def _load_row(self, at: str, count: int) -> str:
+        """The first elements of a vector."""
+        t = self.t
+        if count == t.lanes:
+            return self.new(f"load {t.vector}, ptr {at}, align {t.bytes}")
+        name = f"@llvm.masked.load.v{t.lanes}f{t.bits}.p0"
+        return self.new(f"call {t.vector} {name}(ptr {at}, i32 {t.bytes}, {self._mask(count)}, {t.vector} zeroinitializer)")
+
+    def _store_row(self, vector: str, at: str, count: int) -> None:
+        t = self.t
+        if count == t.lanes:
+            self.lines.append(f"  store {t.vector} {vector}, ptr {at}, align {t.bytes}")
+            return
+        name = f"@llvm.masked.store.v{t.lanes}f{t.bits}.p0"
+        self.lines.append(f"  call void {name}({t.vector} {vector}, ptr {at}, i32 {t.bytes}, {self._mask(count)})")
+
+    def _mask(self, count: int) -> str:
+        bits = ", ".join(f"i1 {'true' if k < count else 'false'}" for k in range(self.t.lanes))
+        return f"<{self.t.lanes} x i1> <{bits}>"
 
     def _is_fresh(self, x: int) -> bool:
         return self.registers.is_needed(x) and not self.registers.in_memory(x)
@@ -209,17 +227,19 @@ class Body:
                 at = self.new(f"getelementptr i8, ptr {self._element('out', r, lane, k)}, i64 {row * t.lanes}")
                 self.lines.append(f"  call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
         if not any(isinstance(x, int) for x in elements):
-            numbers = ", ".join(f"{t.precision} {literal(float(x), t)}" for x in elements)
-            kind, number = (t.vector, f"<{numbers}>") if count > 1 else (t.precision, literal(float(elements[0]), t))
+            numbers = ", ".join(f"{t.precision} {literal(float(x), t)}" for x in [*elements, *[0.0] * (t.lanes - count)])
             for lane in range(t.lanes):
                 at = self._element("out", r, lane, k)
-                self.lines.append(f"  store {kind} {number}, ptr {at}, align {t.bytes}")
+                if count > 1:
+                    self._store_row(f"<{numbers}>", at, count)
+                else:
+                    self.lines.append(f"  store {t.precision} {literal(float(elements[0]), t)}, ptr {at}, align {t.bytes}")
             return
         values = [self.plain(self.value(x)) if isinstance(x, int) else self._constant(float(x)) for x in elements]
-        if count == t.lanes:
-            for lane, vector in enumerate(self._transpose(values)):
-                at = self._element("out", r, lane, k)
-                self.lines.append(f"  store {t.vector} {vector}, ptr {at}, align {t.bytes}")
+        if count > 1:
+            padded = [*values, *["poison"] * (t.lanes - count)]
+            for lane, vector in enumerate(self._transpose(padded)):
+                self._store_row(vector, self._element("out", r, lane, k), count)
             return
         for lane in range(t.lanes):
             one = self.new(f"extractelement {t.vector} {values[0]}, i32 {lane}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.registers import Key
+from dynamis.compiler.target import Target
 
 CHECKED = 8  # angles whose range is checked at once
 
@@ -36,10 +37,10 @@ def key(x: Operand) -> Key:
     return x if isinstance(x, int) else (abs(x),)
 
 
-def steps(code: Code, lanes: int) -> list[Step]:
+def steps(code: Code, target: Target) -> list[Step]:
     """The instructions in order, angles gathered, each block of results stored when its last value exists."""
     pending: dict[int, list[Step]] = {}
-    for r, k, count, newest in _store_blocks(code, lanes):
+    for r, k, count, newest in _store_blocks(code, target):
         uses = tuple(x for x in code.outputs[r][k : k + count] if isinstance(x, int))
         pending.setdefault(newest, []).append(Step(uses, block=(r, k, count)))
     result = [step for newest in sorted(pending) if newest < code.inputs for step in pending[newest]]
@@ -62,10 +63,12 @@ def _angle_steps(angles: list[tuple[int, int]]) -> list[Step]:
     return [Step(tuple(x for x, _ in group), angles=group) for group in groups]
 
 
-def _store_blocks(code: Code, lanes: int) -> Iterator[tuple[int, int, int, int]]:
-    """(result, first element, count, newest value) of each store: whole vectors of elements, then single ones."""
+def _store_blocks(code: Code, t: Target) -> Iterator[tuple[int, int, int, int]]:
+    """(result, first element, count, newest value) of each store: whole vectors of elements, then the rest."""
     for r, values in enumerate(code.outputs):
-        whole = len(values) - len(values) % lanes
-        blocks = [(k, lanes) for k in range(0, whole, lanes)] + [(k, 1) for k in range(whole, len(values))]
+        rest = len(values) % t.lanes
+        whole = len(values) - rest
+        blocks = [(k, t.lanes) for k in range(0, whole, t.lanes)]
+        blocks += [(whole, rest)] if t.masked and rest > 1 else [(k, 1) for k in range(whole, len(values))]
         for k, count in blocks:
             yield r, k, count, max((x for x in values[k : k + count] if isinstance(x, int)), default=-1)

@@ -40,6 +40,8 @@ def _declarations(t: Target) -> list[str]:
     return [
         *(f"declare {t.vector} @llvm.{name}.{kind}({', '.join([t.vector] * k)})" for name, k in _INTRINSICS.items()),
         "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
+        f"declare {t.vector} @llvm.masked.load.{kind}.p0(ptr, i32, <{t.lanes} x i1>, {t.vector})",
+        f"declare void @llvm.masked.store.{kind}.p0({t.vector}, ptr, i32, <{t.lanes} x i1>)",
         f"declare {t.precision} @llvm.fabs.f{t.bits}({t.precision})",
         f"declare i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1>)",
         *(f"declare {t.precision} @{name}{suffix}({', '.join([t.precision] * k)})" for name, k in _LIBRARY.items()),

@@ -13,11 +13,12 @@ LONG_ROW = 2048  # bytes of a state's result
 
 @dataclass(frozen=True)
 class Target:
-    """Precision, lanes (states a vector holds) and vector registers."""
+    """Precision, lanes (states a vector holds) and vector registers; ``masked``: part of a vector is loaded as fast as all."""
 
     precision: str  # "double" or "float"
     lanes: int
     registers: int
+    masked: bool = False
 
     @property
     def bits(self) -> int:
