@@ -40,7 +40,8 @@ def test_limits_given_count_in_the_table_the_warning_and_the_data():
     data = json.loads(run("statics", *ARM, "--limits", "1,1", "--json").output)
     assert data["possible"] is False
     assert data["limits"] == [1.0, 1.0]
-    assert "torque limits exceeded" in run("statics", *ARM, "--limits", "1,1").output
+    assert data["beyond_limits"] == ["joint1", "joint2"]
+    assert "torque limits exceeded: joint2\n" in run("statics", *ARM, "--limits", "1e6,1").output
     assert "torque limits exceeded" not in run("statics", *ARM, "--limits", "1500,600").output
 
 
