@@ -99,9 +99,12 @@ def test_ctrl_c_within_a_simulation_stops_the_rest(monkeypatch, place, arguments
 
 def test_a_law_that_gives_up_is_told_by_the_status():
     result = run(
-        "redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz", "--law", "torque", "--seconds", "0.01"
-    )
+        "redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz", "--law", "torque", "--law", "acceleration-energy",
+        "--seconds", "0.01",
+    )  # fmt: skip
     assert result.exit_code == 1
+    assert "least of its column" not in result.output  # no completed motion, so no entry is marked
+    assert "N m" in result.output
     assert "took more than" in result.output
     assert "Radau" not in result.output
 
