@@ -311,7 +311,7 @@ def linearization_card(linear: Any) -> str:
 
 def modes_card(name: str, told: Sequence[str], modes: Sequence[Any]) -> str:
     """A row for each mode: a real eigenvalue, or a pair of conjugate ones."""
-    rows = [(m.coordinate, m.kind, _eigenvalue(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in modes]
+    rows = [(m.coordinate or "–", m.kind, _eigenvalue(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in modes]
     columns = ("dominant coordinate", "mode", "eigenvalue in rad/s", "frequency in Hz", "damping", "time constant in s")
     return card(name, told, columns, rows)
 
@@ -357,7 +357,7 @@ def static_torques_card(held: Any) -> str:
              for x in (held.weight, held.load, held.total, held.used)]  # fmt: skip
     limits = np.broadcast_to(held.limits, (len(held.names),))
     rows = [(name, *(x[k] for x in parts[:3]), limits[k], f"{100.0 * parts[3][k]:.3g} %") for k, name in enumerate(held.names)]
-    told = "within the torque limits" if np.all(held.possible) else "torque limits exceeded"
+    told = "within the torque limits" if np.all(held.possible) else f"torque limits exceeded: {', '.join(held.beyond_limits)}"
     return card("static torques", [told], ("joint", "gravity", "load", "total", "limit", "share of limit"), rows)
 
 

@@ -1,4 +1,4 @@
-"""Two models compared: what differs is found, with its effect; the same robot in other clothes is the same."""
+"""Comparison of two models: differences and their effects; the form in which a robot is written makes no difference."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.spatial import about_axis
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +94,59 @@ def test_a_longer_link_is_a_difference_of_places_with_an_effect(arm):
     assert place.change == pytest.approx(0.01)
     assert place.effect == pytest.approx(found.worst)
     assert {d.what for d in found.differences} == {"joint position"}  # inertias stay in their links
+
+
+@pytest.mark.parametrize("angle", [1e-6, 0.05, 0.5, 1.5, np.pi])
+def test_a_tilted_joint_axis_is_a_difference_of_its_angle_and_the_joint_does_not_move(arm, angle):
+    def tilted(d):
+        d.joint("elbow_joint").axis = np.array([np.sin(angle), 0.0, np.cos(angle)])
+
+    found = dy.compare(arm, changed(arm, tilted), states=5)
+    (only,) = found.differences
+    assert (only.what, only.where, only.unit) == ("joint axis", "forearm_link", "rad")
+    assert only.change == pytest.approx(angle, rel=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0.05, 0.5, np.pi])
+def test_a_tilted_axis_has_its_angle_also_where_the_link_frames_differ(tmp_path, arm, angle):
+    """Frames of Denavit and Hartenberg: the axes are compared as lines in the world."""
+    arm.write(tmp_path / "arm.toml", "dh")
+
+    def tilted(d):
+        # about the joint's own origin, with a link that keeps its place at q = 0
+        d.joint("wrist_3_joint").axis = np.array([np.sin(angle), 0.0, np.cos(angle)])
+
+    found = dy.compare(dy.load(tmp_path / "arm.toml"), changed(arm, tilted), states=5)
+    (only,) = [d for d in found.differences if d.what.startswith("joint")]
+    assert (only.what, only.unit) == ("joint orientation", "rad")
+    assert only.change == pytest.approx(angle, abs=1e-9)
+
+
+def test_a_joint_frame_rotated_in_its_parent_link_is_the_only_difference(arm):
+    """All links beyond it are rotated in the world, but unchanged in their parents."""
+    R = about_axis(np.array([1.0, 0.0, 0.0]), 0.5)
+
+    def rotated(d):
+        joint = d.joint("elbow_joint")
+        joint.origin = type(joint.origin)(joint.origin.R @ R, joint.origin.p)
+
+    (only,) = dy.compare(arm, changed(arm, rotated), states=5).differences
+    assert (only.what, only.where) == ("joint orientation", "forearm_link")
+    assert only.change == pytest.approx(0.5)
+
+
+def test_the_direction_of_a_prismatic_joint_is_an_angle_and_no_distance(tmp_path):
+    robot = dy.load("stanford")
+    robot.write(tmp_path / "arm.toml", "mdh")
+
+    def tilted(d):
+        joint = next(j for j in d.joints if j.type == "prismatic")
+        joint.axis = np.array([0.0, np.sin(0.3), np.cos(0.3)])
+
+    found = dy.compare(dy.load(tmp_path / "arm.toml"), changed(robot, tilted), states=5)
+    assert [(d.what, d.unit, round(d.change, 9)) for d in found.differences if d.what.startswith("joint")] == [
+        ("joint orientation", "rad", 0.3)
+    ]
 
 
 def test_gravity_is_a_difference(arm):

@@ -76,6 +76,26 @@ def test_small_deviations_move_as_the_equations_say(seed):
     assert relative_error(near.A @ dx + near.B @ du, found) < 1e-5
 
 
+def test_modes_of_a_repeated_eigenvalue_have_no_dominant_coordinate_but_a_subspace():
+    """A pendulum beside horizontal slides: two zeros for each slide, and one conjugate pair."""
+    slides = ["slide1", "slide2"]
+
+    def rack(names):
+        d = pendulum().description
+        for name in names:
+            body = dy.solids.sphere(0.1, mass=1.0)
+            d.add_link(f"on {name}", "base", "prismatic", joint_name=name, axis=(1.0, 0.0, 0.0), inertia=body)
+        return dy.linearize(dy.Robot(d), np.zeros(1 + len(names)))
+
+    near = rack(slides)
+    assert [(m.kind, m.coordinate) for m in near.modes if m.kind == "neutral"] == [("neutral", "")] * 4
+    assert sorted(near.neutral_coordinates) == sorted(slides)
+    (swinging,) = [m for m in near.modes if m.kind != "neutral"]
+    assert swinging.coordinate == "hinge"
+    # of one slide alone, the double zero has one eigenvector
+    assert {m.coordinate for m in rack(["slide1"]).modes if m.kind == "neutral"} == {"slide1"}
+
+
 def test_rigid_modes_of_a_humanoid_are_zero_and_slow_modes_are_kept():
     """Rounding errors of double zeros grow with ‖A‖; viscous friction of 1e-4 N m s/rad gives modes slower than those."""
     body = dy.load("g1", base="floating")

@@ -67,6 +67,14 @@ def test_a_failing_condition_is_said_and_told_by_the_exit_status():
     assert facts["stability"]["verdict"] == "a condition for stability fails"
 
 
+def test_a_goal_for_a_law_without_one_is_an_error_that_names_the_others():
+    result = run(ARM, "--law", "gravity-compensation", "--goal", "0.5")
+    assert result.exit_code == 2
+    words = " ".join(result.output.split())
+    assert "gravity-compensation has no goal" in words
+    assert "pd-gravity, pd-bounded, feedforward-pd, computed-torque, slotine-li, operational-space or impedance" in words
+
+
 def test_bad_input_says_what_to_do():
     for arguments, sentence in (
         ((ARM, "--goal", "1,2,3"), "--goal takes 2 numbers"),

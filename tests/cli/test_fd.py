@@ -29,6 +29,17 @@ def test_accelerations_at_a_state_are_those_of_the_library():
     assert "Static friction" not in run("puma560", "--v", "1").output
 
 
+def test_torques_beyond_the_limits_are_reported(tmp_path):
+    beyond = ["wrist_1_joint", "wrist_2_joint", "wrist_3_joint"]
+    words = f"torque limits exceeded: {', '.join(beyond)}"
+    assert words in " ".join(run("ur5e", "--tau", "100").output.split())
+    assert json.loads(run("ur5e", "--tau", "100", "--json").output)["beyond_limits"] == beyond
+    assert "torque limits" not in run("ur5e", "--tau", "20").output
+    table = tmp_path / "q.csv"
+    table.write_text("\n".join(["q1,q2,q3,q4,q5,q6", *["0,0,0,0,0,0"] * 2]))
+    assert words in " ".join(run("ur5e", "--states", table, "--v", "0", "--tau", "100").output.split())
+
+
 def test_what_simulate_writes_is_read_and_gives_its_accelerations(tmp_path):
     CliRunner().invoke(cli, ["simulate", ARM, "--time", "0.2", "--points", "21", "--out", str(tmp_path / "fall.csv")])
     out = tmp_path / "a.npz"

@@ -35,6 +35,34 @@ def test_positions_beyond_the_limits_are_a_warning():
     assert "position limits" not in run("simulate", "stanford", "--time", "0.5", "--stops", "hard").output
 
 
+def test_torques_beyond_the_limits_are_a_warning_and_listed_for_programs():
+    options = ("simulate", "ur5e", "--time", "0.01", "--tau", "200,0,0,200,0,0")
+    words = " ".join(run(*options).output.split())
+    assert (
+        "torque limits exceeded during the motion: shoulder_pan_joint 200 N m (limit 150), wrist_1_joint 200 N m (limit 28)"
+        in words
+    )
+    assert json.loads(run(*options, "--json").stdout)["beyond_limits"] == ["shoulder_pan_joint", "wrist_1_joint"]
+    assert "torque limits" not in run("simulate", "ur5e", "--time", "0.01", "--tau", "20").output
+
+
+def test_the_meaning_of_a_step_for_an_adaptive_method_is_stated():
+    result = run("simulate", "planar_2r_melchiorri", "--time", "0.1", "--step", "0.01", "--json")
+    assert "DOP853 adapts its step: --step 0.01 is only its largest value" in " ".join(result.stderr.split())
+    assert json.loads(result.stdout)["status"] == "completed"
+    fixed = run("simulate", "planar_2r_melchiorri", "--time", "0.1", "--step", "0.01", "--method", "rk4")
+    assert "adapts its step" not in fixed.output
+
+
+def test_progress_is_printed_also_where_there_is_no_terminal(monkeypatch):
+    from dynamis.cli import progress
+
+    monkeypatch.setattr(progress, "LINE_INTERVAL", 0.0)
+    result = run("simulate", "planar_2r_melchiorri", "--time", "0.5", "--json")
+    assert "dynamis: simulating, t = 0.5 s of 0.5 s (100 % after" in result.stderr
+    assert json.loads(result.stdout)["status"] == "completed"
+
+
 def test_a_motion_is_written_and_drawn(tmp_path):
     result = run("simulate", "planar_2r_melchiorri", "--time", "0.5", "--points", "11", "-o", str(tmp_path / "m.csv"),
                  "--plot", str(tmp_path / "m.png"))  # fmt: skip
@@ -66,7 +94,9 @@ def test_stops_and_a_limit_of_time_are_options():
     assert json.loads(soft.output)["events"] == []
     assert 0.9 < json.loads(soft.output)["q"][2] < 0.95
     assert "no joint with limits" in run("simulate", "planar_2r_melchiorri", "--stops", "hard").output
-    assert "took more than 1e-09 s" in run("simulate", "scara", "--seconds", "1e-9").output
+    short = run("simulate", "scara", "--seconds", "1e-9")
+    assert "took more than 1e-09 s" in short.output
+    assert short.exit_code == 1
     assert run("simulate", "scara", "--seconds", "-1").exit_code == 2
 
 

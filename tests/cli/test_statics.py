@@ -40,7 +40,8 @@ def test_limits_given_count_in_the_table_the_warning_and_the_data():
     data = json.loads(run("statics", *ARM, "--limits", "1,1", "--json").output)
     assert data["possible"] is False
     assert data["limits"] == [1.0, 1.0]
-    assert "torque limits exceeded" in run("statics", *ARM, "--limits", "1,1").output
+    assert data["beyond_limits"] == ["joint1", "joint2"]
+    assert "torque limits exceeded: joint2\n" in run("statics", *ARM, "--limits", "1e6,1").output
     assert "torque limits exceeded" not in run("statics", *ARM, "--limits", "1500,600").output
 
 
@@ -98,9 +99,12 @@ def test_ctrl_c_within_a_simulation_stops_the_rest(monkeypatch, place, arguments
 
 def test_a_law_that_gives_up_is_told_by_the_status():
     result = run(
-        "redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz", "--law", "torque", "--seconds", "0.01"
-    )
+        "redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz", "--law", "torque", "--law", "acceleration-energy",
+        "--seconds", "0.01",
+    )  # fmt: skip
     assert result.exit_code == 1
+    assert "least of its column" not in result.output  # no completed motion, so no entry is marked
+    assert "N m" in result.output
     assert "took more than" in result.output
     assert "Radau" not in result.output
 

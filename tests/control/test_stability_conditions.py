@@ -1,4 +1,4 @@
-"""What laws promise, and what they refuse to: premises that are missing lower the verdict, bad input is refused in words."""
+"""Stability conditions: missing premises lower the verdict, and bad input raises errors that state what is allowed."""
 
 import numpy as np
 import pytest
@@ -156,6 +156,40 @@ def test_pd_says_how_far_unknown_gravity_moves_its_rest(gravity):
 @pytest.fixture(scope="module")
 def bounded():
     return control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+
+
+HOLDS = {">": np.greater, "≥": np.greater_equal, "<": np.less, "≤": np.less_equal}
+
+
+def test_every_condition_holds_exactly_if_its_printed_relation_does(bounded):
+    x = TASK.value(ARM, Q)
+    impedances = [
+        control.Impedance(x, 800.0, TASK, ratio=ratio, **options).check(ARM, q=q, rate=1000.0)
+        for q in (Q, np.zeros(2)) for ratio in (0.5, 1.0) for options in ({}, {"inertia": 5.0}, {"inertia": 500.0})
+    ]  # fmt: skip
+    tip = dy.load("ur5e")
+    start = np.array([0.0, -1.2, 1.6, -2.0, -1.5, 0.0])
+    robust = {k: getattr(bounded, k) for k in ("bounds", "bandwidth", "settling", "width")}
+    reports = [
+        *impedances,
+        control.Impedance([-0.4, 0.2, 0.5], 1000.0).check(tip, q=start),
+        control.PDGravity(GOAL, 1.0, 500.0, "goal").check(ARM),
+        control.ComputedTorque.designed(GOAL, bandwidth=20.0).check(ARM, rate=100.0),
+        control.GravityCompensation(damping=10.0).check(ARM),
+        control.HybridForcePosition.designed(x, 20.0, [0.0, 1.0], TASK, bandwidth=10.0).check(ARM, q=Q),
+        *(control.RobustPD(GOAL, **robust, limits=limit, constants=kind).check(ARM)
+          for limit in (np.inf, 900.0) for kind in ("proven", "found")),
+    ]  # fmt: skip
+    for condition in (c for report in reports for c in report.conditions if c.requirement):
+        assert bool(HOLDS[condition.relation](condition.found, condition.needed)) is condition.holds, condition
+
+
+def test_the_constants_of_a_robust_law_are_a_ratio_above_one(bounded):
+    ratio = next(c for c in bounded.check(ARM).conditions if c.what.startswith("constants"))
+    b = bounded.bounds
+    used = [(x.safe / x.value) for x in (b.inertia, b.coriolis, b.gravity)]
+    assert (ratio.needed, ratio.holds) == (1.0, True)
+    assert ratio.found == pytest.approx(1.5 * min(used))
 
 
 def test_limits_that_cannot_hold_the_arm_decide(bounded):

@@ -1,5 +1,6 @@
 """Torques against the known model: each mistake is named with its column and row; clean logs, however poor, are not accused."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +51,7 @@ def only(findings, code, column):
     assert isinstance(found.row, int)
     assert column in found.text
     assert f"at t = {found.row / RATE:.6g} s " in found.text
+    assert re.search(r"\d (N m|N) was measured, [^ ]* \1 expected", found.text)
     return found
 
 
@@ -138,6 +140,7 @@ def test_the_log_of_another_robot_is_named(one, other, severity):
     assert ROBOTS[other].name in found.text
     assert found.column in found.text
     assert f"at t = {found.row / RATE:.6g} s " in found.text
+    assert re.search(r"\d (N m|N) was measured, [^ ]* \1 expected", found.text)
 
 
 def test_too_few_samples_are_named():

@@ -97,7 +97,14 @@ def test_the_load_of_noisy_logs_is_one_that_a_body_can_have():
     found = identify_payload(robot, Samples.of(q, v, a, tau))
     assert found.inertia.is_consistent()
     assert abs(found.mass - 1.0) < 3.0 * found.standard_errors[0]
-    assert any("not physically consistent" in line for line in found.verdict)
+    assert any("not physically consistent" in line for line in raw.verdict)
+    # one answer, that of the consistent body; the least-squares estimate is named as such
+    assert found.verdict[0].startswith(f"mass {found.mass:.4g} kg, standard error")
+    com = ", ".join(f"{x:.4g}" for x in found.com)
+    assert found.verdict[1].startswith(f"centre of mass ({com}) m")
+    (named,) = [line for line in found.verdict if "not consistent" in line]
+    assert f"least-squares estimate (mass {found.parameters[0]:.4g} kg, centre of mass (" in named
+    assert any(line.endswith(" N m") for line in found.verdict)  # of the residuals
 
 
 def test_at_rest_only_weight_shows():

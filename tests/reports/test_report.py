@@ -390,6 +390,21 @@ def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
     assert lines["b"] == [0.0, 25.0, 50.0]
 
 
+def test_the_joint_with_the_largest_final_tracking_error_is_shown_and_friction_is_named_as_its_cause():
+    from dynamis.reports.sections import motions
+
+    off = np.zeros((3, 10))
+    off[0] = np.arange(10.0, 0.0, -1.0)  # the initial errors of the last joints are the smallest
+    off[-1, 9] = 0.5
+    assert motions.shown_errors(off) == [0, 1, 2, 3, 4, 5, 6, 9]
+    robot = dy.load("puma560")
+    q, goal = robot.home(), robot.home() + 1e-3
+    law = dy.control.ComputedTorque.designed(goal, bandwidth=2.0)
+    held = dy.simulate(robot, 0.1, q, controller=law.with_model(robot), points=3)
+    assert "Coulomb friction holds" in motions.held_by_friction(held, held.q - goal)
+    assert motions.held_by_friction(held, 0.0 * held.q) == ""
+
+
 def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypatch):
     from dynamis.reports.sections import motions
 
@@ -400,7 +415,9 @@ def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypat
         told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
         monkeypatch.setattr(motions, "JOINTS", 1)
     plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
-    assert plots["Tracking error"].endswith("1 of 2 joints are shown: those with the largest errors.")
+    assert plots["Tracking error"].endswith(
+        "1 of 2 joints are shown: those with the largest errors, during the motion or at its end."
+    )
     assert plots["Joint positions"].endswith("1 of 2 joints are shown: those with the largest velocities.")
     assert plots["Terms of the joint torque"].endswith("1 of 2 coordinates can be selected.")
     assert "base is fixed" in told[True]

@@ -6,7 +6,7 @@ import pytest
 import dynamis as dy
 from dynamis.classroom.checking import Quantity, check_answer
 from dynamis.scalar import symbol
-from dynamis.spatial import solids
+from dynamis.spatial import skew, solids
 
 PLANAR = "planar_2r"
 
@@ -232,5 +232,21 @@ def test_a_coriolis_matrix_that_is_not_by_christoffel_symbols_is_recognised(arm)
     assert not verdict.correct
     assert "C q̇ is right" in verdict.remark
     assert "not skew-symmetric" in verdict.remark
+    for hint in (False, True):
+        report = verdict.report(hint=hint).splitlines()
+        assert report[0] == verdict.remark  # before the entries, which are not called wrong
+        assert not any("wrong" in line or "actor" in line for line in report[1:])
+        assert report[-1].startswith("coriolis: C q̇ is right;")
     broken = answer.replace("C_22 = ", "C_22 = q_1' + ")
     assert check_answer(arm, "coriolis", broken).remark == ""
+
+
+def test_skew_symmetry_of_another_factorisation_is_tested_and_not_inferred():
+    """C_c + S(q̇) with S the matrix of the cross product: S q̇ = 0, and Ṁ − 2C remains skew-symmetric."""
+    arm = dy.load("planar_3r").closed_form()
+    C = arm.C.node() + skew(np.array(arm.v))
+    answer = "\n".join(f"C_{i + 1}{j + 1} = {arm.algebra.of_node(C[i, j])}" for i, j in np.ndindex(3, 3))
+    verdict = check_answer(arm, "coriolis", answer)
+    assert "C q̇ is right" in verdict.remark
+    assert "minus 2C is skew-symmetric" in verdict.remark
+    assert not verdict.correct  # it is not the Christoffel matrix

@@ -62,6 +62,17 @@ def test_every_step_says_why_before_it_shows(documents):
             assert len(section.blocks[0].text) > 20
 
 
+def test_the_table_of_joints_gives_each_axis_in_the_joint_frame_and_says_so(documents):
+    robot = dy.load("stanford")
+    section = documents("stanford").sections[0]
+    told = section.blocks[0].text
+    assert "the axis is given in the joint frame, which has the stated position and rotation in the frame of the parent" in told
+    table = next(block for block in section.blocks if isinstance(block, Table))
+    axes = [row[table.header.index("axis")] for row in table.rows]
+    assert axes == [f"$({int(x)},\\; {int(y)},\\; {int(z)})$" for x, y, z in (b.motion.axis for _, b in robot.model.moving)]
+    assert any(abs((b.placement.R @ b.motion.axis) @ b.motion.axis) < 0.5 for _, b in robot.model.moving)
+
+
 def test_letters_are_the_readers(documents):
     assert "b_{11} = m_1 l_1^2 + I_1 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 c_2) + I_2" in formulas(
         documents("planar_2r", "rocco"), "Inertia matrix"

@@ -1,6 +1,7 @@
 """Laws side by side on one motion: the figures are those of the simulations, and the picture and the table are there."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.task_space.path_check import first_unreachable
 from dynamis.task_space.redundancy import MINIMISED
 
 ts = dy.task_space
@@ -198,3 +200,17 @@ def test_one_angle_of_an_orientation_is_a_task_by_the_letter_of_its_axis():
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["laws"][0]["largest_error"] < 1e-5
+
+
+def test_a_motion_out_of_the_workspace_is_an_error_with_a_start_from_which_it_can_be_followed():
+    arm, task, motion = dy.load("ur5e"), dy.task_space.Position(), dy.task_space.Circle(0.1)
+    with pytest.raises(
+        dy.InputError, match=r"leaves the workspace at t = 0\.8 s: choose another start, such as q0=\("
+    ) as caught:
+        dy.task_space.compare_laws(arm, task, motion)
+    start = np.array([float(x) for x in re.search(r"q0=\(([^)]*)\)", str(caught.value))[1].split(",")])
+    desired = motion.from_start(task.value(arm, start))
+    assert first_unreachable(arm, task, start, desired, motion.period) is None
+    # beyond the longest reach, the distance of all joints in a line
+    far = motion.from_start(task.value(arm, arm.home()))(0.8)[0]
+    assert not dy.inverse_kinematics(arm, far).found

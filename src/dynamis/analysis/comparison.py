@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.regressor import JOINT_PARAMETERS
-from dynamis.analysis.model_pairs import Pair, Pairs, pairs, turn
+from dynamis.analysis.model_pairs import Pair, Pairs, pairs
 from dynamis.display import as_table, comparison_card, counted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.directions import check_numeric
@@ -19,9 +19,9 @@ from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-12  # of a number: what files written and read again may differ by
-SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: of the states that are tried
-LEAST = 1e-3  # of the strongest joint's torque: joints that need less are measured by that
+ROUNDING = 1e-12  # relative: rounding of a value written to a file and read again
+SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: largest rates of the random states
+LEAST = 1e-3  # of the largest joint torque: the smallest torque to which a joint's difference is related
 WORDS = {
     "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "dry friction bias", "rotor": "rotor inertia",
     "stiffness": "spring stiffness", "rest": "spring rest position",
@@ -179,7 +179,7 @@ class _Effects:
 
     def __init__(self, pair: Pairs, Y: Array, change: Array, torques: Array) -> None:
         self.pair, self.Y, self.torques = pair, Y, torques
-        self.left = change.copy()  # what the parameters do not explain
+        self.left = change.copy()  # torque differences not caused by parameters
         self.names = pair.first.coordinate_names
 
     def found(self) -> list[Difference]:
@@ -231,21 +231,12 @@ class _Effects:
 
     def _geometry(self) -> list[Difference]:
         """Joint placements, joint axes and gravity: their joint effect is the remainder after the parameters."""
-        found = []
-        for pair in self.pair.bodies:
-            if self.pair.alike:
-                X = pair.first.placement.inverse() @ pair.second.placement
-                far, turned = _size(X.p), turn(X.R)
-                bent = _size(pair.second.S - pair.first.S)
-            else:
-                one, two = (
-                    np.column_stack([X.twist_outward(s) for s in body.S.T])
-                    for X, body in ((pair.X_first, pair.first), (pair.X_second, pair.second))
-                )
-                far, turned, bent = _size(two[:3] - one[:3]), _size(two[3:] - one[3:]), 0.0
-            for what, change, unit in (("position", far, "m"), ("orientation", turned, "rad"), ("axis", bent, "")):
-                if change > 1e-9:
-                    found.append(Difference(f"joint {what}", pair.name, None, None, change, unit))
+        found = [
+            Difference(f"joint {what}", pair.name, None, None, change, unit)
+            for pair in self.pair.bodies
+            for what, change, unit in self.pair.joint_change(pair)
+            if change > 1e-9
+        ]
         g = [np.asarray(robot.model.gravity, dtype=float) for robot in (self.pair.first, self.pair.second)]
         if _size(g[1] - g[0]) > 1e-9:
             found.append(Difference("gravity", "the world", g[0], g[1], _size(g[1] - g[0]), "m/s²"))

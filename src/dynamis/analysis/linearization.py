@@ -22,6 +22,7 @@ Array = npt.NDArray[Any]
 
 AT_REST = 1e-9  # of the accelerations that the weight and the torques would make
 RANK_TOLERANCE = 1e-9  # of the largest singular value
+TAKES_PART = 0.1  # of 1: smallest part in the neutral displacements that is listed
 # A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
 # times its condition, at most 6 on the humanoid of the library.
 ZERO_EIGENVALUE = 16.0
@@ -32,8 +33,9 @@ class Mode:
     """A real eigenvalue λ or a complex conjugate pair λ = −ζ ω ± i ω √(1 − ζ²).
 
     ``frequency`` is ω / 2π in Hz and ``damping`` is ζ, negative for an unstable mode. ``time_constant`` is the time in s in
-    which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude. Real parts and
-    eigenvalues that are zero up to rounding errors are exactly zero.
+    which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude; it is empty for a
+    repeated eigenvalue, where any basis of a subspace is a set of eigenvectors. Real parts and eigenvalues that are zero up to
+    rounding errors are exactly zero.
     """
 
     eigenvalue: complex
@@ -56,10 +58,11 @@ class Mode:
         return "unstable" if self.eigenvalue.real > 0.0 else "stable"
 
     def __repr__(self) -> str:
-        return f"<Mode of {printable(self.coordinate)}: {self.kind}, {self.frequency:.4g} Hz, damping {self.damping:.4g}>"
+        name = f" of {printable(self.coordinate)}" if self.coordinate else ""
+        return f"<Mode{name}: {self.kind}, {self.frequency:.4g} Hz, damping {self.damping:.4g}>"
 
     def _repr_html_(self) -> str:
-        return modes_card(f"mode of {self.coordinate}", [], [self])
+        return modes_card(f"mode of {self.coordinate}" if self.coordinate else "mode", [], [self])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,10 +122,35 @@ class Linearization:
                 continue
             value = complex(values[k])
             size, real = abs(value), value.real
-            name = self.robot.coordinate_names[int(np.abs(vectors[: self.robot.n, k]).argmax())]
+            name = self._dominant(values, vectors, k)
             damping = -real / size if size else 0.0
             found.append(Mode(value, size / (2.0 * np.pi), damping + 0.0, -1.0 / real if real else np.inf, name))
         return tuple(found)
+
+    def _dominant(self, values: Array, vectors: Array, k: int) -> str:
+        """The coordinate with the largest amplitude in mode k; empty if its eigenvalue is repeated."""
+        if not values[k]:
+            return self.neutral_coordinates[0] if self._neutral_basis.shape[1] == 1 else ""
+        if (np.abs(values - values[k]) < self._zero).sum() > 1:
+            return ""
+        return self.robot.coordinate_names[int(np.abs(vectors[: self.robot.n, k]).argmax())]
+
+    @cached_property
+    def _neutral_basis(self) -> Array:
+        """Orthonormal basis of the displacements δq with zero acceleration, ∂a/∂q δq = 0."""
+        n = self.robot.n
+        _, s, Vt = np.linalg.svd(self.A[n:, :n])
+        return np.asarray(Vt[s <= self._zero**2].T)
+
+    @property
+    def neutral_coordinates(self) -> tuple[str, ...]:
+        """The coordinates that take part in the displacements δq with zero acceleration, the largest part first.
+
+        The part of a coordinate is the norm of its row in an orthonormal basis of that subspace, whichever basis it is.
+        """
+        parts = np.linalg.norm(self._neutral_basis, axis=1)
+        order = np.argsort(-parts, kind="stable")
+        return tuple(self.robot.coordinate_names[k] for k in order if parts[k] > TAKES_PART)
 
     @property
     def stable(self) -> bool:
@@ -159,6 +187,7 @@ class Linearization:
                 }
                 for mode in self.modes
             ],
+            "neutral_coordinates": list(self.neutral_coordinates),
             "stable": self.stable, "controllable_dimension": self.controllable_dimension, "controllable": self.controllable,
         }  # fmt: skip
 

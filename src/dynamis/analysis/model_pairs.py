@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,17 @@ import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.algorithms.regressor import links
+from dynamis.model.joints import Helical, OneNumber, Prismatic
 from dynamis.model.model import Body, Model
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia, Pose
 
 Array = npt.NDArray[Any]
 
-SAME_CONVENTION = 0.1  # rad: frames that are turned by less are meant alike, and differ by what the robots differ
+Changes = list[tuple[str, float, str]]  # what changed, by how much, the unit
+
+SAME_NUMBER = 1e-6  # relative, m or rad: values of one robot in two files
+SAME_CONVENTION = 0.1  # rad: link frames rotated by less follow the same convention, so that their difference is the robots'
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class Pair:
 class Pairs:
     """The correspondence of two robots; ``obstacles`` give reasons against it, ``notes`` the assumptions.
 
-    ``alike``: link frames coincide, as in two versions of one file.
+    ``alike``: link frames follow the same convention, as in two versions of one file.
     """
 
     first: Robot
@@ -67,6 +71,10 @@ class Pairs:
         moved = np.empty_like(v)
         moved[..., self.coordinates] = v
         return moved
+
+    def joint_change(self, pair: Pair) -> Changes:
+        """The differences of position, orientation, axis and pitch of a joint."""
+        return _joint_change(pair) if self.alike else _joint_change_in_world(pair)
 
     def inertia_of_second(self, pair: Pair) -> Inertia:
         """The inertia of the second robot's body in the frame of the first robot's body."""
@@ -96,7 +104,22 @@ def pairs(first: Robot, second: Robot) -> Pairs:
         j, other = two[k]
         found.append(Pair(_called(first, i), i, j, body, other, at[0][i], at[1][j]))
     obstacles = [*obstacles, *_structure(first.model, second.model, found)]
-    return Pairs(first, second, tuple(found), tuple(obstacles), tuple(notes), all(map(_alike, found)))
+    result = Pairs(first, second, tuple(found), tuple(obstacles), tuple(notes), alike=True)
+    if obstacles or all(turn(pair.X_first.R.T @ pair.X_second.R) < SAME_CONVENTION for pair in found):
+        return result
+    # link frames are rotated by a convention or by a changed joint: the interpretation with fewer differences is taken
+    in_world = replace(result, alike=False)
+    return result if _count_changes(result) < _count_changes(in_world) else in_world
+
+
+def _count_changes(pairs: Pairs) -> int:
+    """The number of joints and link inertias that differ."""
+    changed = 0
+    for pair in pairs.bodies:
+        A, B = pairs.first.model.with_locked_rotors(pair.i).parameters, pairs.inertia_of_second(pair).parameters
+        changed += bool(np.abs(B - A).max() > SAME_NUMBER * np.abs(A).max())
+        changed += any(change > SAME_NUMBER for _, change, _ in pairs.joint_change(pair))
+    return changed
 
 
 def _called(robot: Robot, i: int) -> str:
@@ -134,12 +157,51 @@ def _structure(first: Model, second: Model, found: list[Pair]) -> list[str]:
     return said
 
 
-def _alike(pair: Pair) -> bool:
-    turned = turn(pair.X_first.R.T @ pair.X_second.R)
-    return turned < SAME_CONVENTION and bool(np.abs(pair.first.S - pair.second.S).max(initial=0.0) < SAME_CONVENTION)
+def _joint_change(pair: Pair) -> Changes:
+    """Differences of the joint frame in the parent link and of the axis in the joint frame, for equal frame conventions."""
+    X = pair.first.placement.inverse() @ pair.second.placement
+    changes = [("position", _length(X.p), "m"), ("orientation", turn(X.R), "rad")]
+    one, two = pair.first.motion, pair.second.motion
+    if isinstance(one, OneNumber) and isinstance(two, OneNumber):
+        changes.append(("axis", angle_between(one.axis, two.axis), "rad"))
+    return changes + _pitch_change(pair)
+
+
+def _joint_change_in_world(pair: Pair) -> Changes:
+    """Differences of the joint axes at q = 0, in the world, for different conventions of the link frames.
+
+    A frame may slide along the axis of its joint and turn about it: only the line of a revolute axis and the direction of a
+    prismatic one have a meaning. The distance of two lines that are not parallel is taken at the nearer of the two origins.
+    """
+    A, B = pair.X_first, pair.X_second
+    one, two = pair.first.motion, pair.second.motion
+    if not (isinstance(one, OneNumber) and isinstance(two, OneNumber)):
+        return [("position", _length(B.p - A.p), "m"), ("orientation", turn(A.R.T @ B.R), "rad")]
+    u, w = A.R @ one.axis, B.R @ two.axis
+    changes = [("orientation", angle_between(u, w), "rad")]
+    if not isinstance(one, Prismatic):
+        between = B.p - A.p
+        changes.append(("position", min(_length(np.cross(u, between)), _length(np.cross(w, between))), "m"))
+    return changes + _pitch_change(pair)
+
+
+def _pitch_change(pair: Pair) -> Changes:
+    one, two = pair.first.motion, pair.second.motion
+    if isinstance(one, Helical) and isinstance(two, Helical):
+        return [("pitch", abs(float(two.pitch) - float(one.pitch)), "m/rad")]
+    return []
 
 
 def turn(R: Array) -> float:
     """The angle of a rotation, accurate also for small angles."""
     axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=float)
     return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1.0))
+
+
+def angle_between(u: Array, w: Array) -> float:
+    """The angle of two unit vectors, accurate also near 0 and π."""
+    return float(2.0 * np.arctan2(_length(w - u), _length(w + u)))
+
+
+def _length(x: Array) -> float:
+    return float(np.linalg.norm(np.asarray(x, dtype=float)))

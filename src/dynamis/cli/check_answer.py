@@ -74,7 +74,10 @@ def check_answer(
     cause, the correct formula, the difference and a numerical counterexample; with --hint only the cause. Common names of
     quantities work as options too: --inertia-matrix, --mass_matrix, --torque.
 
-    Exit status: 0 everything given is correct, 1 something is wrong, 2 the command could not run.
+    A Coriolis matrix other than the Christoffel matrix, but with the correct C q̇, is reported as such.
+
+    Exit status: 0 everything given is correct, 1 something is wrong or C is not the Christoffel matrix, 2 the command could
+    not run.
 
     \b
     Examples:
@@ -118,8 +121,11 @@ def check_answer(
     for name, verdict in verdicts.items():
         notation = f", notation {verdict.letters}" if verdict.letters else ""
         echo((f"read as {formats[name]}{notation}", {"dim": True}))
+        for line in verdict.introduction(hint=hint):
+            echo((line, {"bold": True}))
         for finding in verdict.findings:
-            echo((finding.text(hint=hint), {"fg": "green" if finding.right else "red"}))
+            colour = "green" if finding.right else "yellow" if finding.alternative else "red"
+            echo((finding.text(hint=hint), {"fg": colour}))
         for line in verdict.conclusion(hint=hint):
             echo((line, {"bold": line.startswith(verdict.quantity)}))
     sys.exit(0 if right else 1)

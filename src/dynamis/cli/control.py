@@ -64,7 +64,8 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option("--law", type=Nearest(LAWS, OTHER_NAMES), default="computed-torque", show_default=True, metavar="LAW",
               help=f"Control law: {', '.join(LAWS[:-1])} or {LAWS[-1]}.")  # fmt: skip
 @click.option("--goal", metavar="NUMBERS",
-              help="Goal: joint positions in rad and m; tip position in m for operational-space and impedance.")  # fmt: skip
+              help="Goal: joint positions in rad and m; tip position in m for operational-space and impedance; "
+                   "none for gravity-compensation.")  # fmt: skip
 @start_option("--start", name="start")
 @degrees_option("--goal", "--q0")
 @click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
@@ -101,7 +102,7 @@ def control(
     target: Any = None
     if goal is not None:
         target = numbers(goal, "--goal") if law in OF_THE_TIP else list(configuration(found, goal, "--goal", degrees))
-    elif law != "gravity-compensation":  # which holds the robot where it is
+    elif law != "gravity-compensation":  # which has no goal
         example = "a position of the tip in m, such as 0.4,0.2,0.5" if law in OF_THE_TIP else "a configuration, such as 0.5"
         raise InputError(f"--goal is missing: for {law} give {example}")
     with Bar() as bar:

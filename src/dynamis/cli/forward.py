@@ -12,13 +12,23 @@ from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
-from dynamis.cli.states import loaded, named_columns, rows_of, state_options, vector, wrenches_of, write_table
+from dynamis.cli.states import (
+    beyond_effort_limits,
+    loaded,
+    named_columns,
+    print_exceeded_torque_limits,
+    rows_of,
+    state_options,
+    vector,
+    wrenches_of,
+    write_table,
+)
 from dynamis.errors import InputError
 
 HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.
 
     Evaluates one state, or every row of a file (--states). Coulomb friction is zero at zero velocity; dynamis simulate
-    includes static friction.
+    includes static friction. Torques above the effort limits are applied as given, and reported.
 
     \b
     Examples:
@@ -47,11 +57,13 @@ def forward(
             raise InputError("--out writes the results of --states; the result of one state is printed (--json for programs)")
         state = {letter: vector(found, text, letter, degrees=degrees) for letter, text in given.items()}
         a = found.forward_dynamics(state["q"], state["v"], state["tau"], load)
+        beyond = beyond_effort_limits(found, state["tau"])
         if as_json:
-            print_json({"robot": found.name, "joints": list(found.coordinate_names), **state, "a": a})
+            print_json({"robot": found.name, "joints": list(found.coordinate_names), **state, "a": a, "beyond_limits": beyond})
             return
         lines = list(zip(found.coordinate_names, a, unit, state["v"], state["tau"], strict=True))
         print_table(f"{found.name}: forward dynamics", ("joint", "acceleration", "unit", "velocity", "torque"), lines)
+        print_exceeded_torque_limits(beyond)
         if np.any((found.model.coulomb != 0.0) & (state["v"] == 0.0)):
             echo("  Static friction is not included: Coulomb friction is zero at rest. dynamis simulate includes it.")
         return
@@ -63,14 +75,16 @@ def forward(
     if out is not None:
         times = {} if rows.times is None else {"t": rows.times}
         write_table(out, times | named_columns("a", found.coordinate_names, np.atleast_2d(a)))
+    beyond = beyond_effort_limits(found, x["tau"])
     rms, largest = np.sqrt(np.mean(a**2, axis=0)), np.abs(a).max(axis=0)
     if as_json:
         print_json({
             "robot": found.name, "rows": len(a), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
-            "written": [] if out is None else [str(out)], **({} if out is not None else {"a": a}),
+            "beyond_limits": beyond, "written": [] if out is None else [str(out)], **({} if out is not None else {"a": a}),
         })  # fmt: skip
         return
     sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
     print_table(f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", "RMS", "largest"), sizes)
+    print_exceeded_torque_limits(beyond)
     if out is not None:
         print_written([out])

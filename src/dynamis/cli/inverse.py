@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
-from dynamis.cli.states import loaded, named_columns, rows_of, state_options, units, vector, wrenches_of, write_table
+from dynamis.cli.states import (
+    beyond_effort_limits,
+    loaded,
+    named_columns,
+    print_exceeded_torque_limits,
+    rows_of,
+    state_options,
+    units,
+    vector,
+    wrenches_of,
+    write_table,
+)
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,16 +70,19 @@ def inverse(
         columns |= named_columns(letter, found.coordinate_names, np.atleast_2d(values))
     if out is not None:
         write_table(out, columns)
+    beyond = beyond_effort_limits(found, tau)
     rms, largest = np.sqrt(np.mean(tau**2, axis=0)), np.abs(tau).max(axis=0)
     if as_json:
         print_json({
             "robot": found.name, "rows": len(tau), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
-            "written": [] if out is None else [str(out)], **({} if out is not None else {"tau": tau, "ledger": terms}),
+            "beyond_limits": beyond, "written": [] if out is None else [str(out)],
+            **({} if out is not None else {"tau": tau, "ledger": terms}),
         })  # fmt: skip
         return
     limits = [x if np.isfinite(x) else None for x in found.limits["effort"]]
     lines = list(zip(found.coordinate_names, units(found), rms, largest, limits, strict=True))
     print_table(f"{found.name}: torques of {counted(len(tau), 'row')}", ("joint", "unit", "RMS", "largest", "limit"), lines)
+    print_exceeded_torque_limits(beyond)
     if terms:
         noise = 1e-12 * largest.max(initial=0.0)
         sizes = {name: np.sqrt(np.mean(x**2, axis=0)) for name, x in terms.items()}
@@ -83,7 +97,7 @@ def _one(robot: Robot, state: list[Any], load: Any, ledger: bool, out: Path | No
         raise InputError("--out writes the results of --states; the result of one state is printed (--json for programs)")
     q, v, a = state
     tau, terms = robot.inverse_dynamics(q, v, a, load), robot.torque_ledger(q, v, a, load).as_dict()
-    beyond = [n for n, t, top in zip(robot.coordinate_names, tau, robot.limits["effort"], strict=True) if abs(t) > top]
+    beyond = beyond_effort_limits(robot, tau)
     if as_json:
         print_json({
             "robot": robot.name, "joints": list(robot.coordinate_names), **dict(zip(("q", "v", "a"), state, strict=True)),
@@ -99,8 +113,7 @@ def _one(robot: Robot, state: list[Any], load: Any, ledger: bool, out: Path | No
         )
     ]
     print_table(f"{robot.name}: inverse dynamics", ("joint", "unit", "torque", *shown, "limit"), rows)
-    if beyond:
-        echo((f"  torque limits exceeded: {', '.join(beyond)}", {"fg": "red"}))
+    print_exceeded_torque_limits(beyond)
 
 
 def _clear(x: float, noise: float) -> float:

@@ -71,8 +71,14 @@ def _print(near: Any) -> None:
     print_table("Torque and acceleration at the state", ("joint", "unit", "torque", "acceleration"), torques)
     print_table(
         "Modes", ("dominant joint", "kind", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "time constant [s]"),
-        [(m.coordinate, m.kind, *_figures(m)) for m in near.modes],
+        [(m.coordinate or None, m.kind, *_figures(m)) for m in near.modes],
     )  # fmt: skip
+    if any(not m.coordinate for m in near.modes):
+        echo("  – repeated eigenvalue: its modes have no dominant joint", hang=4)
+    neutral = sum(m.kind == "neutral" for m in near.modes)
+    if near.neutral_coordinates and neutral > 1:
+        moved = ", ".join(map(clean_name, near.neutral_coordinates))
+        echo(f"  {neutral} neutral modes (eigenvalue 0): displacements without acceleration, of {moved}", hang=4)
     if n <= MATRICES_UP_TO:
         names = robot.coordinate_names
         blocks = (

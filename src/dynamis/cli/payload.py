@@ -9,12 +9,14 @@ import click
 
 from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import number, vector
+from dynamis.cli.formatting import number, vector, with_units
+from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.progress import waiting
+from dynamis.cli.states import units
 from dynamis.errors import printable
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
 HELP = """Identify mass, centre of mass and inertia of a payload from logs of the arm that carries it.
 
-    Parameters that the motion does not excite are reported as not identifiable.
+    The values given are those of the physically consistent body that fits best; the least-squares estimate is listed beside
+    them. Parameters that the motion does not excite are reported as not identifiable.
 
     \b
     Examples:
@@ -88,19 +91,25 @@ def _runs(
 def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
     from dynamis.spatial import PARAMETER_NAMES
 
-    rows = zip(PARAMETER_NAMES, found.parameters, found.standard_errors, found.identifiable, strict=True)
+    rows = zip(
+        PARAMETER_NAMES, found.inertia.parameters, found.parameters, found.standard_errors, found.identifiable, strict=True
+    )
     return {
         "frame": found.frame,
         "mass": found.mass,
         "centre_of_mass": [float(x) for x in found.com],
         "inertia_about_frame": [[float(x) for x in row] for row in found.inertia.tensor],
         "parameters": {
-            name: {"value": float(value) if shown else None, "standard_error": float(error) if shown else None}
-            for name, value, error, shown in rows
+            name: {
+                "value": float(value) if shown else None,
+                "least_squares": float(fitted) if shown else None,
+                "standard_error": float(error) if shown else None,
+            }
+            for name, value, fitted, error, shown in rows
         },
         "residual_before": [float(x) for x in found.residual_before],
         "residual_after": [float(x) for x in found.residual_after],
-        "verdict": list(found.verdict),
+        "verdict": [for_command_line(sentence) for sentence in found.verdict],
     }
 
 
@@ -115,15 +124,19 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
     else:
         echo(arm, f": no payload detected at {clean_name(found.frame)}")
     for sentence in found.verdict:
-        bullet("•", sentence)
+        bullet("•", for_command_line(sentence))
     rows = []
     for k, name in enumerate(PARAMETER_NAMES):
         unit = "kg" if name == "m" else "kg m" if name[0] == "m" else "kg m²"
         shown = bool(found.identifiable[k])
-        value = number(float(found.parameters[k])) if shown else "not identifiable"
-        rows.append((name, value, number(float(found.standard_errors[k]), 2) if shown else None, unit))
-    print_table("Payload parameters about the frame", ("parameter", "value", "± 1 σ", "unit"), rows)
-    residuals = zip(robot.coordinate_names, found.residual_before, found.residual_after, strict=True)
-    print_table("Torque residual (RMS)", ("joint", "without payload", "with payload"), list(residuals), digits=3)
+        value = number(float(found.inertia.parameters[k])) if shown else "not identifiable"
+        fitted = (number(float(found.parameters[k])), number(float(found.standard_errors[k]), 2)) if shown else (None, None)
+        rows.append((name, value, *fitted, unit))
+    heads = ("parameter", "value", "least squares", "± 1 σ", "unit")
+    print_table("Payload parameters about the frame", heads, rows)
+    names, unit = with_units(robot.coordinate_names, units(robot))
+    residuals = zip(names, found.residual_before, found.residual_after, strict=True)
+    title = f"Torque residual (RMS){f' [{unit}]' if unit else ''}"
+    print_table(title, ("joint", "without payload", "with payload"), list(residuals), digits=3)
     for note in notes:
         bullet("note:", note, dim=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 
-from dynamis.cli.console import clean_name, console
+from dynamis.cli.console import clean_name, console, echo
 
 
 @contextlib.contextmanager
@@ -21,25 +22,33 @@ def waiting(name: str) -> Iterator[None]:
         yield
 
 
+LINE_INTERVAL = 20.0  # s between two lines of progress where the error stream is no terminal
+
+
 class Bar:
-    """A progress bar, only on a terminal."""
+    """A progress bar on a terminal; elsewhere a line on the error stream every 20 s."""
 
     def __enter__(self) -> Bar:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         shown = console(err=True)
         about = TextColumn("{task.description}", markup=False)
         self._progress = Progress(
-            about, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=shown, transient=True,
-            disable=not shown.is_terminal,
+            about, BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(), console=shown,
+            transient=True, disable=not shown.is_terminal,
         )  # fmt: skip
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
+        self._begun = self._told = time.monotonic()
         return self
 
     def show(self, fraction: float, name: str) -> None:
         """Show the completed fraction and the current step."""
         self._progress.update(self._task, completed=fraction, description=clean_name(name))
+        now = time.monotonic()
+        if self._progress.disable and now - self._told >= LINE_INTERVAL:
+            self._told = now
+            echo(f"dynamis: {clean_name(name)} ({100.0 * fraction:.3g} % after {now - self._begun:.0f} s)", err=True)
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()

@@ -33,6 +33,8 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
     Each law takes the torque that executes the task with the least cost: driven-acceleration ½ τᵀM⁻²τ, acceleration-energy
     ½ τᵀM⁻¹τ, torque ½ τᵀτ.
 
+    The task motion must lie in the workspace of the start --q0, and the start must not be singular.
+
     A simulation that exceeds --seconds is stopped; the motion up to then is reported.
 
     Exit status: 0 all simulations completed, 1 some stopped early, 2 the command could not run, 130 interrupted.
@@ -124,11 +126,11 @@ def _print(found: LawComparison) -> None:
     rows = []
     for run in runs:
         costs = [f"{number(x)}{'*' if x == least[key] and len(runs) > 1 else ''}" for key, x in run.costs.items()]
-        rows.append((run.name, *costs, run.peak_torque, run.peak_joint, f"{run.error.max():.1e}"))
+        rows.append((run.name, *costs, run.peak_torque, run.peak_unit, run.peak_joint, f"{run.error.max():.1e}"))
     title = f"{found.robot.name}: task {', '.join(found.task.names)}; {shape}"
-    print_table(title, ("law", *COSTS, "peak torque", "at joint", "task error"), rows)
-    if len(runs) > 1:
-        echo("  * least of its column")
+    print_table(title, ("law", *COSTS, "peak torque", "unit", "at joint", "task error"), rows)
+    if len(runs) > 1 and any(run.trajectory.complete for run in runs):
+        echo("  * least of its column, of the completed motions")
     drifts = [(run.name, run.drift[-1] if len(run.drift) else None, run.null_motion) for run in runs]
     print_table("Null space", ("law", "joint drift", "null-space speed"), drifts, texts=(2,))
     echo("  joint drift: distance of the final from the initial configuration, after the last cycle", hang=4)

@@ -18,19 +18,24 @@ from dynamis.cli.options import FILE, floating_option, json_option, plot_option,
 from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar, waiting
-from dynamis.cli.states import loaded, vector
+from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
     from dynamis.simulation.trajectory import Trajectory
 
-EVENTS = 20  # shown
-NAMED = 5  # joints that a warning lists
-FAST = 1e-9  # relative: what exceeds a velocity limit by less is rounding
+EVENTS = 20  # listed
+NAMED = 5  # joints listed in a warning
+EXCESS = 1e-9  # relative: smaller excesses over a velocity or effort limit are rounding
+SECONDS = 60.0  # default limit of the computing time
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
-    Ctrl-C ends the simulation: the motion up to then is reported and written, and the exit status is 130.
+    Torques above the effort limits are applied as given, and reported.
+
+    Ctrl-C and the limit of computing time (--seconds) end the simulation: the motion up to then is reported and written.
+
+    Exit status: 0 completed, 1 stopped before the end of --time, 2 bad input, 130 interrupted by Ctrl-C.
 
     \b
     Examples:
@@ -53,10 +58,11 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--method", default="DOP853", show_default=True,
               help="Integration method: RK23, RK45, DOP853, Radau, BDF, LSODA; with fixed steps: euler, rk4, midpoint, "
                    "time_stepping.")  # fmt: skip
-@click.option("--step", type=float, help="Step of the fixed-step methods, in s.")
+@click.option("--step", type=float, help="Step of the fixed-step methods, largest step of the adaptive ones, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
-@click.option("--seconds", type=float, help="Limit of the computing time; the motion until then is kept.")
+@click.option("--seconds", type=float, default=SECONDS, show_default=True,
+              help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
 @click.option("--points", type=int, default=501, show_default=True, help="Number of output points.")
 @floating_option
 @set_option
@@ -67,7 +73,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
-    method: str, step: float | None, stops: str | None, seconds: float | None, points: int, floating: bool,
+    method: str, step: float | None, stops: str | None, seconds: float, points: int, floating: bool,
     settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.simulation.simulate import simulate as run
@@ -80,8 +86,9 @@ def simulate(
         motion = run(
             found, duration, start, rates, torque=None if torque is None else vector(found, torque, "tau"),
             friction=friction, method=method, step=step, stops=_stops(found, stops), seconds=seconds, points=points,
-            progress=lambda x: bar.show(x, "simulating"),
+            progress=lambda x: bar.show(x, f"simulating, t = {x * duration:.4g} s of {duration:g} s"),
         )  # fmt: skip
+    _note_step(method, step)
     interrupted = motion.status.startswith("interrupted")
     for target, write in ((output, motion.save), (plot, motion.plot)):
         if target is not None:
@@ -91,6 +98,7 @@ def simulate(
         print_json({
             "status": for_command_line(motion.status), "t": float(motion.t[-1]), "q": motion.q[-1], "v": motion.v[-1],
             "energy": float(motion.energy[-1]), "energy_error": float(abs(motion.energy_error).max()),
+            "beyond_limits": beyond_effort_limits(found, motion.tau),
             "events": [str(e) for e in motion.events], "written": written,
         })  # fmt: skip
     else:
@@ -98,7 +106,19 @@ def simulate(
         print_written(written)
         if interrupted and written:
             echo("  with the motion up to the interruption")
-    sys.exit(130 if interrupted else 0)
+    sys.exit(130 if interrupted else 0 if motion.complete else 1)
+
+
+def _note_step(method: str, step: float | None) -> None:
+    """State what --step means for an adaptive method."""
+    from dynamis.simulation.adaptive import METHODS
+
+    if step is not None and method in METHODS:
+        print_warning(
+            f"{method} adapts its step: --step {step:g} is only its largest value; fixed steps need --method rk4, midpoint, "
+            f"euler or time_stepping",
+            label="note: ",
+        )
 
 
 def _print(motion: Trajectory) -> None:
@@ -142,15 +162,25 @@ def _warn_limits(motion: Trajectory) -> None:
         more = f", and {len(beyond) - NAMED} more" if len(beyond) > NAMED else ""
         named = ", ".join(beyond[:NAMED])
         print_warning(f"position limits exceeded during the motion: {named}{more}; --stops keeps joints within their limits")
-    peaks, limits = np.abs(motion.v).max(axis=0), robot.limits["velocity"]
-    fast = [
-        f"{clean_name(c.name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"
-        for c, peak, limit in zip(robot.model.coordinates, peaks, limits, strict=True)
-        if peak > limit * (1.0 + FAST) for unit in (("rad/s" if c.revolute else "m/s"),)
-    ]  # fmt: skip
-    if fast:
-        more = f", and {len(fast) - NAMED} more" if len(fast) > NAMED else ""
-        print_warning(f"velocity limits exceeded during the motion: {', '.join(fast[:NAMED])}{more}")
+    speed_units = ["rad/s" if c.revolute else "m/s" for c in robot.model.coordinates]
+    _warn_excess(robot, "velocity", motion.v, speed_units)
+    _warn_excess(robot, "effort", motion.tau, units(robot))
+
+
+def _warn_excess(robot: Robot, kind: str, values: Any, unit_names: list[str]) -> None:
+    """Report the joints whose velocities or torques exceed their limits."""
+    import numpy as np
+
+    peaks, limits = np.abs(values).max(axis=0), robot.limits[kind]
+    over = [
+        f"{clean_name(name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"
+        for name, peak, limit, unit in zip(robot.coordinate_names, peaks, limits, unit_names, strict=True)
+        if peak > limit * (1.0 + EXCESS)
+    ]
+    if over:
+        more = f", and {len(over) - NAMED} more" if len(over) > NAMED else ""
+        what = "torque" if kind == "effort" else kind
+        print_warning(f"{what} limits exceeded during the motion: {', '.join(over[:NAMED])}{more}")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""States that a command is given: one on the command line, or the rows of a file; and tables of results written."""
+"""States from the command line or from the rows of a file, and tables of results."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.configurations import angles_of_rows, configuration, degrees_option, warn_fast
+from dynamis.cli.console import clean_name, echo
 from dynamis.cli.options import (
     EXISTING,
     FILE,
@@ -195,6 +196,21 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
 def named_columns(letter: str, names: Sequence[str], values: Any) -> dict[str, Any]:
     """One column per joint, named such as tau.elbow."""
     return {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
+
+
+def beyond_effort_limits(robot: Robot, tau: Any) -> list[str]:
+    """The coordinates whose torques (…, n) exceed their effort limits."""
+    import numpy as np
+
+    peaks = np.abs(np.asarray(tau)).reshape(-1, robot.n).max(axis=0, initial=0.0)
+    over = peaks > robot.limits["effort"]
+    return [name for name, is_over in zip(robot.coordinate_names, over, strict=True) if is_over]
+
+
+def print_exceeded_torque_limits(names: Sequence[str]) -> None:
+    """Name the joints whose torques exceed their effort limits, if any."""
+    if names:
+        echo((f"  torque limits exceeded: {', '.join(map(clean_name, names))}", {"fg": "red"}), hang=4)
 
 
 def units(robot: Robot) -> list[str]:

@@ -14,7 +14,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options, wrench_of
-from dynamis.cli.states import units
+from dynamis.cli.states import print_exceeded_torque_limits, units
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def statics(
         print_json({
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
             "weight": held.weight, "load": held.load, "limits": held.limits, "possible": bool(held.possible),
+            "beyond_limits": list(held.beyond_limits),
             "duality": spaces.as_dict(),
             "largest_forces": {name: {"size": x.size, "limited_by": list(x.limited_by)} for name, x in strength.items()},
             "written": written,
@@ -113,8 +114,7 @@ def _print(robot: Robot, held: Any, by: str | None) -> None:
     rows = [(name, unit, *torques, top if top != float("inf") else None) for name, unit, *torques, top in table]
     load = "" if by is None else f" and the load exerted by the {by}"
     print_table(f"{robot.name}: static torques under weight{load}", ("joint", "unit", "total", "weight", "load", "limit"), rows)
-    if not held.possible:
-        echo(("  torque limits exceeded", {"fg": "red"}))
+    print_exceeded_torque_limits(held.beyond_limits)
 
 
 def _strength(robot: Robot, q: Any, frame: str | None, by: str, limits: Any) -> dict[str, Any]:

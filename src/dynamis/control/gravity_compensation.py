@@ -53,8 +53,8 @@ class GravityCompensation(ControlLaw):
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - it has no bandwidth
         least = float(gain(self.damping, "damping", robot.n, zero=True).min())
-        passive = Condition("largest energy input [J]", True, 0.0, 0.0, PROVEN,
-                            "the loop is passive: τ cancels the power of gravity exactly, and D dissipates energy")  # fmt: skip
+        why = "the loop is passive: τ cancels the power of gravity exactly, and D dissipates energy"
+        passive = Condition("largest energy input [J]", True, 0.0, 0.0, PROVEN, why, "≤")
         note = "every configuration is an equilibrium; with gravity errors the arm drifts"
         return Stability("gravity compensation", (passive, positive("smallest damping D", least, "the motion decays")), (note,))
 

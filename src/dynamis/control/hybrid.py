@@ -125,7 +125,7 @@ class HybridForcePosition(ControlLaw):
         conditions = (
             positive("smallest k_p", float(np.min(self.kp)), "positions orthogonal to the normals converge"),
             positive("smallest k_d", float(np.min(self.kd)), "positions orthogonal to the normals converge"),
-            Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction has both controls"),
+            Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction has both controls", "<"),
             Condition("k_v (1 + k_f) over the integral gain k_i", room > self.integral, room, float(self.integral), PROVEN,
                       "λ s³ + λ k_v s² + (1 + k_f) k_e s + k_i k_e is stable for every stiffness k_e (Routh)"),
             well_conditioned(robot, self.task, q),

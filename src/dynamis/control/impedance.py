@@ -33,6 +33,8 @@ from dynamis.task_space.tasks import Orientation, Position, Task
 
 Array = npt.NDArray[Any]
 
+DESIGNED = 1e-6  # relative: rounding of the eigenvalues from which a damping ratio is computed
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impedance(ControlLaw):
@@ -119,12 +121,13 @@ class Impedance(ControlLaw):
             (ratio, fastest), why = modes(mass, self.damping(mobility), self.stiffness), "as designed, in every mode"
         except SingularError:
             ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction can be neither moved nor damped"
-        damped = ratio > (1.0 - 1e-6) * self.ratio
+        if math.isclose(ratio, self.ratio, rel_tol=DESIGNED):
+            ratio = float(self.ratio)
         conditions = [
             positive(
                 "smallest stiffness K", float(np.min(self.stiffness)), "positive stiffness in every direction of the task"
             ),
-            Condition("smallest damping ratio at q", damped, ratio, self.ratio, PROVEN, why),
+            Condition("smallest damping ratio at q", ratio >= self.ratio, ratio, float(self.ratio), PROVEN, why, "≥"),
             well_conditioned(robot, self.task, at),
         ]
         if self.inertia is None:
@@ -133,7 +136,7 @@ class Impedance(ControlLaw):
             lightest = float(np.min(self.inertia * np.diagonal(mobility)))
             conditions.append(
                 Condition("M_d over the natural inertia", lightest >= 0.3, lightest, 0.3, RULE,
-                          "a much smaller inertia than the natural one becomes unstable in stiff contact with any delay")
+                          "a much smaller inertia than the natural one becomes unstable in stiff contact with any delay", "≥")
             )  # fmt: skip
         if self.task.size < robot.n:
             conditions.append(positive("null-space bandwidth ω_0", float(self.null), "null-space motion is damped"))

@@ -127,17 +127,14 @@ class RobustPD(ControlLaw):
         needed = weight + w * (rho + self.settling * self.width)
         limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
         worst = int(np.argmin(limits / needed))
-        sure = self.constants == "proven" or self.bounds.certified
         conditions = (
             positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
-            Condition("constants used relative to those found", sure or self.margin > 0.0,
-                      (1.0 + self.margin) * self.constant("coriolis"), self.bounds.coriolis.value,
-                      PROVEN if sure else SEARCHED, "the dynamics are not underestimated"),
+            self._not_underestimated(),
             *self._holding(robot, weight, limits),
             Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
                       float(limits[worst]), float(needed[worst]), RULE,
                       f"no saturation at {speed:g} rad/s and {acceleration:g} rad/s²; with saturation the result does not "
-                      f"hold"),
+                      f"hold", "≥"),
         )  # fmt: skip
         stiffest = self.settling + rho / self.width
         notes = (
@@ -145,6 +142,19 @@ class RobustPD(ControlLaw):
             "the bounds are those of the design model: the margin must cover deviations of the real arm",
         )
         return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
+
+    def _not_underestimated(self) -> Condition:
+        """The condition that the constants of the law, with their margin, exceed the largest sampled values."""
+        sure = self.constants == "proven" or self.bounds.certified
+        ratios = [
+            (1.0 + self.margin) * self.constant(name) / found
+            for name in ("inertia", "coriolis", "gravity")
+            if (found := float(getattr(self.bounds, name).value)) > 0.0
+        ]
+        least = min(ratios, default=1.0 + self.margin)
+        return Condition("constants with margin, divided by the largest values sampled", least >= 1.0 if sure else least > 1.0,
+                         least, 1.0, PROVEN if sure else SEARCHED, "the dynamics are not underestimated",
+                         "≥" if sure else ">")  # fmt: skip
 
     def _holding(self, robot: Robot, weight: Array, limits: Array) -> tuple[Condition, ...]:
         """The condition that the torque limits exceed gravity everywhere: proven by the gravity bound, or searched."""
@@ -155,7 +165,7 @@ class RobustPD(ControlLaw):
         basis = PROVEN if surely or not holds else SEARCHED
         return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest gravity torque [N m]", holds,
                           float(limits[k]), float(weight[k]), basis,
-                          "the arm can be held at rest in every configuration"),)  # fmt: skip
+                          "the arm can be held at rest in every configuration", "≥"),)  # fmt: skip
 
     def _promise(self) -> str:
         end = float(self.ultimate_error().max())

@@ -18,7 +18,8 @@ RULE = "rule of thumb"  # neither necessary nor sufficient, but usual
 class Condition:
     """A stability condition: the quantity, whether the condition holds, the value found and the value needed.
 
-    ``basis`` is "proven", "searched" or "rule of thumb"; ``why`` states the consequence, with its source.
+    ``basis`` is "proven", "searched" or "rule of thumb"; ``why`` states the consequence, with its source. ``relation`` is the
+    one required between the value found and the value needed: ">", "≥", "<" or "≤".
     """
 
     what: str
@@ -27,6 +28,7 @@ class Condition:
     needed: float
     basis: str
     why: str = ""
+    relation: str = ">"
 
     @property
     def margin(self) -> float:
@@ -35,12 +37,8 @@ class Condition:
 
     @property
     def requirement(self) -> str:
-        """The bound with its sign, such as "> 0"; empty for a condition without a number."""
-        if math.isnan(self.needed):
-            return ""
-        if self.found == self.needed:
-            return f"{'≥' if self.holds else '>'} {self.needed:.4g}"
-        return f"{'>' if (self.found > self.needed) == self.holds else '<'} {self.needed:.4g}"
+        """The bound with its relation, such as "> 0"; empty for a condition without a number."""
+        return "" if math.isnan(self.needed) else f"{self.relation} {self.needed:.4g}"
 
     def __str__(self) -> str:
         mark = "holds" if self.holds else "FAILS"
@@ -93,7 +91,15 @@ class Stability:
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         rows = [
-            {"what": c.what, "holds": c.holds, "found": c.found, "needed": c.needed, "basis": c.basis, "why": c.why}
+            {
+                "what": c.what,
+                "holds": c.holds,
+                "found": c.found,
+                "relation": c.relation,
+                "needed": c.needed,
+                "basis": c.basis,
+                "why": c.why,
+            }
             for c in self.conditions
         ]
         return {"law": self.law, "verdict": self.verdict, "stable": self.stable, "proven": self.proven,
@@ -127,7 +133,7 @@ def outweighs(what: str, bound: Bound, factor: float, why: str) -> Condition:
     return Condition(what, margin > 1.0, margin, 1.0, PROVEN if surely else SEARCHED, why)
 
 
-SAMPLES_A_RADIAN = 10.0  # some 60 samples in the period of the bandwidth
+SAMPLES_A_RADIAN = 10.0  # about 63 samples per period of the bandwidth
 
 
 def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Condition, ...]:
@@ -136,4 +142,4 @@ def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Conditio
         return ()
     needed = SAMPLES_A_RADIAN * bandwidth
     why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
-    return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why),)
+    return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why, "≥"),)

@@ -39,7 +39,7 @@ Array = npt.NDArray[Any]
 JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")
 TASK_LAWS = ("operational-space", "impedance")
 LAWS = (*JOINT_LAWS, *TASK_LAWS)
-QUICK = {"pd-bounded": 1e-4, "slotine-li": 5e-4}  # steps of laws whose gains are high about rest
+QUICK = {"pd-bounded": 1e-4, "slotine-li": 5e-4}  # s: integration steps of laws with high gains near rest
 POINTS = 401
 
 
@@ -117,8 +117,8 @@ def trial(
     The parameters of the law's model have the relative error ``error``.
 
     ``goal`` is a joint position, or a tip position [m] for "operational-space" and "impedance" (with ``stiffness`` [N/m]);
-    without it the tip is held. A tip position out of reach is simulated with a `ReachWarning`. Dry friction is smoothed;
-    ``rate`` [Hz] is checked, not simulated.
+    without it the start is held. "gravity-compensation" takes no goal. A tip position out of reach is simulated with a
+    `ReachWarning`. Dry friction is smoothed; ``rate`` [Hz] is checked, not simulated.
 
     >>> import dynamis as dy
     >>> made = trial(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -127,6 +127,12 @@ def trial(
     """
     if law not in LAWS:
         raise unknown_name("law", law, LAWS)
+    if goal is not None and law == "gravity-compensation":
+        takers = [name for name in LAWS if name != law]
+        raise InputError(
+            f"{law} has no goal: it cancels gravity and damps the motion. Leave the goal out, or choose a law that moves the "
+            f"robot to one: {', '.join(takers[:-1])} or {takers[-1]}"
+        )
     check_robot(robot)
     q0 = _vector(start, robot.n, "start", robot.home())
     end = _positive(duration, "duration")
@@ -134,7 +140,7 @@ def trial(
     model = perturbed(robot, error, seed)
     task = None if law in JOINT_LAWS else _tip(robot, q0)
     here = q0 if task is None else task.value(robot, q0)
-    there = here if law == "gravity-compensation" else _vector(goal, len(here), "goal", here)
+    there = _vector(goal, len(here), "goal", here)
     unreachable = "" if task is None or goal is None else why_unreachable(robot, task, there, q0)
     if unreachable:
         warnings.warn(unreachable, ReachWarning, stacklevel=2)

@@ -131,7 +131,7 @@ def identify_payload(
         corrections={names[j]: dict(zip(terms, map(float, c), strict=True)) for j, c in enumerate(corrections) if terms},
         residual_before=before,
         residual_after=after,
-        verdict=verdict(found, consistent, names, before, after, corrected=unsure, trusted=not empty and share == 0.0),
+        verdict=verdict(found, inertia, consistent, robot, before, after, corrected=unsure, trusted=not empty and share == 0.0),
         robot=robot.replace(payload=inertia, payload_frame=at.name),
     )
 
@@ -156,19 +156,20 @@ NOTHING = "no load detected"
 
 def verdict(
     found: Determined,
+    inertia: Inertia,
     consistent: bool,
-    joints: Sequence[str],
+    robot: Robot,
     before: Array,
     after: Array,
     *,
     corrected: bool,
     trusted: bool,
 ) -> tuple[str, ...]:
-    """Return sentences, most important first."""
-    lines = [_mass(found)]
+    """Return sentences on the payload ``inertia``, most important first."""
+    lines = [_mass(found, float(inertia.mass))]
     if found.determined[:4].all() and found.parameters[0] > CLEAR * found.standard_errors[0]:
-        com, errors = com_with_errors(found)
-        lines.append(f"centre of mass ({_numbers(com)}) m, standard errors ({_numbers(errors)}) m")
+        _, errors = com_with_errors(found)
+        lines.append(f"centre of mass ({_numbers(inertia.com)}) m, standard errors ({_numbers(errors)}) m")
     unshown = [name for name, shown in zip(PARAMETER_NAMES, found.determined, strict=True) if not shown]
     if unshown:
         shown = f"; only {', '.join(found.combinations)} is identifiable" if found.combinations else ""
@@ -179,20 +180,26 @@ def verdict(
             f"{', '.join(vague)} have standard errors larger than their default values: accelerate more, about more axes"
         )
     if found.determined.all() and not Inertia.from_parameters(found.parameters).is_consistent():
-        what = "the nearest consistent one is given" if consistent else "pass consistent=True for the nearest consistent one"
-        lines.append(f"the least-squares estimate is not physically consistent; {what}")
+        com = found.parameters[1:4] / found.parameters[0]
+        what = f"least-squares estimate (mass {found.parameters[0]:.4g} kg, centre of mass ({_numbers(com)}) m)"
+        lines.append(
+            f"the values above are those of the physically consistent body nearest to the {what}, which is not consistent"
+            if consistent
+            else f"the {what} is not physically consistent; consistent=True gives the nearest consistent body"
+        )
     gained = before > 0.0
     worst = int(np.argmax(np.where(gained, after / np.where(gained, before, 1.0), 0.0)))
     if gained.any():
         lines.append(
             f"{_share(before, after):.0%} of the torque missing in the arm's model is explained; "
-            f"least at {printable(joints[worst])}, {before[worst]:.3g} → {after[worst]:.3g}"
+            f"least at {printable(robot.coordinate_names[worst])}, RMS residual {before[worst]:.3g} → {after[worst]:.3g} "
+            f"{'N m' if robot.model.coordinates[worst].revolute else 'N'}"
         )
     if corrected:
         lines.append("offset and friction were corrected without a log of the unloaded arm: offsets may be due to weight")
     if trusted:
-        told = "to allow for its errors, give a log without load (reference=) or their size (arm=)"
-        lines.append(f"the arm's model was assumed exact: {told}")
+        told = "a log without load, reference=, or the relative size of the errors, arm="
+        lines.append(f"the arm's model was assumed exact; to allow for its errors, give {told}")
     return tuple(lines)
 
 
@@ -203,13 +210,13 @@ def com_with_errors(found: Determined) -> tuple[Array, Array]:
     return com, np.sqrt(np.diag(slope @ found.covariance[:4, :4] @ slope.T))
 
 
-def _mass(found: Determined) -> str:
+def _mass(found: Determined, mass: float) -> str:
     m, error = found.parameters[0], found.standard_errors[0]
     if not found.determined[0]:
         return "the mass is not identifiable on its own"
     if m < CLEAR * error:
-        return f"{NOTHING}: mass {m:.4g} kg, standard error {error:.2g} kg"
-    return f"mass {m:.4g} kg, standard error {error:.2g} kg"
+        return f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg"
+    return f"mass {mass:.4g} kg, standard error {error:.2g} kg"
 
 
 def _numbers(values: Array) -> str:

@@ -85,6 +85,7 @@ class Primitive(ABC):
 class OneNumber(Primitive):
     """What the motions with q̇ = v share."""
 
+    axis: Array
     nq = nv = 1
     span = 1.0
 

@@ -43,9 +43,19 @@ class StaticTorques:
     @property
     def possible(self) -> Any:
         """Whether every torque is within its limit (…)."""
+        return self._within.all(axis=-1)
+
+    @property
+    def beyond_limits(self) -> tuple[str, ...]:
+        """The joints whose torque exceeds its limit; of a batch, in any of its states."""
+        within = np.atleast_1d(self._within.reshape(-1, len(self.names)).all(axis=0))
+        return tuple(name for name, ok in zip(self.names, within, strict=True) if not ok)
+
+    @property
+    def _within(self) -> Array:
         size = np.abs(self.total)
         rounding = size <= ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
-        return np.asarray((self.used <= 1.0) | rounding).all(axis=-1)
+        return np.atleast_1d((self.used <= 1.0) | rounding)
 
     def __repr__(self) -> str:
         share = f"{100.0 * float(np.max(self.used, initial=0.0)):.3g} % of the limit"

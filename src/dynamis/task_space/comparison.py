@@ -18,12 +18,13 @@ from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.feedback import Feedback
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.operational import checked_instant, checked_state
+from dynamis.task_space.path_check import first_unreachable, suggested_start
 from dynamis.task_space.redundancy import LAWS, MINIMISED, law_named, law_weight
 from dynamis.task_space.singularities import TOLERANCE, decide
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
-POINTS = 200  # a cycle
+POINTS = 200  # per cycle
 STEADY = 1.25  # a null-space speed that grows by less from cycle to cycle counts as steady
 QUIET = 1e-6  # rad/s, m/s
 
@@ -52,6 +53,12 @@ class LawRun:
         return self.trajectory.status
 
     @property
+    def peak_unit(self) -> str:
+        """The unit of ``peak_torque``."""
+        robot = self.trajectory.robot
+        return "N m" if robot.model.coordinates[robot.coordinate_names.index(self.peak_joint)].revolute else "N"
+
+    @property
     def null_motion(self) -> str:
         """Peak, final value and growth of the null-space velocity, as text."""
         if not self.trajectory.complete:
@@ -76,7 +83,7 @@ class LawRun:
     def __repr__(self) -> str:
         return short(
             f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: peak torque {self.peak_torque:.4g} "
-            f"N m or N at {printable(self.peak_joint)}, null-space velocity: {self.null_motion}>"
+            f"{self.peak_unit} at {printable(self.peak_joint)}, null-space velocity: {self.null_motion}>"
         )
 
     _repr_html_ = as_table
@@ -142,7 +149,8 @@ def compare_laws(
     """Simulate several laws for the same task motion, from rest at ``q0``, and compare their costs.
 
     ``laws`` are names of `LAWS`, or a mapping of names to functions with the arguments of `least_torque`. Feedback (11) with
-    ``K_P`` and ``K_D`` tracks the task; ``null_space`` is used with all laws. Dry friction is omitted. ``seconds`` limits the
+    ``K_P`` and ``K_D`` tracks the task; ``null_space`` is used with all laws. Dry friction is omitted. A motion that leaves the
+    workspace raises `InputError`, unless ``regularisation`` is positive. ``seconds`` limits the
     computing time of each simulation; a diverging one is reported up to the time it reached.
 
     >>> import dynamis as dy, numpy as np
@@ -162,9 +170,11 @@ def compare_laws(
     if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < np.inf):
         raise InputError(f"seconds must be a positive number, got {seconds!r}")
     chosen = _laws(laws)
-    _check_start(robot, q, v, task, regularisation)
+    _check_start(robot, q, v, task, motion, regularisation)
     smooth = without_dry_friction(robot)
     desired = motion.from_start(task.value(smooth, q))
+    if regularisation == 0.0:
+        _check_path(smooth, task, q, motion, desired)
     runs = []
     for place, (name, law) in enumerate(chosen.items()):
         tell = None if progress is None else _part(progress, place, len(chosen), name)
@@ -176,12 +186,30 @@ def compare_laws(
     return LawComparison(robot, task, motion, tuple(runs))
 
 
-def _check_start(robot: Robot, q: Array, v: Array, task: Task, regularisation: float) -> None:
+def _check_start(robot: Robot, q: Array, v: Array, task: Task, motion: Circle | Line, regularisation: float) -> None:
     if task.size > robot.n:
         raise InputError(f"the task has {task.size} components, but the robot has {robot.n} joints: select fewer rows")
     at = decide(checked_instant(robot, q, v, task).whitened(), task.names, 0.0, True, TOLERANCE)
     if at.singular and regularisation == 0.0:
-        raise InputError(f"the task is singular at q0 ({at.how}): choose another q0, or a positive regularisation")
+        raise InputError(
+            f"the task is singular at q0 ({at.how}): choose another start{_such_as(robot, task, motion)}, or a positive "
+            f"regularisation"
+        )
+
+
+def _check_path(robot: Robot, task: Task, q: Array, motion: Circle | Line, desired: Any) -> None:
+    lost = first_unreachable(robot, task, q, desired, motion.period)
+    if lost is not None:
+        raise InputError(
+            f"the task motion leaves the workspace at t = {lost:.3g} s: choose another start"
+            f"{_such_as(robot, task, motion)}, or a smaller motion"
+        )
+
+
+def _such_as(robot: Robot, task: Task, motion: Circle | Line) -> str:
+    """A start from which the motion can be followed, as part of a message."""
+    q = suggested_start(robot, task, motion)
+    return "" if q is None else f", such as q0=({', '.join(f'{x + 0.0:g}' for x in q)})"
 
 
 def _laws(laws: Any) -> dict[str, Any]:
@@ -278,14 +306,15 @@ def rows(comparison: LawComparison) -> list[tuple[str, ...]]:
     for run in runs:
         costs = [f"{x:.4g}{BEST if x == least[key] and len(runs) > 1 else ' '}" for key, x in run.costs.items()]
         drift = f"{run.drift[-1]:.3g}" if len(run.drift) else "–"
-        peak = f"{run.peak_torque:.4g} ({run.peak_joint})"
+        peak = f"{run.peak_torque:.4g} {run.peak_unit} ({run.peak_joint})"
         result.append((run.name, *costs, peak, drift, run.null_motion, f"{run.error.max():.1e}"))
     return result
 
 
 def legend(comparison: LawComparison) -> list[str]:
     """The meaning of the mark and of the drift."""
-    best = [f"{BEST} lowest of the column"] if len(comparison.runs) > 1 else []
+    marked = len(comparison.runs) > 1 and any(run.trajectory.complete for run in comparison.runs)
+    best = [f"{BEST} lowest of the column, of the completed motions"] if marked else []
     return [*best, "drift: ‖q − q(0)‖ after the last cycle"]
 
 

@@ -105,13 +105,16 @@ class AnswerComparison:
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
-        """A remark on all entries: a common factor, or another factorisation of C."""
+        """A remark on all entries: another factorisation of C, or a common factor."""
+        if any(not f.right for f in findings) and (remark := self._other_factorisation()):
+            other = [f if f.right else replace(f, example="", cause="", hint="", alternative=True) for f in findings]
+            return other, remark
         wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
             said = f"{times(k)} the correct value"
             return [f if f.right else replace(f, cause=said, hint=said) for f in findings], whole_factor(k, len(wrong))
-        return findings, self._other_factorisation(findings)
+        return findings, Cause("", "")
 
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:
         if index not in self.right or index in self.divided:
@@ -124,22 +127,28 @@ class AnswerComparison:
         comma = "," if any(k > 8 for k in index) else ""
         return letter + ("_" + comma.join(str(k + 1) for k in index) if index else "")
 
-    def _other_factorisation(self, findings: list[EntryVerdict]) -> Cause:
-        """For a Coriolis matrix: other factorisations than Christoffel's give the same torques."""
-        n = self.form.n
+    def _other_factorisation(self) -> Cause | None:
+        """For a Coriolis matrix C with the correct C q̇: whether Ṁ − 2C is skew-symmetric.
+
+        With the Christoffel matrix C_c, Ṁ = C_c + C_cᵀ: Ṁ − 2C is skew-symmetric if and only if C − C_c is.
+        """
+        n, v = self.form.n, self.form.v
         entries = [(i, j) for i in range(n) for j in range(n)]
-        if self.asked.name != "coriolis" or all(f.right for f in findings) or set(self.given) != set(entries):
-            return Cause("", "")
-        for i in range(n):
-            torque = sum(((self.given[i, j].node - self.right[i, j]) * self.form.v[j] for j in range(n)), 0.0)
-            numerator, _ = Ring.of([torque], self.form.algebra.ring.angles).value(torque)
-            if not numerator.is_zero():
-                return Cause("", "")
+        if self.asked.name != "coriolis" or set(self.given) != set(entries):
+            return None
+        difference = {index: self.given[index].node - self.right[index] for index in entries}
+        if any(not self._is_zero(sum((difference[i, j] * v[j] for j in range(n)), 0.0)) for i in range(n)):
+            return None
+        skew = all(self._is_zero(difference[i, j] + difference[j, i]) for i, j in entries if i <= j)
         said = (
-            "C q̇ is right: this is a factorisation other than by Christoffel symbols, so that the rate of "
-            f"{self.letters.notation.inertia} minus 2C is not skew-symmetric."
+            "C q̇ is right: this is a factorisation other than by Christoffel symbols. The rate of "
+            f"{self.letters.notation.inertia} minus 2C is {'' if skew else 'not '}skew-symmetric."
         )
         return Cause(said, said)
+
+    def _is_zero(self, node: Any) -> bool:
+        numerator, _ = Ring.of([node], self.form.algebra.ring.angles).value(node)
+        return bool(numerator.is_zero())
 
 
 class EntryComparison:

@@ -12,7 +12,7 @@ class EntryVerdict:
     """One entry: whether it is right, and if not the correct value, the difference, a counterexample and the probable cause.
 
     ``hint`` names the cause without the correct formula. ``note`` qualifies a correct entry, such as a potential energy with
-    another datum.
+    another datum. ``alternative`` marks an entry that differs from the Christoffel matrix in a C with the correct C q̇.
     """
 
     entry: str
@@ -24,16 +24,22 @@ class EntryVerdict:
     cause: str = ""
     hint: str = ""
     note: str = ""
+    alternative: bool = False
 
     def text(self, *, hint: bool = False) -> str:
         """The finding as text; with ``hint``, the probable cause without the correct formula and its values."""
         if self.right:
             return f"{self.entry}: right" + (f" {self.note}" if self.note else "")
-        head = f"{self.entry} (line {self.line}): wrong."
+        where = f"{self.entry} (line {self.line})"
+        head = f"{where}: differs from the Christoffel matrix." if self.alternative else f"{where}: wrong."
+        if hint and self.alternative:
+            return head
         if hint:
             return f"{head} Hint: {self.hint}"
         lines = [f"{head} {_sentence(self.cause)}".rstrip()]
-        if self.correct:
+        if self.alternative:
+            lines += [f"    Christoffel: {self.correct}", f"    difference:  {self.difference}"]
+        elif self.correct:
             lines += [
                 f"    correct:    {self.correct}",
                 f"    difference: {self.difference}",
@@ -77,9 +83,16 @@ class Verdict:
         return tuple(f for f in self.findings if not f.right)
 
     @property
+    def alternative(self) -> bool:
+        """Whether a Coriolis matrix has the correct C q̇ but is not the Christoffel matrix."""
+        return any(f.alternative for f in self.findings)
+
+    @property
     def summary(self) -> str:
         """One sentence: correct, or how many entries are."""
         given = len(self.findings)
+        if self.alternative:
+            return f"C q̇ is right; {given - len(self.wrong)} of {given} entries are those of the Christoffel matrix"
         if not self.correct:
             return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
         said = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
@@ -87,13 +100,21 @@ class Verdict:
 
     def report(self, *, hint: bool = False) -> str:
         """The verdict as text; with ``hint``, causes without the solution."""
-        return "\n".join([*(f.text(hint=hint) for f in self.findings), *self.conclusion(hint=hint)])
+        entries = (f.text(hint=hint) for f in self.findings)
+        return "\n".join([*self.introduction(hint=hint), *entries, *self.conclusion(hint=hint)])
+
+    def introduction(self, *, hint: bool = False) -> list[str]:
+        """The lines above the entries: the remark, if it changes the meaning of the entries' findings."""
+        return self._remark(hint) if self.alternative else []
 
     def conclusion(self, *, hint: bool = False) -> list[str]:
-        """The lines below the entries: what was not given, the remark, and the summary."""
+        """The lines below the entries: what was not given, the remark unless it stands above, and the summary."""
         absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
+        return [*absent, *([] if self.alternative else self._remark(hint)), f"{self.quantity}: {self.summary}"]
+
+    def _remark(self, hint: bool) -> list[str]:
         remark = self.hint if hint else self.remark
-        return [*absent, *([remark] if remark else []), f"{self.quantity}: {self.summary}"]
+        return [remark] if remark else []
 
     def without_solution(self) -> Verdict:
         """The verdict with hints in place of causes, and without correct formulas, differences and examples."""

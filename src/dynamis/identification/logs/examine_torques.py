@@ -90,7 +90,9 @@ class _Report:
         k = int(np.argmax(np.abs(expected - self.samples.tau[:: self.step, joint])))
         row = k * self.step
         measured = self.samples.tau[row, joint]
-        return row, f"at t = {self.samples.t[row]:.6g} s {measured:.4g} was measured, {expected[k]:.4g} expected"
+        unit = "N m" if self.robot.model.coordinates[joint].revolute else "N"
+        values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
+        return row, f"at t = {self.samples.t[row]:.6g} s {values}"
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""

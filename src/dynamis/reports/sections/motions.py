@@ -33,6 +33,7 @@ ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the
 PUSH = 0.5  # rad/s or m/s, where there is no gravity
 JOINTS = 8  # in one figure
 ZERO = 1e-9
+STEADY = 1e-4  # rad or m: smallest final error that is explained
 COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as one
 
 
@@ -156,17 +157,19 @@ def _show(
     if law is not None:
         wanted, _, _ = (np.asarray(x) for x in law.reference.at(motion.t))
         off = motion.q - wanted
-        shown = _largest(off)
+        shown = shown_errors(off)
         lines = distinct({order[k]: off[:, k] for k in shown})
-        last = float(np.abs(off[-1]).max())
+        worst = int(np.argmax(np.abs(off[-1])))
+        last = f"{text(float(abs(off[-1, worst])), 2)} at the end ({order[worst]})"
         section.add(
             Plot(
                 "Tracking error",
                 "time [s]",
                 f"q − q_d [{unit}]",
                 [Curves(t, lines)],
-                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {text(last, 2)} at the end [{unit}]."
-                + _left_out(len(shown), robot.n, "largest errors"),
+                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {last} [{unit}]."
+                + held_by_friction(motion, off)
+                + _left_out(len(shown), robot.n, "largest errors, during the motion or at its end"),
                 player=name,
             )
         )
@@ -223,9 +226,30 @@ def _left_out(shown: int, total: int, criterion: str) -> str:
     return f" {shown} of {total} joints are shown: those with the {criterion}." if shown < total else ""
 
 
-def _largest(values: Array) -> list[int]:
+def _largest(values: Array, count: int | None = None) -> list[int]:
     most = np.abs(values).max(axis=0)
-    return sorted(int(k) for k in np.argsort(-most)[:JOINTS])
+    return sorted(int(k) for k in np.argsort(-most)[: JOINTS if count is None else count])
+
+
+def shown_errors(off: Array) -> list[int]:
+    """The joints with the largest errors during the motion, and the one with the largest error at its end."""
+    last = int(np.argmax(np.abs(off[-1])))
+    shown = _largest(off)
+    return shown if last in shown else sorted([*_largest(off, JOINTS - 1), last])
+
+
+def held_by_friction(motion: Trajectory, off: Array) -> str:
+    """The explanation of errors that remain at the end, where Coulomb friction holds joints at rest."""
+    robot = motion.robot
+    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off[-1]) > STEADY)
+    if not held.any():
+        return ""
+    count = int(held.sum())
+    joints = f"{count} joint{'s' if count > 1 else ''}"
+    return (
+        f" At the end Coulomb friction holds {joints} at rest off the reference: the law has no integral action, and its "
+        f"torque for this error is below the static friction."
+    )
 
 
 TERMS = {"coriolis": "Coriolis and centrifugal", "viscous": "viscous friction", "dry": "Coulomb friction", "spring": "springs",

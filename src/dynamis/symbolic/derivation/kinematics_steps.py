@@ -39,7 +39,8 @@ def _frames(section: Section, form: ClosedForm) -> None:
     letters = form.algebra.letters
     section.say(
         "Each joint variable moves one body relative to its parent. The frame of body $i$ is on the axis of its joint; "
-        "below, the axis is given in the frame of the parent for zero joint variables."
+        "below, the axis is given in the joint frame, which has the stated position and rotation in the frame of the parent "
+        "for zero joint variables."
     )
     rows = []
     numbers = {i: number for number, (i, _) in enumerate(form.model.moving, 1)}
@@ -53,7 +54,7 @@ def _frames(section: Section, form: ClosedForm) -> None:
                 _vector(form, axis), _vector(form, body.placement.p), _turn(form, body.placement.R),
             )
         )  # fmt: skip
-    section.table(("body", "on", "joint", "variable", "axis", "position on the parent", "rotated by"), rows)
+    section.table(("body", "on", "joint", "variable", "axis", "position on the parent", "rotation"), rows)
     table = dh_rows(form)
     if table:
         section.say("As a Denavit–Hartenberg table (standard convention; angles in radians):")
