@@ -96,7 +96,8 @@ def _class(name: str, short: str, value: type) -> Iterator[str]:
 def _members(value: type) -> Iterator[tuple[str, str, Any]]:
     """Public methods and properties with a docstring of a class and of its parts, in the order they are written."""
     parts = [base for base in value.__mro__[1:] if _is_part(base)]
-    for member, held in (item for one in (value, *parts) for item in vars(one).items()):
+    for member, found in (item for one in (value, *parts) for item in vars(one).items()):
+        held = getattr(found, "__wrapped__", found)  # a method that is called directly
         if isinstance(held, property):
             kind, function = "property", held.fget
         elif isinstance(held, functools.cached_property):

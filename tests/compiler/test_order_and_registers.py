@@ -60,7 +60,7 @@ def test_an_angle_that_depends_on_a_sine_is_checked_on_its_own():
 def test_what_is_read_was_written_and_never_more_is_held_than_there_is_room(make, registers):
     """The plan, replayed: every operand is in a register when it is used, every slot read holds the value asked for."""
     code = schedule(expand_sincos(make(), "double"))
-    taken = steps(code, 2)
+    taken = steps(code, Target("double", 2, registers))
     memory, current = {}, {}
 
     def store(register, slot):

@@ -34,6 +34,7 @@ from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
+from dynamis.compiler.target import Target
 from dynamis.compiler.threads import share
 from dynamis.errors import InputError, printable
 from dynamis.scalar import Node
@@ -82,8 +83,12 @@ class Compiled:
     shapes: tuple[tuple[int, ...], ...]  # of the results
     instructions: int
     from_disk: bool = False
-    loaded_single: list[jit.Loaded] = field(default_factory=list)
     single: Any = field(default_factory=ctypes.c_void_p * 1)  # the address of a loop for one state, or null
+    loaded_single: list[jit.Loaded] = field(default_factory=list)
+
+    def add_single(self, data: bytes) -> None:
+        self.loaded_single.append(jit.Loaded(data))
+        self.single[0] = self.loaded_single[-1].address
 
 
 _handed_out: list[Compiled] = []
@@ -244,46 +249,33 @@ class Kernel:
             disk.store(key, note, data, replace=False)
         optimised = note["level"] == GOOD
         shapes = tuple(shape for _, shape in code.results)
+        both, data = data, data[: len(data) - note.get("single", 0)]
         loaded = jit.Loaded(data)
         compiled = Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, int(note["instructions"]), optimised)
-        if os.environ.get("DYNAMIS_TIER") != "quick":
+        if len(both) > len(data):
+            compiled.add_single(both[len(data) :])
+        if not optimised and os.environ.get("DYNAMIS_TIER") != "quick":
             wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
             better = {**note, "level": GOOD}
-            if not optimised:
-                _background.ask(self.name, lambda: Kernel._improve(wanted(), key, lambda: render(traced(), target), better))
-            short = jit.single_state_target(precision)
-            if short is not None and compiled.instructions <= WORTH_A_SINGLE:
-                name = hashlib.sha256(f"{key} single".encode()).hexdigest()
-                found = disk.load(name) if optimised else None
-                if found is not None:
-                    Kernel._add_single(compiled, found[1])
-                else:
-                    text = functools.partial(lambda code, t: render(code(), t), traced, short)
-                    _background.ask(self.name, lambda: Kernel._make_single(wanted(), name, text, better))
+            targets = [target, *([single] if (single := jit.single_state_target(precision)) else [])]
+            texts = [functools.partial(_rendered, traced, t) for t in targets]
+            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, texts, better))
         return compiled
 
     @staticmethod
-    def _add_single(compiled: Compiled, data: bytes) -> None:
-        loaded = jit.Loaded(data)
-        compiled.loaded_single.append(loaded)
-        compiled.single[0] = loaded.address
-
-    @staticmethod
-    def _make_single(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
-        if compiled is not None:
-            data = jit.assemble(text(), GOOD)
-            Kernel._add_single(compiled, data)
-            disk.store(key, note, data)
-
-    @staticmethod
-    def _improve(compiled: Compiled | None, key: str, text: Callable[[], str], note: dict[str, Any]) -> None:
+    def _improve(compiled: Compiled | None, key: str, texts: Sequence[Callable[[], str]], note: dict[str, Any]) -> None:
+        """Optimised code, and a second version of code that is not long for single states."""
         if compiled is None:
             return
-        data = jit.assemble(text(), GOOD)
+        data = jit.assemble(texts[0](), GOOD)
         loaded = jit.Loaded(data)
         compiled.loaded.append(loaded)
         compiled.gufunc.exchange(loaded.address)
-        disk.store(key, note, data)
+        single = b""
+        if len(texts) > 1 and compiled.instructions <= WORTH_A_SINGLE:
+            single = jit.assemble(texts[1](), GOOD)
+            compiled.add_single(single)
+        disk.store(key, {**note, "single": len(single)}, data + single)
 
     def call(self, *values: Any, out: Any = None) -> Any:
         """A call with any arrays: lists, other types, broadcasting, GPU arrays, batches for several threads."""
@@ -378,6 +370,10 @@ def _cheapest(
 
 def _checked(traced: Callable[[], Code], checks: Checks | None) -> Code:
     return traced() if checks is None else with_checks(traced(), checks.unit_quaternions, checks.tolerance)
+
+
+def _rendered(traced: Callable[[], Code], target: Target) -> str:
+    return render(traced(), target)
 
 
 def _renew_locks() -> None:
