@@ -15,8 +15,8 @@ from joint_zoo import NAMES, zoo_robot, zoo_states
 from processes import run_python
 
 import dynamis as dy
-from dynamis.compiler import direct
-from dynamis.compiler.kernel import Kernel
+from dynamis.compiler import direct, jit
+from dynamis.compiler.kernel import Kernel, wait_for_compiler
 from dynamis.errors import DynamisError
 
 pytestmark = pytest.mark.skipif(not direct.available(), reason="this interpreter does not allow direct calls")
@@ -343,6 +343,32 @@ except dy.InputError:
     q = np.linspace(-1, 1, robot.n)
     one = robot.inverse_dynamics(q, q, q)
     assert answers == {f"{one.tobytes().hex()} {np.stack([one] * 3).tobytes().hex()}\n"}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+@pytest.mark.parametrize("name", ["wrists", "flyer"])
+def test_code_for_single_states_has_the_same_bits(monkeypatch, name, dtype):
+    """A single state is computed with short vectors where batches have long ones; from disk it is the same code."""
+    precision = "double" if dtype == np.float64 else "float"
+    monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    found = []
+    for _ in range(2):
+        robot = dy.Robot(zoo_robot(name).description)
+        states = zoo_states(robot, 5, dtype)
+        for function in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+            arguments = states[: 1 if function == "mass_matrix" else 3]
+            batch = getattr(robot, function)(*arguments)
+            assert wait_for_compiler(300.0)
+            compiled = robot.kernel(function).compiled(precision)
+            assert bool(compiled.single[0]) == (jit.single_state_target(precision) is not None)
+            ones = np.array([getattr(robot, function)(*one) for one in zip(*arguments, strict=True)])
+            assert ones.tobytes() == batch.tobytes()
+            found.append(ones.tobytes())
+            bad = [x[0].copy() for x in arguments]
+            bad[-1][-1] = np.nan
+            with pytest.raises(dy.InputError, match="nan"):
+                getattr(robot, function)(*bad)
+    assert found[:3] == found[3:]
 
 
 def test_a_kernel_of_more_operands_than_can_be_called_directly_is_called_all_the_same():
