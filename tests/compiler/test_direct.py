@@ -1,5 +1,6 @@
 """Direct calls: what machine code answers has the bits of the ordinary path, and it leaves to that path all it does not know."""
 
+import contextlib
 import gc
 import inspect
 import os
@@ -309,6 +310,66 @@ def test_threads_share_a_function_without_the_interpreters_lock(arm):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.campaign
+def test_many_threads_see_no_wrong_value_while_code_is_exchanged(monkeypatch):
+    """32 threads with 100,000 calls each, while one code takes the place of the other without pause."""
+    monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+    robot = dy.Robot(dy.load("scara").description)
+    rng = np.random.default_rng(0)
+    states = [[rng.uniform(-1, 1, robot.n) for _ in range(3)] for _ in range(16)]
+    expected = [robot.inverse_dynamics(*state).tobytes() for state in states]
+    assert wait_for_compiler(300.0)
+    compiled = robot.kernel("inverse_dynamics").compiled("double")
+    loops = [loaded.address for loaded in (*compiled.loaded, *compiled.loaded_single)]
+    stop, wrong = threading.Event(), []
+
+    def exchange():
+        k = 0
+        while not stop.is_set():
+            compiled.gufunc.exchange(loops[k % len(loops)])
+            compiled.single[0] = loops[(k // 2) % len(loops)] if k % 3 else None
+            k += 1
+
+    def work(me):
+        for j in range(100_000):
+            k = (me + j) % 16
+            if robot.inverse_dynamics(*states[k]).tobytes() != expected[k]:
+                wrong.append((me, j))
+
+    swapper = threading.Thread(target=exchange)
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(32)]
+    for thread in (swapper, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stop.set()
+    swapper.join()
+    assert not wrong
+
+
+@pytest.mark.campaign
+def test_a_million_calls_leave_nothing_behind(arm, state):
+    q, v, a = state
+    bad, out = q * np.nan, np.empty(arm.n)
+    before = [sys.getrefcount(x) for x in (q, v, a, bad, out, None)]
+    tracemalloc.start()
+    try:
+        start = tracemalloc.get_traced_memory()[0]
+        for k in range(1_000_000):
+            arm.inverse_dynamics(q, v, a)
+            if k % 4 == 0:
+                arm.inverse_dynamics(q, v, a, out=out)
+            if k % 100 == 0:
+                with contextlib.suppress(dy.InputError):
+                    arm.inverse_dynamics(bad, v, a)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - start
+    finally:
+        tracemalloc.stop()
+    assert grown < 20_000
+    assert np.abs(np.subtract([sys.getrefcount(x) for x in (q, v, a, bad, out, None)], before)).max() <= 10
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -1,5 +1,6 @@
 """Rotations: every representation gives the same turn."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -54,3 +55,24 @@ def test_quaternions_multiply_like_matrices_and_come_back(rng):
 def test_tiny_and_half_turns_are_accurate():
     for phi in (np.array([1e-9, 0, 0]), np.zeros(3), np.array([0, np.pi - 1e-9, 0])):
         assert rotation.log_quaternion(rotation.exp_quaternion(phi)) == pytest.approx(phi, abs=1e-15, rel=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-13, 1e-9, 1e-6, 9e-3, 1.1e-2, 0.1, 1.0, 3.0, np.pi])
+def test_exponential_logarithm_and_their_jacobians_are_exact_at_every_angle(angle):
+    """Against forty digits; the closed forms cancel at small angles, where series take over."""
+    phi = angle * np.array([0.6, -0.48, 0.64])
+    with mpmath.workdps(40):
+        x = [mpmath.mpf(float(v)) for v in phi]
+        S = mpmath.matrix([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
+        a = mpmath.sqrt(sum(v * v for v in x))
+        one, b, c = (mpmath.sin(a / 2) / a, (1 - mpmath.cos(a)) / a**2, (a - mpmath.sin(a)) / a**3) if a else (0.5, 0.5, 0)
+        V = mpmath.eye(3) + b * S + c * S * S
+        expected = np.array([[float(V[i, j]) for j in range(3)] for i in range(3)])
+        inverse = mpmath.inverse(V)
+        backward = np.array([[float(inverse[i, j]) for j in range(3)] for i in range(3)])
+        quaternion = np.array([*(float(one * v) for v in x), float(mpmath.cos(a / 2))])
+    assert np.abs(rotation.left_jacobian(phi) - expected).max() < 1e-15
+    assert np.abs(rotation.inverse_left_jacobian(phi) - backward).max() < 3e-15
+    assert np.abs(rotation.exp_quaternion(phi) - quaternion).max() < 3e-16
+    if angle < np.pi:
+        assert np.abs(rotation.log_quaternion(quaternion) - phi).max() <= 4e-16 * max(angle, 1e-300) / np.sinc(angle / np.pi)
