@@ -38,7 +38,7 @@ def test_the_python_of_a_page_runs_prints_what_its_comments_say_and_draws_what_i
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
     wrong = [
-        f"{source}  # {comment}\nprints {output}which has not {missing}"
+        f"{source}  # {comment}\nprints {output:.400}, without {missing}"
         for block in BLOCK.findall(text)
         for _, source, comment, output in run_statements(block, names, str(page))
         if (missing := differences(comment, output, source))

@@ -46,7 +46,7 @@ def main() -> None:
         before = label
         for k, name in enumerate(names):
             x = LEFT + k * (width + GAP)
-            short = told[name] if len(told[name]) * 6.4 < width - 8 else ""
+            short = told[name] if len(told[name]) * 5.6 < width - 8 else ""
             lines.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{BOX}" rx="6" fill="{COLOURS[row]}"/>')
             middle = x + width / 2
             lines.append(

@@ -1,4 +1,4 @@
-"""Comments that state the output of the line before them, as ``print(x)  # 0.05 m``, compared with the output.
+"""Comments that state the output of their line, as ``print(x)  # 0.05 m`` or ``found.x  # 0.05 m``, compared with the output.
 
 A comment may quote the output, in part, with rounded numbers and with "…" for what is left out, or describe it. What is compared:
 
@@ -37,9 +37,13 @@ def run_statements(block: str, names: dict[str, object], file: str) -> Iterator[
     lines = block.splitlines()
     for statement in ast.parse(block, file).body:
         output = io.StringIO()
-        with contextlib.redirect_stdout(output):
-            exec(compile(ast.Module([statement], []), file, "exec"), names)
         printing = [node.end_lineno or 0 for node in ast.walk(statement) if _is_print(node)]
+        with contextlib.redirect_stdout(output):
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Attribute):  # a value shown as at a prompt
+                output.write(str(eval(compile(ast.Expression(statement.value), file, "eval"), names)))
+                printing = [statement.end_lineno or 0]
+            else:
+                exec(compile(ast.Module([statement], []), file, "exec"), names)
         stated = [comments[line] for line in printing if line in comments]
         line = (statement.end_lineno or 0) + 1
         while printing and not stated and line in comments and lines[line - 1].startswith("#"):
