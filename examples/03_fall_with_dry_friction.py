@@ -38,5 +38,6 @@ speed.set(ylabel="velocity in rad/s")
 energy.set(ylabel="energy in J", xlabel="time in s", xlim=(0, fall.t[-1]))
 for axes in (speed, energy):
     tidy(axes)
-    axes.legend(frameon=False, fontsize=10, loc="lower left")
+speed.legend(frameon=False, fontsize=10, loc="lower left")
+energy.legend(frameon=False, fontsize=10, loc="upper right", bbox_to_anchor=(1.41, 0.0), bbox_transform=energy.transData)
 save(figure, folder / "03_fall_with_dry_friction.png")

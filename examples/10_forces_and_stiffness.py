@@ -35,11 +35,11 @@ for axes, q in zip(panels, configurations, strict=True):
     ellipse = tip + 0.3 * speeds.outline()
     corners = strength.vertices[np.argsort(np.arctan2(*(strength.vertices - strength.vertices.mean(axis=0)).T))]
     axes.fill(
-        *(tip + corners / 4000.0).T, facecolor="#f0d3cd", edgecolor=FORCE, linewidth=2.2, label="feasible forces", zorder=1
+        *(tip + corners / 9000.0).T, facecolor="#f0d3cd", edgecolor=FORCE, linewidth=2.2, label="feasible forces", zorder=1
     )
     axes.plot(*ellipse.T, color=MOTION, linewidth=3, label="feasible velocities")
     tidy(axes)
-    axes.set(xlabel="x in m", aspect="equal", xlim=(-0.3, 2.1), ylim=(-0.65, 2.3))
+    axes.set(xlabel="x in m", aspect="equal", xlim=(-0.3, 2.3), ylim=(-0.3, 2.3))
     axes.set_title(f"downward force {down.size / 1000:.1f} kN\ndeflection {give:.0f} mm at 100 N", fontsize=11, color=INK)
 panels[0].set_ylabel("y in m")
 handles, labels = panels[0].get_legend_handles_labels()

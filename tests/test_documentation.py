@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from output_comments import differences, run_statements
 
 import dynamis as dy
 
@@ -32,14 +33,41 @@ def name_of(page):
 
 
 @pytest.mark.parametrize("page", BLOCKS, ids=name_of)
-def test_the_python_of_a_page_runs_and_draws_what_it_shows(page, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs_prints_what_its_comments_say_and_draws_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    for block in BLOCK.findall(text):
-        exec(compile(block, str(page), "exec"), names)
+    wrong = [
+        f"{source}  # {comment}\nprints {output:.400}, without {missing}"
+        for block in BLOCK.findall(text)
+        for _, source, comment, output in run_statements(block, names, str(page))
+        if (missing := differences(comment, output, source))
+    ]
+    assert not wrong, "\n".join(wrong)
     missing = [picture for picture in PICTURE.findall(text) if not (tmp_path / picture).is_file()]
     assert not missing, f"shown, but not drawn by the page's own code: {missing}"
+
+
+@pytest.mark.parametrize(
+    ("comment", "output", "missing"),
+    [
+        (
+            "peak 60.1, residual 17, growth ×1.36 per cycle",
+            "peak 60.1, final 17, grows by ×1.36 per cycle",
+            ["residual", "growth"],
+        ),
+        ("c_212: too much: -m_2*s2", "c_212: superfluous: -m_2*s2", ["too", "much"]),
+        ("… 'tau.elbow' seem to be swapped …", "columns 'tau3' seem to be swapped", ["'tau.elbow'"]),
+        ("['m_D', '0.0']", "['m_D', 'I_y - I_y*I_y/I_y']", ["'0.0'"]),
+        ("m_1*l_1", "-m_1*(l_1 - g)", ["m_1*l_1"]),
+        ("[0.78 2.33]", "[0.7812 2.3204]", ["2.33"]),
+        ("[0.78 2.32] N m: rotors", "[0.7812 2.3204]", []),
+        ("… s: touch (stopping event)", "stopped at t = 0.55 s: touch (stopping event)", []),
+        ("largest error per joint, rad", "[0.1 0.2]", []),
+    ],
+)
+def test_a_comment_that_the_output_contradicts_is_found(comment, output, missing):
+    assert differences(comment, output) == missing
 
 
 def test_the_example_robot_file_loads_and_is_plausible(tmp_path):

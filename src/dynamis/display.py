@@ -224,7 +224,8 @@ def identification_card(found: Any) -> str:
     s, v = found.statistics, found.validation
     told = [f"{found.verdict.grade}: {found.base.rank} base parameters from {len(found.equations)} equations"]
     told.append(f"residual on validation data: {v.held_out:.3g} %, with the initial parameters: {v.prior:.3g} %")
-    rows = [(*row[:3], row[3]) for row in zip(s.names, s.coef, s.std, found.base.prior, strict=True)]
+    errors = [f"none ({bound})" if bound else std for std, bound in zip(s.std, s.at_bound, strict=True)]
+    rows = list(zip(s.names, s.coef, errors, found.base.prior, strict=True))
     columns = ("base parameter", "estimate", "standard error", "initial value")
     return card(f"identification of {found.base.model.robot.name}", told, columns, rows)
 

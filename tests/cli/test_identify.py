@@ -119,6 +119,38 @@ def test_the_report_has_a_name_of_its_own(folder, tmp_path, monkeypatch):
     assert "wrote identification.html" in result.output
 
 
+def test_a_parameter_at_its_bound_has_no_interval_anywhere(folder, truth, tmp_path):
+    t, q, tau = motion(truth, 0)
+    tau[:, 1] -= 40.0 * np.gradient(q[:, 1], t)  # the viscous friction of joint2 would be negative: −20
+    log, page = write(tmp_path / "pushed.npz", t, q, tau), tmp_path / "page.md"
+    result = run(folder / "arm.toml", log, "--compare", "none", "--all", "--report", page)
+    assert re.search(r"joint2\.viscous +0 +– ", result.output)
+    assert re.search(r"no interval, at its lower bound:[^–]* joint2\.viscous", result.output)
+    row = next(line for line in page.read_text().splitlines() if line.startswith("| joint2.viscous | 0 |"))
+    assert re.fullmatch(r"\| joint2\.viscous \| 0 \| – \| – \| none \|.*at its lower bound, no interval \|", row)
+    found = dy.identify(dy.load(folder / "arm.toml"), str(log), compare=())
+    s, k = found.statistics, found.base.names.index("joint2.viscous")
+    assert s.at_bound[k] == "lower bound"
+    assert np.isnan([s.std[k], *s.interval[k], s.deviation[k], s.inflation[k]]).all()
+    assert np.isfinite(s.std[[not bound for bound in s.at_bound]]).all()
+    assert "joint2.viscous" not in s.uncertain
+    entry = found.as_dict()["parameters"][k]
+    assert (entry["standard_error"], entry["interval"], entry["at_bound"]) == (None, None, "lower bound")
+    assert "none (lower bound)" in found._repr_html_()
+    assert not any("standard errors" in note for note in found.write(tmp_path / "better.toml").notes)
+
+
+def test_the_report_shows_a_command_or_code_that_repeats_the_result(folder, tmp_path):
+    options = {"estimator": "weighted", "compare": (), "folds": 2}
+    found = dy.identify(folder / "arm.toml", [folder / "run.csv"], **options)
+    again = {}
+    exec(found.call, again)
+    assert (again["found"].estimator.coef_ == found.estimator.coef_).all()
+    assert found.call in found.report(tmp_path / "page.md", draw=False).read_text()
+    assert "dynamis identify" in found.report(tmp_path / "page.md", draw=False, command="dynamis identify").read_text()
+    assert dy.identify(dy.load(folder / "arm.toml"), folder / "run.csv", **options).call == ""  # a robot has no literal
+
+
 def test_a_bad_result_ends_with_status_one(folder, truth, tmp_path):
     t, q, tau = motion(truth, 5, count=500, size=0.01, noise=300.0)
     log = write(tmp_path / "weak.csv", t, q, tau)

@@ -183,6 +183,14 @@ def test_what_binds_is_said_in_words():
     fit = PhysicallyConsistent(base, metric="euclidean").fit(X, y - 3.0 * X[:, k], joint=joint)
     assert "joint2.viscous is at its lower bound" in fit.active_
     assert fit.full_[base.model.index("joint2.viscous")] == 0.0
+    bounds = np.array([bool(word) for word in fit.at_bound_])
+    assert fit.at_bound_[k] == "lower bound"
+    assert np.isnan(fit.standard_errors_[bounds]).all()  # a bound is no evidence of certainty
+    assert (fit.standard_errors_[~bounds] > 0.0).all()
+    assert (fit.covariance_[bounds] == 0.0).all()
+    capped = PhysicallyConsistent(base, bounds={"joint1.viscous": (0.0, 0.1), "joint2.viscous": (0.2, 0.2)})
+    capped.fit(X, y + 3.0 * X[:, base.names.index("joint1.viscous")], joint=joint)
+    assert [capped.at_bound_[base.names.index(f"joint{n}.viscous")] for n in (1, 2)] == ["upper bound", "fixed"]
 
 
 def test_the_covariance_is_that_of_repeated_fits():

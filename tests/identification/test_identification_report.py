@@ -78,6 +78,13 @@ def test_everything_is_said(written):
     assert "log.csv: 3 rows dropped" in text
     assert "dynamis identify robot log.csv" in text
     assert f"dynamis {dy.__version__}" in text
+    assert "Estimator: WeightedLeastSquares, default settings." in text
+    assert "&lt;BaseParameters" not in text
+    # the residual of the fit to all rows and the mean over the folds are different numbers with different names
+    all_rows = number(case.judged().percent, 3)
+    assert f"final fit to all rows is {all_rows} %" in text
+    assert f"The residual of the fit to all rows is {all_rows} % of the torque" in text
+    assert "Residual, fit to all rows" in text
     assert "mass is -1 kg" in text
     assert "simulated" in text
     assert "Mean torque as prediction</th>" in text
@@ -86,7 +93,7 @@ def test_everything_is_said(written):
     assert '<span class="flag">coloured</span>' in text
     assert text.count("<svg") == 6
     said = made.markdown()
-    for words in (*case.rows.joints, "- **ok:**", "log.csv: 3 rows dropped", "dynamis identify robot log.csv", "Excitation"):
+    for words in (*case.rows.joints, "- **good:**", "log.csv: 3 rows dropped", "dynamis identify robot log.csv", "Excitation"):
         assert markdown.prose(words) in said or words in said
 
 

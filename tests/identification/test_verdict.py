@@ -39,6 +39,9 @@ def test_the_grade_is_that_of_the_worst_finding_which_stands_first():
         v = Verdict((VerdictItem("a", 0, "fine"), VerdictItem("b", severity, "worst")))
         assert v.grade == grade
         assert v.sentences[0] == ("worst" if severity else "fine")
+        assert v.reasons == (("worst",) if severity else ())
+        assert v.others == (("fine",) if severity else ("fine", "worst"))
+        assert ("Reasons for this grade:\n- worst\nOther findings:\n- fine" in str(v)) == (severity > 0)
     assert Verdict(()).grade == "good"
 
 
@@ -101,6 +104,7 @@ def test_a_term_the_model_lacks_is_recognised(kind, friction, spoil, cure):
     assert sum(term.kind == kind for term in found) >= 5, found
     said = verdict(s, equations=rows).about("missing")
     assert any(cure in f.sentence for f in said)
+    assert all(("most of a residual above 20 % of the torque" in f.sentence) == (f.limit == "doubtful") for f in said)
 
 
 def test_a_delay_is_measured():

@@ -151,8 +151,12 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     robot, base, v = found.base.model.robot, found.base, found.validation
     facts = f"  {base.rank} base parameters from {len(found.equations)} equations: "
     echo((clean_name(robot.name), {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
-    for sentence in found.verdict.sentences:
-        bullet("•", for_command_line(sentence))
+    headed = bool(found.verdict.reasons)
+    for title, sentences in (("Reasons for this grade:", found.verdict.reasons), ("Other findings:", found.verdict.others)):
+        if headed and sentences:
+            echo(f"  {title}")
+        for sentence in sentences:
+            bullet("•", for_command_line(sentence))
     where = "validation on a separate log" if found.validated else "validation on held-out blocks"
     rows: list[tuple[Any, ...]] = [
         (f"{name}{' (chosen)' if name == found.name else ''}", f"{x.train:.2f} %", f"{x.held_out:.2f} %")
@@ -182,6 +186,8 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
 
 
 def _print_parameters(found: Identification, show_all: bool) -> None:
+    from dynamis.identification.validation.readable_names import bound_text
+
     s, base = found.statistics, found.base
     order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:SHOWN]
     rows = []
@@ -192,3 +198,6 @@ def _print_parameters(found: Identification, show_all: bool) -> None:
     print_table("Base parameters: most are combinations of parameters", ("parameter", "value", "± 95 %", "prior", "unit"), rows)
     if not show_all and base.rank > SHOWN:
         echo((f"  the {SHOWN} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))
+    for bound in dict.fromkeys(s.at_bound[k] for k in order if s.at_bound[k]):
+        names = ", ".join(base.names[k] for k in order if s.at_bound[k] == bound)
+        bullet("–", f"no interval, {bound_text(bound)}: {names}", dim=True)

@@ -38,7 +38,8 @@ class Identification:
     """The ``estimator`` fitted to all ``equations`` of the ``samples``, with ``statistics`` of the fit, the ``comparison`` of
     the errors of this and other estimators on held-out motion, and ``notes`` on the processing of the logs.
 
-    ``validated`` is true if the comparison uses separate validation logs instead of held-out blocks of the same logs.
+    ``validated`` is true if the comparison uses separate validation logs instead of held-out blocks of the same logs. ``call``
+    is Python code that repeats the identification, if all arguments are file names, numbers and the like.
     """
 
     base: BaseParameters
@@ -50,6 +51,7 @@ class Identification:
     name: str
     notes: tuple[str, ...] = ()
     validated: bool = False
+    call: str = ""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -126,29 +128,33 @@ class Identification:
         found = self.estimator.coef_
         away = np.abs(coef - found)
         clear = away > 1e-9 * np.abs(found).max()  # ignore rounding, however small the standard error
-        return float(np.max(away / np.maximum(self.statistics.std, 1e-300), where=clear, initial=0.0))
+        errors = np.maximum(np.nan_to_num(self.statistics.std), 1e-300)  # NaN at a bound
+        return float(np.max(away / errors, where=clear, initial=0.0))
 
     def report(self, path: str | os.PathLike[str], *, command: str = "", draw: bool = True) -> Path:
-        """Write everything as one self-contained file: an .html page, .md (without figures) or .pdf (needs a browser)."""
+        """Write everything as one self-contained file: an .html page, .md (without figures) or .pdf (needs a browser).
+
+        ``command`` is the command shown under "How to reproduce"; by default it is ``call``.
+        """
         made = report_of(
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
-            essential=self.essential, notes=self.notes, command=command, name=self.name, draw=draw,
+            essential=self.essential, notes=self.notes, command=command or self.call, name=self.name, draw=draw,
         )  # fmt: skip
         return made.write(path)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all numbers as a dictionary for JSON."""
-        s = self.statistics
-        rows = zip(self.base.names, self.base.expressions, s.coef, s.std, s.interval, self.base.prior, strict=True)
+        """Return all numbers as a dictionary for JSON; a parameter at a bound has no standard error and interval (None)."""
+        s, base, grade = self.statistics, self.base, self.verdict
+        rows = zip(base.names, base.expressions, s.coef, s.std, s.interval, base.prior, s.at_bound, strict=True)
         return {
             "robot": self.base.model.robot.name,
             "estimator": repr(self.estimator),
-            "verdict": {"grade": self.verdict.grade, "sentences": list(self.verdict.sentences)},
+            "verdict": {"grade": grade.grade, "reasons": list(grade.reasons), "sentences": list(grade.sentences)},
             "parameters": [
                 {"name": n, "expression": e, "value": _plain(c), "standard_error": _plain(d),
-                 "interval": [_plain(x) for x in i], "prior": _plain(p)}
-                for n, e, c, d, i, p in rows
+                 "interval": None if b else [_plain(x) for x in i], "at_bound": b or None, "prior": _plain(p)}
+                for n, e, c, d, i, p, b in rows
             ],
             "residual_percent": _plain(s.percent),
             "residuals": {j.joint: {"rms": _plain(j.rms), "percent": _plain(j.percent)} for j in s.joints},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,6 +35,7 @@ from dynamis.identification.validation.statistics import judge_fit
 from dynamis.robot import Robot, load
 
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
+NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
 
@@ -71,6 +74,10 @@ def identify(
     'good'
     """
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
+    call = _call(
+        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, compare=compare, folds=folds,
+        block_seconds=block_seconds, examined=examined,
+    )  # fmt: skip
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
     tell(0.0, "reading logs")
@@ -97,10 +104,33 @@ def identify(
             notes.append(f"{name}: {error}")
     tell(0.95, "computing statistics")
     found = Identification(
-        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes), fresh is not None
-    )
+        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
+        validated=fresh is not None, call=call,
+    )  # fmt: skip
     tell(1.0, "done")
     return found
+
+
+def _call(*arguments: Any, **options: Any) -> str:
+    """Return the call of `identify` as Python code; "" if an argument is an object that has no literal."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(identify).parameters.items()}
+    texts = [_literal(value) for value in arguments]
+    texts += [f"{name}={_literal(value)}" for name, value in options.items() if value is not defaults[name]]
+    if any(text.endswith(NO_LITERAL) for text in texts):
+        return ""
+    return f"import dynamis as dy\n\nfound = dy.identify({', '.join(texts)})"
+
+
+def _literal(value: Any) -> str:
+    """Return Python code for the value, paths as text; `NO_LITERAL` if there is none."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    elif isinstance(value, list | tuple):
+        value = type(value)(os.fspath(item) if isinstance(item, os.PathLike) else item for item in value)
+    try:
+        return repr(value) if ast.literal_eval(repr(value)) == value else NO_LITERAL
+    except (ValueError, SyntaxError):
+        return NO_LITERAL
 
 
 def _fit(estimator: Estimator, rows: Equations) -> None:

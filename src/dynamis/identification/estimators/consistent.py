@@ -21,6 +21,7 @@ Array = npt.NDArray[Any]
 AUTO = 1.0  # the prior counts like a measurement of every parameter with a standard error of 100 %
 TRIED = tuple(10.0 ** np.arange(-4.0, 5.0))
 FOLDS = 5
+DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
 CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
 ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
 METRICS, METHODS = ("entropic", "euclidean"), ("lmi", "log-cholesky")
@@ -47,7 +48,8 @@ class PhysicallyConsistent(FromFactors):
     active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of parameters with a prior of zero, from
     torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
     inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
-    exact, so it is too small if a constraint is active due to noise only.
+    exact, so it is too small if a constraint is active due to noise only. Base parameters that the active constraints alone
+    determine, such as a Coulomb friction of zero, are marked in ``at_bound_`` and have no standard error (NaN).
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("planar_2r_melchiorri"))
@@ -143,9 +145,11 @@ class PhysicallyConsistent(FromFactors):
         self.consistent_ = space.is_consistent(self.full_)
         words, normals = space.active(x)
         self.active_, self.regularisation_ = tuple(words), weight
-        self.covariance_ = _covariance(
-            self.base.B @ space.spun @ space.C, G, np.sqrt(weight) * space.curvature(x, self.metric), normals
-        )
+        S, free = self.base.B @ space.spun @ space.C, _null_space(normals, G.shape[1])
+        determined = np.linalg.norm(S @ free, axis=1) <= DETERMINED * np.linalg.norm(S, axis=1)
+        self.at_bound_ = _active_bounds(space, self.base.B, self.full_, determined)
+        self.covariance_ = _covariance(S, G, np.sqrt(weight) * space.curvature(x, self.metric), free)
+        self.covariance_[determined] = self.covariance_[:, determined] = 0.0
         self.n_features_in_, self.dof_ = r, int(counts.sum()) - r
         squares = np.array([float(np.sum((F @ np.append(self.coef_, -1.0)) ** 2)) for F in factors])
         self.noise_ = np.sqrt(squares / np.maximum(counts * max(1.0 - r / counts.sum(), 0.0), 1.0))
@@ -257,12 +261,30 @@ def _within(space: BodySpace, parameters: Array) -> Array:
     return result
 
 
-def _covariance(S: Array, G: Array, prior: Array, normals: Array) -> Array:
-    """Return S (GᵀG + priorᵀ prior)⁻¹ Sᵀ within the null space of the active constraints."""
-    free = np.eye(G.shape[1])
-    if len(normals):
-        _, sigma, Vt = np.linalg.svd(normals, full_matrices=True)
-        free = Vt[int((sigma > 1e-9 * sigma[0]).sum()) :].T
+def _null_space(normals: Array, size: int) -> Array:
+    """Return an orthonormal basis (size, k) of the directions that leave the active constraints unchanged."""
+    if not len(normals):
+        return np.eye(size)
+    _, sigma, Vt = np.linalg.svd(normals, full_matrices=True)
+    return np.asarray(Vt[int((sigma > 1e-9 * sigma[0]).sum()) :].T)
+
+
+def _active_bounds(space: BodySpace, B: Array, parameters: Array, determined: Array) -> tuple[str, ...]:
+    """Return the active constraint of each base parameter that constraints alone determine, "" for the others."""
+    words = [""] * len(B)
+    for row in np.flatnonzero(determined):
+        words[row] = "constraints"
+        columns = np.flatnonzero(B[row])
+        if len(columns) == 1 and columns[0] in space.others:
+            k = int(columns[0])
+            low, high = sorted((B[row, k] * space.lower[k], B[row, k] * space.upper[k]))
+            value = B[row, k] * parameters[k]
+            words[row] = "fixed" if low == high else "lower bound" if value - low <= high - value else "upper bound"
+    return tuple(words)
+
+
+def _covariance(S: Array, G: Array, prior: Array, free: Array) -> Array:
+    """Return S (GᵀG + priorᵀ prior)⁻¹ Sᵀ within the directions ``free`` of the active constraints."""
     inner = _triangle(np.vstack([G @ free, prior @ free]))
     root = np.linalg.solve(inner.T, (S @ free).T)
     return np.asarray(root.T @ root)

@@ -25,7 +25,12 @@ class Estimator(ABC):
     """Estimator of a linear model y = X β.
 
     After ``fit``: ``coef_`` (β), ``covariance_`` of β, ``noise_`` (residual standard deviation of each joint), ``dof_``
-    (degrees of freedom), ``condition_`` (condition number of the weighted, normalized columns), ``n_features_in_``.
+    (degrees of freedom), ``condition_`` (condition number of the weighted, normalized columns), ``n_features_in_``,
+    ``at_bound_``.
+
+    ``at_bound_`` (r,) names, for each parameter, the active constraint that alone determines its value: "lower bound", "upper
+    bound", "fixed", "constraints" (several); "" for the others. It is empty for estimators without constraints. Such a
+    parameter has zeros in ``covariance_``, which holds for the active constraints being exact, but no standard error.
     """
 
     coef_: Array
@@ -34,6 +39,7 @@ class Estimator(ABC):
     dof_: int
     condition_: float
     n_features_in_: int
+    at_bound_: tuple[str, ...] = ()
 
     @abstractmethod
     def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
@@ -58,9 +64,10 @@ class Estimator(ABC):
 
     @property
     def standard_errors_(self) -> Array:
-        """Square root of the covariance diagonal."""
+        """Square root of the covariance diagonal; NaN for a parameter at a bound (``at_bound_``)."""
         self._check_fitted()
-        return np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
+        errors = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
+        return np.where([bool(bound) for bound in self.at_bound_], np.nan, errors) if self.at_bound_ else errors
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn passes it
         """Return the settings."""

@@ -33,13 +33,14 @@ class Fold:
     held_out_joints: Array
 
     def __repr__(self) -> str:
-        return f"<Fold: held out {self.held_out:.3g} % of {self.held_out_rows} rows, fitted {self.train:.3g} %>"
+        return f"<Fold: held out {self.held_out:.3g} % of {self.held_out_rows} rows, training {self.train:.3g} %>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation:
     """Residuals 100 |e| / |τ| in percent: of ``train`` rows, of ``held_out`` rows, and of other predictors on the latter.
 
+    ``train`` is the mean over the folds, each fitted to its own rows, so it differs from the residual of a fit to all rows.
     ``prior`` is that of the prior model (None if not given), ``mean`` that of the mean torque of each joint, a baseline for any
     model. ``…_joints`` (n,) are the same by joint. ``predicted`` (rows,) are the torques predicted for held-out rows, NaN for
     rows never held out.
@@ -66,7 +67,7 @@ class Validation:
         return f"<Validation: {self}>"
 
     def __str__(self) -> str:
-        text = f"held out {self.held_out:.3g} %, fitted {self.train:.3g} %, mean torque {self.mean:.3g} %"
+        text = f"held out {self.held_out:.3g} %, training {self.train:.3g} %, mean torque {self.mean:.3g} %"
         return text if self.prior is None else text + f", prior model {self.prior:.3g} %"
 
     _repr_html_ = as_text

@@ -143,8 +143,8 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
 
 
 def plot_validation(validation: Validation, path: Path = None) -> Any:
-    """Plot each joint's residual: fitted, held out, prior model; a line marks that of the mean torque."""
-    groups = [("fitted", validation.train_joints, MOTION), ("held out", validation.held_out_joints, FORCE)]
+    """Plot each joint's residual: training rows, held out, prior model; a line marks that of the mean torque."""
+    groups = [("training", validation.train_joints, MOTION), ("held out", validation.held_out_joints, FORCE)]
     if validation.prior_joints is not None:
         groups.append(("prior model", validation.prior_joints, STRUCTURE))
     n = len(validation.joints)
@@ -218,12 +218,13 @@ HOLLOW: dict[str, Any] = {
     "linestyle": "", "marker": "D", "markersize": 4.5, "markerfacecolor": "none", "markeredgecolor": INK,
     "markeredgewidth": 0.9,
 }  # fmt: skip
+AT_BOUND: dict[str, Any] = {"linestyle": "", "marker": "^", "markersize": 4.5, "color": STRUCTURE}
 
 
 def plot_parameters(statistics: Statistics, prior: Any = None, path: Path = None) -> Any:
     """Plot every estimate with its interval, and the prior model, each divided by the larger of the two.
 
-    Red: the prior model is outside the interval. Grey: the interval contains zero.
+    Red: the prior model is outside the interval. Grey: the interval contains zero. Triangle: at a bound, without interval.
     """
     s, r = statistics, len(statistics.names)
     before = None if prior is None else np.asarray(prior, float)
@@ -236,12 +237,17 @@ def plot_parameters(statistics: Statistics, prior: Any = None, path: Path = None
         part = np.arange(c * rows, min((c + 1) * rows, r))
         _forest(ax, s, before, scale, part)
         ax.set_ylim(rows - 0.4, -0.6)
-    _legend(figure, before is not None)
+    _legend(figure, before is not None, any(s.at_bound))
     return save(figure, path)
 
 
 def _forest(ax: Any, s: Statistics, before: Array | None, scale: Array, part: Array) -> None:
     for row, k in enumerate(part):
+        if s.at_bound[k]:
+            if before is not None:
+                ax.plot([before[k] / scale[k]], [row], **HOLLOW)
+            ax.plot([s.coef[k] / scale[k]], [row], **AT_BOUND)
+            continue
         low, high = s.interval[k] / scale[k]
         outside = before is not None and not low <= before[k] / scale[k] <= high
         colour = STRUCTURE if low <= 0.0 <= high else FORCE if outside else MOTION
@@ -260,7 +266,7 @@ def _forest(ax: Any, s: Statistics, before: Array | None, scale: Array, part: Ar
     tidy(ax)
 
 
-def _legend(figure: Any, with_prior: bool) -> None:
+def _legend(figure: Any, with_prior: bool, with_bounds: bool) -> None:
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], color=MOTION, marker="o", markersize=4, linewidth=2, label="estimate and interval")]
@@ -269,6 +275,8 @@ def _legend(figure: Any, with_prior: bool) -> None:
     entries.append(Line2D([], [], color=STRUCTURE, marker="o", markersize=4, linewidth=2, label="interval contains zero"))
     if with_prior:
         entries.append(Line2D([], [], label="prior model", **HOLLOW))
+    if with_bounds:
+        entries.append(Line2D([], [], label="at a bound, no interval", **AT_BOUND))
     legend_outside(figure, entries, [str(entry.get_label()) for entry in entries], 9, place="upper left")
 
 

@@ -54,3 +54,12 @@ def as_large_as(factor: float) -> str:
     ('2 times', 'about as large as')
     """
     return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"
+
+
+def bound_text(bound: str) -> str:
+    """Return an entry of ``at_bound_`` in words.
+
+    >>> bound_text("lower bound"), bound_text("fixed")
+    ('at its lower bound', 'fixed by a constraint')
+    """
+    return {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}.get(bound, f"at its {bound}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.display import counted
+from dynamis.display import counted, flat
 from dynamis.documents.blocks import Block, Code, Facts, Findings, Picture, Section, Table, without_mathematics
 from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
@@ -26,7 +27,7 @@ from dynamis.identification.validation.plots import (
     plot_torques,
     plot_validation,
 )
-from dynamis.identification.validation.readable_names import as_large_as, readable
+from dynamis.identification.validation.readable_names import as_large_as, bound_text, readable
 from dynamis.identification.validation.statistics import Statistics, judge_fit
 from dynamis.identification.validation.verdict import Verdict
 from dynamis.identification.validation.verdict import verdict as decide
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from dynamis.identification.estimators.estimator import Estimator
     from dynamis.identification.samples import Samples
 
-SEVERITY = (("ok", "good"), ("doubt", "warn"), ("defect", "bad"), ("fatal", "bad"))  # mark and tone of a finding
+TONES = ("good", "warn", "bad", "bad")  # of a finding, by severity
 FOOTER = "All results are computed from the equations of the log, in SI units. σ is the standard error of an estimate."
 Drawing = Callable[..., list[Picture]]  # title, caption, function and arguments of a plot
 
@@ -77,10 +78,12 @@ def report_of(
         return [Picture(title, caption, inline_svg(plot(*arguments), caption, next(numbers)))] if draw else []
 
     sections = [
-        Section(f"Verdict: {said.grade.capitalize()}", "verdict").add(_findings(said), _facts(s, base, equations, validation)),
+        Section(f"Verdict: {said.grade.capitalize()}", "verdict", _lead(said)).add(
+            _findings(said), _facts(s, base, equations, validation)
+        ),
         _data(samples, equations, notes),
         _model(base),
-        _validation(validation, comparison or {}, equations, drawn),
+        _validation(validation, comparison or {}, s, equations, drawn),
         _residuals(s, equations, validation, drawn),
         _estimates(s, base, drawn),
         _essential(essential),
@@ -106,12 +109,16 @@ def number(x: float, digits: int = 4) -> str:
     return ("∞" if x > 0 else "−∞") if np.isinf(x) else text(x, digits)
 
 
+def _lead(verdict: Verdict) -> str:
+    marked = "Each finding is marked with the best grade that it permits"
+    return f"{marked}; the lowest of them is the grade, and its findings come first." if verdict.reasons else f"{marked}."
+
+
 def _findings(verdict: Verdict) -> Findings:
-    items = []
-    for f in sorted(verdict.findings, key=lambda f: -f.severity):
-        mark, tone = SEVERITY[f.severity]
-        items.append(("noted" if f.topic == "coloured" and not f.severity else mark, tone, f.sentence))
-    return Findings(items)
+    return Findings([
+        ("noted" if f.topic == "coloured" and not f.severity else f.limit, TONES[f.severity], f.sentence)
+        for f in sorted(verdict.findings, key=lambda f: -f.severity)
+    ])  # fmt: skip
 
 
 def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation | None) -> Facts:
@@ -121,7 +128,7 @@ def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation |
         ("Motion", f"{number(seconds, 3)} s in {counted(len(runs), 'run')}"),
         ("Equations", f"{len(rows):,}".replace(",", " ")),
         ("Base parameters", f"{base.rank} of {len(base.model.names)}"),
-        ("Residual, fitted", f"{number(s.percent, 3)} %"),
+        ("Residual, fit to all rows", f"{number(s.percent, 3)} %"),
     ]
     if v is not None:
         facts.append(("Residual, held out", f"{number(v.held_out, 3)} %"))
@@ -170,40 +177,53 @@ def _model(base: BaseParameters) -> Section:
     return Section("Model", "model", lead, [Table("Base parameters", header, regrouped, folded=True)])
 
 
-def _validation(v: Validation | None, others: Mapping[str, Validation], rows: Equations, drawn: Drawing) -> Section:
+def _validation(
+    v: Validation | None, others: Mapping[str, Validation], s: Statistics, rows: Equations, drawn: Drawing
+) -> Section:
     """Residuals on held-out motion by joint and fold, and of other estimators."""
     section = Section("Validation", "validation")
     if v is not None:
-        section.lead = (
-            "Blocks of time were held out from the fit and predicted: the relevant column is “Held out”. "
-            "“Mean torque as prediction”: the residual if the mean torque of the joint is its prediction."
-        )
+        baseline = "“Mean torque as prediction”: the residual if the torque of each joint is predicted by its mean."
+        section.lead = f"{_validation_lead(v, s)} {baseline}"
         prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
         cells = zip(v.joints, v.train_joints, v.held_out_joints, prior, v.mean_joints, strict=True)
         joints = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
         whole = np.nan if v.prior is None else v.prior
         joints.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
-        header = ("Joint", "Fitted", "Held out", "Prior model", "Mean torque as prediction")
+        header = ("Joint", "Training", "Held out", "Prior model", "Mean torque as prediction")
         folds = [
             (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
             for k, f in enumerate(v.folds, 1)
         ]
         section.add(
             Table("Residual in percent of the torque (100 |e| / |τ|)", header, joints),
-            Table("Folds", ("Fold", "Rows fitted", "Rows held out", "Fitted, %", "Held out, %"), folds),
+            Table("Folds", ("Fold", "Training rows", "Rows held out", "Training, %", "Held out, %"), folds),
         )
     if others:
         each = {name: (w.train, w.held_out, w.held_out / max(w.train, 1e-300)) for name, w in others.items()}
         lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
-        columns = ("Estimator", "Fitted, %", "Held out, %", "Held out / fitted")
+        columns = ("Estimator", "Training, %", "Held out, %", "Held out / training")
         section.add(Table("Comparison of estimators on the same rows", columns, lines))
     if v is not None and _predicted(v, rows):
         caption = "Measured torque of each joint, its prediction while held out, and the difference."
         section.add(*drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted))
     if v is not None:
-        caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} fitted and {v.held_out:.3g} held out."
+        caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} training and {v.held_out:.3g} held out."
         section.add(*drawn("Residual by joint", caption, plot_validation, v))
     return section
+
+
+def _validation_lead(v: Validation, s: Statistics) -> str:
+    """How the rows were held out, and how the training residual relates to that of the final fit."""
+    if len(v.folds) == 1:
+        return (
+            "“Training”: residual of the fit on its own logs. “Held out”: residual on the validation logs, not used in the fit."
+        )
+    return (
+        f"Cross-validation: in each of {len(v.folds)} folds, blocks of time are held out, the others (training rows) are "
+        "fitted, and the held-out blocks are predicted. “Training”: residual on the training rows, averaged over the folds; "
+        f"that of the final fit to all rows is {number(s.percent, 3)} %. “Held out”: residual on all held-out blocks."
+    )
 
 
 def _predicted(v: Validation | None, rows: Equations) -> bool:
@@ -223,11 +243,11 @@ def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn:
         rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
     header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
               "Correlation length, samples", "Correlation time, s", "Effective samples, %", "Flags")  # fmt: skip
-    lead = f"The overall residual on the fitted rows is {number(s.percent, 3)} % of the torque."
+    lead = f"The residual of the fit to all rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
         lead += (
             f" Residuals are correlated over time, so standard errors are computed with a window of {s.window} samples; they "
-            f"are, in the median, {as_large_as(float(np.median(s.inflation)))} those of white noise."
+            f"are, in the median, {as_large_as(s.median_inflation)} those of white noise."
         )
     high = float(s.leverage.max(initial=0.0))
     lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
@@ -250,7 +270,7 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     rows = []
     weak = set(s.excitation.weak)
     largest = float(np.abs(s.coef).max(initial=0.0))
-    std, interval = without_noise(s.std, largest), without_noise(s.interval, largest)  # of estimates at a bound
+    std, interval = without_noise(s.std, largest), without_noise(s.interval, largest)
     for k, name in enumerate(s.names):
         low, high = s.interval[k]
         before = float(base.prior[k])
@@ -258,20 +278,28 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
         flags = [
             *(["weakly excited"] if name in weak else []),
             *(["includes zero"] if low <= 0.0 <= high else []),
-            *(["prior outside"] if not low <= before <= high else []),
+            *(["prior outside"] if before < low or before > high else []),
+            *([f"{bound_text(s.at_bound[k])}, no interval"] if s.at_bound[k] else []),
         ]
         shown = [number(float(x), d) for x, d in ((s.coef[k], 4), (std[k], 2), (s.deviation[k], 2))]
         unit = base.model.unit(int(base.independent[k]))
-        ends = " … ".join(number(float(x), 3) for x in interval[k])
+        ends = "none" if s.at_bound[k] else " … ".join(number(float(x), 3) for x in interval[k])
         rows.append((name, *shown, ends, unit, number(before), number(float(change), 2), "; ".join(flags)))
     header = ("Parameter", "Value", "σ", "σ, %", f"{100 * s.level:g} % interval", "Unit", "Prior", "Change, σ", "Flags")
     note = "σ: standard error. Change: estimate minus prior, in standard errors."
+    if any(s.at_bound):
+        note += (
+            " An estimate at a bound has neither a standard error nor an interval: the constraint determines it, not the log."
+        )
     section = Section("Estimates", "estimates", blocks=[Table("Estimated base parameters", header, rows, note)])
     outside = int(np.sum((s.interval[:, 0] > base.prior) | (s.interval[:, 1] < base.prior)))
     caption = (
         f"Each base parameter with its interval, divided by the larger of estimate and prior; for {outside} of {len(s.names)} "
         f"the prior is outside, and {len(s.uncertain)} intervals contain zero."
     )
+    at_bound = sum(map(bool, s.at_bound))
+    if at_bound:
+        caption += f" {counted(at_bound, 'estimate')} without interval {'is' if at_bound == 1 else 'are'} at a bound."
     section.add(*drawn("Estimates and intervals with the prior model", caption, plot_parameters, s, base.prior))
     condition = number(s.excitation.scaled_condition, 3)
     caption = (
@@ -315,10 +343,20 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
     import scipy
 
     versions = f"dynamis {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
-    with np.printoptions(threshold=8, precision=4):  # a prior is as long as the model
-        settings = repr(estimator)
-    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}.")
-    return section.add(Code(f"{command}\n{settings}".strip()))
+    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}. Estimator: {_settings(estimator)}.")
+    return section.add(Code(command)) if command else section
+
+
+def _settings(estimator: Estimator) -> str:
+    """The class and the settings that differ from their defaults, in words."""
+    defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
+    given = {name: value for name, value in estimator.get_params().items() if name != "base" and value is not defaults[name]}
+    changed = [f"{name} = {flat(value)}" for name, value in given.items() if not _equal(value, defaults[name])]
+    return f"{type(estimator).__name__}, {', '.join(changed) or 'default settings'}"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and bool(a == b)
 
 
 def _numbers(values: Any) -> str:
@@ -348,6 +386,7 @@ GLOSSARY = (
         "Residual, in percent",
         "RMS residual relative to the RMS torque: 0 is perfect, 100 corresponds to predicting zero.",
     ),
+    ("Training rows", "The equations to which the parameters are fitted; in cross-validation those of one fold."),
     ("White noise", "Uncorrelated noise. Residuals correlated over time indicate effects missing in the model."),
     ("σ, standard error", "Standard deviation of an estimate over repeated experiments; σ, % is relative to the value."),
 )

@@ -29,6 +29,10 @@ class Statistics:
     ``inflation`` (r,) is the ratio of the standard errors to those for white residuals; ``window`` the number of samples over
     which residuals are assumed correlated (1: white). ``share`` (r,) is the contribution of each parameter, in percent of the
     RMS torque. ``percent`` is 100 |e| / |τ| over all rows.
+
+    ``at_bound`` (r,) is "" or the active constraint that alone determines the parameter: "lower bound", "upper bound", "fixed"
+    or "constraints". Such an estimate does not scatter like the others, so ``std``, ``interval``, ``deviation`` and
+    ``inflation`` are NaN there, and the ``covariance``, which assumes exact constraints, is zero.
     """
 
     names: tuple[str, ...]
@@ -48,10 +52,17 @@ class Statistics:
     excitation: Excitation
     residual: Array
     leverage: Array
+    at_bound: tuple[str, ...]
+
+    @property
+    def median_inflation(self) -> float:
+        """The median of ``inflation`` over the parameters with a standard error."""
+        there = self.inflation[np.isfinite(self.inflation)]
+        return float(np.median(there)) if len(there) else 1.0
 
     @property
     def correlation(self) -> Array:
-        """Correlation of the estimates (r, r), with ones on the diagonal."""
+        """Correlation of the estimates (r, r), with ones on the diagonal (zeros for a parameter at a bound)."""
         scale = np.where(self.std > 0.0, self.std, 1.0)
         return self.covariance / np.outer(scale, scale)
 
@@ -82,13 +93,14 @@ def statistics(
     weighted: bool | None = None,
     autocorrelated: bool = True,
     level: float = 0.95,
+    at_bound: Sequence[str] = (),
 ) -> Statistics:
     """Assess the parameters ``coef`` (r,) of τ = X β on rows (rows, r) of joints ``joint`` at times ``t`` (None: unrelated).
 
     ``covariance`` is the estimator's one for white residuals, ``noise`` (joints,) the standard deviations of the joints (by
     default those of the residuals) and ``weighted`` whether the rows were weighted by them (by default detected from the
     residuals). Unless ``autocorrelated=False``, the covariance is replaced by one for residuals correlated over time and
-    between joints.
+    between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`), which have no standard error.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -104,6 +116,8 @@ def statistics(
     times = None if t is None else np.asarray(t, float)
     runs = None if run is None else np.asarray(run)
     _check(X, y, joint, times, coef, C, names, level)
+    if len(at_bound) not in (0, len(coef)):
+        raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
     whose = names_of_joints(joint, joint_names)
     e = y - X @ coef
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
@@ -115,19 +129,21 @@ def statistics(
     if autocorrelated and times is not None:
         C, window = autocorrelated_covariance(X, e, joint, times, white, sigma, run=runs, weighted=weighed)
         wider = widening(window, max(j.rows for j in joints))
-    std, plain = (np.sqrt(np.maximum(np.diag(c), 0.0)) for c in (C, white))
+    bound = tuple(at_bound) or ("",) * len(coef)
+    scatters = np.array([not active for active in bound])
+    std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
     from scipy.special import stdtrit
 
     half = float(stdtrit(dof, 0.5 + 0.5 * level)) * wider * std
     moved = np.sqrt(np.mean(X**2, axis=0)) * np.abs(coef)
     with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0))
-        inflation = np.where(plain > 0.0, std / plain, 1.0)
+        deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
+        inflation = np.where(plain == 0.0, 1.0, std / plain)
     rows = sigma[joint] if weighed else None
     return Statistics(
         tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excitation(X, names, noise=rows), e,
-        leverage(X, noise=rows),
+        leverage(X, noise=rows), bound,
     )  # fmt: skip
 
 
@@ -136,7 +152,7 @@ def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: boo
     rows = equations
     return statistics(
         rows.X, rows.y, rows.joint, rows.t, estimator.coef_, estimator.covariance_, rows.names,
-        run=rows.run, joint_names=rows.joints, autocorrelated=autocorrelated,
+        run=rows.run, joint_names=rows.joints, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
     )  # fmt: skip
 
 

@@ -23,7 +23,8 @@ GRADES = ("good", "usable", "doubtful", "not usable")
 WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
 RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: limits of good, usable, doubtful
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
-OVERFIT = (1.25, 2.0)  # held out over fitted
+OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
+MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -37,11 +38,16 @@ CURES = {
 
 @dataclass(frozen=True, repr=False)
 class VerdictItem:
-    """One sentence, its ``topic``, and its severity: 0 none, 1 doubt, 2 defect, 3 fatal."""
+    """One sentence, its ``topic``, and its ``severity``: the index of the grade in `GRADES` to which it limits the result."""
 
     topic: str
     severity: int
     sentence: str
+
+    @property
+    def limit(self) -> str:
+        """The best grade that this finding permits."""
+        return GRADES[self.severity]
 
     def __repr__(self) -> str:
         return short(f"<VerdictItem on {self.topic}: {self.sentence}>")
@@ -51,25 +57,43 @@ class VerdictItem:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """``grade``: "good", "usable", "doubtful" or "not usable", that of the worst finding."""
+    """``grade``: "good", "usable", "doubtful" or "not usable", the lowest of the limits set by the ``findings``."""
 
     findings: tuple[VerdictItem, ...]
 
     @property
     def grade(self) -> str:
-        return GRADES[max((f.severity for f in self.findings), default=0)]
+        return GRADES[self._worst]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The findings that limit the grade to what it is; none if it is "good"."""
+        return tuple(f.sentence for f in self.findings if f.severity == self._worst > 0)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The other findings, the worst first: without the ``reasons`` they would set the grade."""
+        rest = [f for f in self.findings if not f.severity == self._worst > 0]
+        return tuple(f.sentence for f in sorted(rest, key=lambda f: -f.severity))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All findings, the worst first."""
-        return tuple(f.sentence for f in sorted(self.findings, key=lambda f: -f.severity))
+        """All findings, the reasons for the grade first."""
+        return (*self.reasons, *self.others)
+
+    @property
+    def _worst(self) -> int:
+        return max((f.severity for f in self.findings), default=0)
 
     def about(self, topic: str) -> tuple[VerdictItem, ...]:
         """Return the findings on one topic."""
         return tuple(f for f in self.findings if f.topic == topic)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.grade[:1].upper()}{self.grade[1:]}.", *(f"- {s}" for s in self.sentences)])
+        lines = [f"{self.grade[:1].upper()}{self.grade[1:]}."]
+        if self.reasons:
+            lines += ["Reasons for this grade:", *(f"- {s}" for s in self.reasons), "Other findings:"]
+        return "\n".join([*lines, *(f"- {s}" for s in self.others)])
 
     def __repr__(self) -> str:
         return short(f"<Verdict: {self.grade}; {self.sentences[0] if self.findings else 'no findings'}>")
@@ -140,13 +164,15 @@ def _level(s: Statistics, validation: Validation | None) -> list[VerdictItem]:
 
 def _overfit(v: Validation) -> list[VerdictItem]:
     ratio = v.held_out / max(v.train, 1e-12)
+    on_training = "on the training rows" + (" of the folds" if len(v.folds) > 1 else "")
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
-        text = f"Held-out motion is predicted as well as the fitted one: residuals {v.held_out:.3g} % and {v.train:.3g} %."
+        numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
+        text = f"Held-out motion is predicted as well as the motion used for training: residual {numbers}."
         return [VerdictItem("overfit", 0, text)]
-    numbers = f"{v.held_out:.3g} % against {v.train:.3g} %"
+    numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
     text = (
-        f"Held-out motion is predicted {ratio:.2g} times worse than the fitted one (residuals {numbers}): the fit overfits "
-        "this log. Use more data, fewer (essential) parameters, or a regularised estimator."
+        f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training ({numbers}): the fit "
+        "overfits this log. Use more data, fewer (essential) parameters, or a regularised estimator."
     )
     return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
 
@@ -188,9 +214,7 @@ def _coloured(s: Statistics) -> list[VerdictItem]:
         f"correlated over {longest.whiteness.seconds:.2g} s, so that {longest.rows} samples count as {worth:.0f}."
     )
     if s.window > 1:
-        text += (
-            f" The standard errors account for it: they are {as_large_as(float(np.median(s.inflation)))} those of white noise."
-        )
+        text += f" The standard errors account for it: they are {as_large_as(s.median_inflation)} those of white noise."
     return [VerdictItem("coloured", int(longest.whiteness.length > 10.0), text)]
 
 
@@ -227,7 +251,10 @@ def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
             text = f"A time shift explains much of the residual of {joints}: the torque is {shifts}. Align it first."
         else:
             text = f"Much of the residual of {joints} is due to a term missing in the model: {CURES[kind]}."
-        grave = any(term.explained > 0.5 and left[term.joint] > RESIDUAL[1] for term in own)
+        grave = [term.joint for term in own if term.explained > MOST and left[term.joint] > RESIDUAL[1]]
+        if grave:
+            residuals = listed([f"{joint} ({left[joint]:.3g} %)" for joint in grave])
+            text += f" It explains most of a residual above {RESIDUAL[1]:g} % of the torque: {residuals}."
         findings.append(VerdictItem("missing", 2 if grave else 1, text))
     return findings
 
