@@ -42,7 +42,7 @@ from dynamis.scalar import Node
 Array = npt.NDArray[Any]
 
 QUICK, GOOD = 0, 2
-LATE = 200_000  # work, in instructions times states, that is done while a sleeping thread wakes: some 0.05 ms
+LATE = 200_000  # work, in cost times states, that is done while a sleeping thread wakes: some 0.05 ms
 WORTH_A_THREAD = 2 * LATE
 UNLIMITED = 2**62
 WORTH_A_SINGLE = 20_000  # instructions: longer code is not compiled a second time for single states
@@ -82,9 +82,15 @@ class Compiled:
     loaded: list[jit.Loaded]  # earlier code stays: a call may still be running in it
     shapes: tuple[tuple[int, ...], ...]  # of the results
     instructions: int
+    lanes: int = 2
     from_disk: bool = False
     single: Any = field(default_factory=ctypes.c_void_p * 1)  # the address of a loop for one state, or null
     loaded_single: list[jit.Loaded] = field(default_factory=list)
+
+    @property
+    def cost(self) -> int:
+        """Instructions per state, counted for vectors of two states: half as many for vectors of four."""
+        return max(1, 2 * self.instructions // self.lanes)
 
     def add_single(self, data: bytes) -> None:
         self.loaded_single.append(jit.Loaded(data))
@@ -215,7 +221,7 @@ class Kernel:
             if not self._compiled:
                 return False
             compiled = next(iter(self._compiled.values()))
-        work, threads = max(1, compiled.instructions), thread_count() if threads is None else threads
+        work, threads = compiled.cost, thread_count() if threads is None else threads
         return connect(
             builtin, self.loops, [size for _, size in self.arguments], compiled.shapes, checked=checked, owner=self._compiled,
             most_states=UNLIMITED if threads == 1 else WORTH_A_THREAD * threads // work,
@@ -251,7 +257,8 @@ class Kernel:
         shapes = tuple(shape for _, shape in code.results)
         both, data = data, data[: len(data) - note.get("single", 0)]
         loaded = jit.Loaded(data)
-        compiled = Compiled(Gufunc(code, precision, loaded.address), [loaded], shapes, int(note["instructions"]), optimised)
+        gufunc, instructions = Gufunc(code, precision, loaded.address), int(note["instructions"])
+        compiled = Compiled(gufunc, [loaded], shapes, instructions, target.lanes, optimised)
         if len(both) > len(data):
             compiled.add_single(both[len(data) :])
         if not optimised and os.environ.get("DYNAMIS_TIER") != "quick":
@@ -314,7 +321,7 @@ class Kernel:
         threads = thread_count()
         outs = () if out is None else out if isinstance(out, tuple) else (out,)
         apart = all(x.flags.c_contiguous and not np.may_share_memory(a, x) for a in arrays for x in outs)
-        if threads == 1 or not apart or compiled.instructions * math.prod(batch) < WORTH_A_THREAD * threads:
+        if threads == 1 or not apart or compiled.cost * math.prod(batch) < WORTH_A_THREAD * threads:
             return serial(*arrays, out=out)
         return _in_threads(serial, compiled, arrays, batch, threads, out)
 
@@ -390,7 +397,7 @@ def _in_threads(
     """The batch in slices, each a call of its own, without the interpreter's lock."""
     count = math.prod(batch)
     # the caller begins at once, so it takes more, and need not wait for the others
-    own = min(1.0, (1.0 + (threads - 1) * LATE / max(1, compiled.instructions * count)) / threads)
+    own = min(1.0, (1.0 + (threads - 1) * LATE / max(1, compiled.cost * count)) / threads)
     edges = [0, *(round(count * (own + (1.0 - own) * k / (threads - 1))) for k in range(threads))]
     outs = out if out is not None else tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
     outs = outs if isinstance(outs, tuple) else (outs,)

@@ -133,7 +133,7 @@ def march(
     check_state(kernel.name, size, kernel.compiled(precision).shapes)
     states = np.empty((reports + 1, count, size), dtype)
     states[0] = stacked[0]
-    work = kernel.compiled(precision).instructions * count * reports * every
+    work = kernel.compiled(precision).cost * count * reports * every
     threads = thread_count() if work >= WORTH_A_THREAD * thread_count() else 1
     edges = [count * k // threads for k in range(threads + 1)]
     tables: Array = np.zeros((0, count, 0))
@@ -210,7 +210,7 @@ def _march_block(
         place, values, hold = table
         tabled, rows_of, pitch = 3 + place, values.ctypes.data, values.strides[0]
         steps[tabled] = values.strides[1]
-    at_once = max(1, AT_ONCE // max(1, compiled.instructions * rows * every))
+    at_once = max(1, AT_ONCE // max(1, compiled.cost * rows * every))
     for first in range(0, reports, at_once):
         some = min(at_once, reports - first)
         driver(
