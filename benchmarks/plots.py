@@ -17,7 +17,8 @@ COLOURS = {
     "frax": "#7d6b91",
 }  # fmt: skip
 ROBOTS = {
-    "ur5e": "UR5e", "panda": "Panda", "xarm7": "xArm 7", "kuka_iiwa14": "iiwa 14", "go2": "Go2", "g1": "G1", "talos": "TALOS",
+    "ur5e": "UR5e", "panda": "Panda", "xarm7": "xArm 7", "kuka_iiwa14": "iiwa 14", "puma560": "Puma 560",
+    "stanford": "Stanford", "go2": "Go2", "g1": "G1", "talos": "TALOS",
 }  # fmt: skip
 
 
