@@ -13,7 +13,7 @@ from random_trees import random_robot, random_states, relative_error
 
 import dynamis as dy
 from dynamis.algorithms import coriolis, dynamics, mass_matrix, regressor
-from dynamis.compiler import cache, jit, llvm_body, llvm_text
+from dynamis.compiler import cache, direct, jit, llvm_body, llvm_text
 from dynamis.compiler.gufunc import Gufunc
 from dynamis.compiler.kernel import Kernel, wait_for_compiler
 from dynamis.compiler.lowering import trace
@@ -310,3 +310,9 @@ def test_forward_dynamics_costs_less_through_the_mass_matrix_on_small_arms():
     assert robot.cost("forward_dynamics")["total"] < len(recursion.instructions)
     with pytest.raises(dy.NameLookupError, match="forward_dynamics"):
         robot.cost("forward_dynamic")
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython" or sys.maxsize < 2**32, reason="needs CPython on 64 bits")
+def test_kernels_are_called_directly_on_this_interpreter():
+    """Where they are not, everything works but slowly, and the tests of direct calls are skipped: this one is not."""
+    assert direct.available()

@@ -44,8 +44,8 @@ def test_the_number_of_threads_does_not_matter(monkeypatch, batch, precision):
     description = zoo_robot("sliders").description
     monkeypatch.setattr(kernels, "WORTH_A_THREAD", 1)  # otherwise only very large batches are split
     splits = []
-    split = kernels._in_threads
-    monkeypatch.setattr(kernels, "_in_threads", lambda *given: splits.append(given[4]) or split(*given))
+    split = kernels.in_threads
+    monkeypatch.setattr(kernels, "in_threads", lambda *given: splits.append(given[5]) or split(*given))
     count = int(np.prod(batch))
     states = [x.reshape(*batch, -1) for x in zoo_states(zoo_robot("sliders"), count, PRECISIONS[precision])]
     results = {name: [] for name in FUNCTIONS}

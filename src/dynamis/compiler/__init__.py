@@ -3,6 +3,7 @@
 In the order data passes through it: `lowering` (a function, run on symbols, becomes a list of instructions), `code` (that
 list), `expand_sincos` (sines and cosines as instructions), `schedule` (the order), `registers` (what waits where), `llvm_body`
 and `llvm_loop` (LLVM IR on vectors, and the loop NumPy calls), `llvm_text` (both as a module), `jit` (IR to machine code),
-`cache` (machine code on disk), `gufunc` (machine code as a NumPy ufunc), `kernel` (what is called), `threads` and
-`background` (who does the work). Other renderers of the same list: `c_text`, and `cuda_text` behind `cuda`.
+`cache` (machine code on disk), `gufunc` (machine code as a NumPy ufunc), `direct` (machine code called straight from CPython),
+`kernel` (what is called), `batches` (layout of arrays and slices), `threads` and `background` (who does the work). Other
+renderers of the same list: `c_text`, and `cuda_text` behind `cuda`.
 """

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import itertools
 import math
 import os
 import threading
@@ -27,6 +26,7 @@ import numpy.typing as npt
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
 from dynamis.compiler.background import Background
+from dynamis.compiler.batches import LATE, check_destination, in_threads, ordinary
 from dynamis.compiler.code import Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
 from dynamis.compiler.direct import Loops, connect, direct_function
@@ -35,14 +35,12 @@ from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
 from dynamis.compiler.target import Target
-from dynamis.compiler.threads import share
 from dynamis.errors import InputError, printable
 from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
 
 QUICK, GOOD = 0, 2
-LATE = 200_000  # work, in cost times states, that is done while a sleeping thread wakes: some 0.05 ms
 WORTH_A_THREAD = 2 * LATE
 UNLIMITED = 2**62
 WORTH_A_SINGLE = 20_000  # instructions: longer code is not compiled a second time for single states
@@ -236,11 +234,8 @@ class Kernel:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _compile(self, precision: str) -> Compiled:
-        key, target, traced = (
-            self._key(precision),
-            jit.host_target(precision),
-            functools.partial(_checked, self._traced, self.checks),
-        )
+        key, target = self._key(precision), jit.host_target(precision)
+        traced = functools.partial(_checked, self._traced, self.checks)
         found = disk.load(key)
         if found is not None:
             note, data = found
@@ -315,7 +310,7 @@ class Kernel:
         dtype = SINGLE if all(a.dtype == SINGLE for a in arrays) else DOUBLE
         shapes = {a.shape[:-1] for a in arrays}
         batch = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-        arrays = [_ordinary(a, dtype, batch) for a in arrays]
+        arrays = [ordinary(a, dtype, batch) for a in arrays]
         if out is not None:
             check_destination(out, [(*batch, *shape) for shape in compiled.shapes], dtype)
         threads = thread_count()
@@ -323,7 +318,7 @@ class Kernel:
         apart = all(x.flags.c_contiguous and not np.may_share_memory(a, x) for a in arrays for x in outs)
         if threads == 1 or not apart or compiled.cost * math.prod(batch) < WORTH_A_THREAD * threads:
             return serial(*arrays, out=out)
-        return _in_threads(serial, compiled, arrays, batch, threads, out)
+        return in_threads(serial, compiled.cost, compiled.shapes, arrays, batch, threads, out)
 
     def _by_ufunc(self, *arrays: Array, out: Any = None) -> Any:
         """Through NumPy, which knows all layouts."""
@@ -344,27 +339,6 @@ class UncheckedError(Exception):
 
 def _not_answered(*_values: Any, **_options: Any) -> Any:
     raise UncheckedError
-
-
-def _ordinary(array: Array, dtype: np.dtype[Any], batch: tuple[int, ...]) -> Array:
-    """The array as machine code reads it: a vector, or a contiguous batch of this shape."""
-    if array.ndim > 1 and array.shape[:-1] != batch:
-        array = np.broadcast_to(array, (*batch, array.shape[-1]))
-    return np.require(array, dtype, ("C", "A"))
-
-
-def check_destination(out: Any, shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> None:
-    """Refuse an ``out=`` that cannot hold the results."""
-    outs = out if isinstance(out, tuple) else (out,)
-    if len(outs) != len(shapes):
-        raise InputError(f"out= must be a tuple of {len(shapes)} arrays, got {len(outs)}")
-    for x, shape in zip(outs, shapes, strict=True):
-        if not isinstance(x, np.ndarray):
-            raise InputError(f"out= must be an array, got {type(x).__name__}")
-        if x.shape != shape or x.dtype != dtype:
-            raise InputError(f"out= must be an array of shape {shape} and type {dtype}, got {x.shape} and {x.dtype}")
-        if not x.flags.writeable:
-            raise InputError("out= must be an array that can be written, got a read-only one")
 
 
 def _cheapest(
@@ -389,24 +363,3 @@ def _renew_locks() -> None:
 
 
 at_fork(after_in_child=_renew_locks)
-
-
-def _in_threads(
-    serial: Callable[..., Any], compiled: Compiled, arrays: Sequence[Array], batch: tuple[int, ...], threads: int, out: Any
-) -> Any:
-    """The batch in slices, each a call of its own, without the interpreter's lock."""
-    count = math.prod(batch)
-    # the caller begins at once, so it takes more, and need not wait for the others
-    own = min(1.0, (1.0 + (threads - 1) * LATE / max(1, compiled.cost * count)) / threads)
-    edges = [0, *(round(count * (own + (1.0 - own) * k / (threads - 1))) for k in range(threads))]
-    outs = out if out is not None else tuple(np.empty((*batch, *shape), arrays[0].dtype) for shape in compiled.shapes)
-    outs = outs if isinstance(outs, tuple) else (outs,)
-    rows = [a if a.ndim == 1 else a.reshape(count, a.shape[-1]) for a in arrays]
-    flat = [x.reshape(count, *shape) for x, shape in zip(outs, compiled.shapes, strict=True)]
-
-    def run(where: slice) -> None:
-        pieces = tuple(x[where] for x in flat)
-        serial(*(a if a.ndim == 1 else a[where] for a in rows), out=pieces[0] if len(pieces) == 1 else pieces)
-
-    share(run, [slice(low, high) for low, high in itertools.pairwise(edges) if low < high])
-    return outs[0] if len(outs) == 1 else outs

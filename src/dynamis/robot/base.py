@@ -75,9 +75,9 @@ class RobotBase:
         """
         sizes = self.evaluator.sizes
         given = {name: (value, sizes[name]) for name, value in zip(algorithm.arguments, arguments, strict=True)}
-        return self.evaluate_given(algorithm, given, options, out=out, dtype=dtype)
+        return self._evaluate_given(algorithm, given, options, out=out, dtype=dtype)
 
-    def evaluate_given(
+    def _evaluate_given(
         self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], *, compiled: bool = True,
         out: Array | None = None, dtype: Any = None,
     ) -> Array:  # fmt: skip
@@ -93,13 +93,13 @@ class RobotBase:
         if self.model.tip is None and "frame" in algorithm.options:
             return
         key = key_of(algorithm, options)
-        if key == key_of(algorithm, self.options_of(algorithm, None)) and (kernel := self.evaluator.kernels.get(key)):
+        if key == key_of(algorithm, self._options_of(algorithm, None)) and (kernel := self.evaluator.kernels.get(key)):
             if gpu:
                 try_first(builtin, kernel.on_gpu)
             else:
                 kernel.connect(builtin, checked=True)
 
-    def options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
+    def _options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:
         """The options of an algorithm by default, with this frame or the tip."""
         if "frame" not in algorithm.options:
             if frame is not None:

@@ -98,7 +98,7 @@ class Compilation(Configurations):
                 f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
                 f"or so many that the code would exceed {MOST} instructions"
             )
-        return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self.options_of(algorithm, frame))
+        return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self._options_of(algorithm, frame))
 
     def explain(self, name: str, *, frame: str | None = None) -> str:
         """Describe the compiled code of a method such as "forward_dynamics": algorithm, operation counts, optimisations.
@@ -108,7 +108,7 @@ class Compilation(Configurations):
         gravity of 'UR5e'
         """
         algorithm, kernel = algorithm_named(name), self.kernel(name, frame=frame)
-        options, arguments = self.options_of(algorithm, frame), self._sizes(algorithm)
+        options, arguments = self._options_of(algorithm, frame), self._sizes(algorithm)
         lean, methods = self.evaluator.lean(algorithm, options), algorithm.compared(self.model)
         counts = [len(kernel.code.instructions)]
         if len(methods) > 1:
@@ -151,7 +151,7 @@ class Compilation(Configurations):
         ]
         if algorithm is not None:  # raises where it is defined nowhere
             given = {x: (batch[0], size) for (x, size), batch in zip(kernel.arguments, batches, strict=True)}
-            self.evaluator.evaluate(algorithm, given, self.options_of(algorithm, frame))
+            self.evaluator.evaluate(algorithm, given, self._options_of(algorithm, frame))
         vectors = [[batch[s] for batch in batches] for s in range(states)]
         called = re.sub(r"\W", "_", kernel.name.lower()).strip("_") or "function"
         identifier = f"dynamis_{called}" if name is None else name

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
+from dynamis.compiler.batches import check_destination
 from dynamis.compiler.cuda import as_cupy, on_gpu
-from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError, check_destination
+from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError
 from dynamis.errors import InputError, SingularError
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe

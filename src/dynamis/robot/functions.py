@@ -153,7 +153,7 @@ class StateFunctions(RobotBase):
             )
         given = {"q": (q, self.nq), "v": (v, self.n), "theta": (theta, count), "theta_dot": (theta_dot, count),
                  "theta_ddot": (theta_ddot, count)}  # fmt: skip
-        return self.evaluate_given(ALGORITHMS["actuator_regressor"], given, {}, out=out, dtype=dtype)
+        return self._evaluate_given(ALGORITHMS["actuator_regressor"], given, {}, out=out, dtype=dtype)
 
     def torque_ledger(self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> TorqueLedger:
         """Torque contributions: inertia, coriolis, gravity, viscous, dry, rotor, external, spring; ``total`` is their sum."""
@@ -263,7 +263,7 @@ class StateFunctions(RobotBase):
             options["base"] = moving_base(base)
         sizes = self.evaluator.sizes
         given = {x: (value, sizes[x]) for x, value in zip(algorithm.arguments, state, strict=True)}
-        return self.evaluate_given(algorithm, given | extra, options, compiled=base is None, out=out, dtype=dtype)
+        return self._evaluate_given(algorithm, given | extra, options, compiled=base is None, out=out, dtype=dtype)
 
     def _at_frames(self, wrenches: Wrenches | None, axes: str) -> tuple[tuple[Frame, ...], dict[str, tuple[Any, int]]]:
         _checked_axes(axes)
