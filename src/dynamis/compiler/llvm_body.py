@@ -15,6 +15,7 @@ import math
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.llvm_steps import Step, key, steps
+from dynamis.compiler.llvm_vectors import Vectors
 from dynamis.compiler.registers import Key, Registers, Signed
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import LINE, LONG_ROW, Target, literal
@@ -27,15 +28,21 @@ def _is_negative(x: Operand) -> bool:
     return not isinstance(x, int) and math.copysign(1.0, x) < 0.0
 
 
-class Body:
+class Body(Vectors):
     """Renders a code's functions ``segment0`` … one after the other; ``constants`` is the table they read."""
 
-    def __init__(self, code: Code, target: Target) -> None:
-        self.code, self.t = code, target
-        self.constants: dict[float, int] = {}
+    name, signature = "segment", "ptr noalias %in, ptr noalias %out, ptr noalias %frame"
+    first_slot = 1  # of the frame for values that wait; before it is the sum of the checks
+    in_vectors = False  # whether inputs and results lie in memory as vectors, each at a place of its own
+
+    def __init__(self, code: Code, target: Target, constants: dict[float, int] | None = None) -> None:
+        super().__init__(target)
+        self.code = code
+        self.constants = {} if constants is None else constants
         self.unchecked = set(code.checks)
-        self.steps = steps(code, target)
-        self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write)
+        self.steps = steps(code, target, by_one=self.in_vectors)
+        readable = code.inputs if self.in_vectors else 0
+        self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write, readable)
         self.arguments = [(a, k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
         self.functions: list[str] = []
         self._open()
@@ -48,8 +55,7 @@ class Body:
     # text
 
     def _open(self) -> None:
-        self.lines: list[str] = []
-        self.count = 0
+        self.lines, self.count = [], 0
         self.block = "entry"
         self.pointers: dict[str, str] = {}
         self.sum = "zeroinitializer"  # Σ 0 x over the values checked so far: not a number if one of them is not finite
@@ -60,21 +66,9 @@ class Body:
             before = self.new(f"load {self.t.vector}, ptr %frame, align {self.t.width}")
             total = self.new(f"fadd {self.t.vector} {before}, {self.sum}")
             self.lines.append(f"  store {self.t.vector} {total}, ptr %frame, align {self.t.width}")
-        name = f"@segment{len(self.functions)}"
-        head = f"define internal void {name}(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {{\nentry:"
+        head = f"define internal void @{self.name}{len(self.functions)}({self.signature}) {{\nentry:"
         self.functions.append("\n".join([head, *self.lines, "  ret void", "}"]))
         self._open()
-
-    def new(self, text: str) -> str:
-        self.count += 1
-        register = f"%r{self.count}"
-        self.lines.append(f"  {register} = {text}")
-        return register
-
-    def _call(self, name: str, *args: str) -> str:
-        t = self.t
-        inside = ", ".join(f"{t.vector} {a}" for a in args)
-        return self.new(f"call {t.vector} @llvm.{name}.v{t.lanes}f{t.bits}({inside})")
 
     # steps
 
@@ -101,7 +95,7 @@ class Body:
     def _check(self, number: int, register: str) -> None:
         if number in self.unchecked:
             self.unchecked.remove(number)
-            self.sum = self._call("fma", register, "zeroinitializer", self.sum)
+            self.sum = self.call("fma", register, "zeroinitializer", self.sum)
 
     def _bring(self, x: Key, keep: tuple[Key, ...]) -> None:
         """An operand into a register, if it is not in one."""
@@ -119,12 +113,12 @@ class Body:
         if isinstance(x, tuple):
             return self._constant(x[0]), False
         place, negative = self.registers.slot(x)
-        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place + 1}")  # the first is for the checks
+        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {self.first_slot + place}")
         return self.new(f"load volatile {t.vector}, ptr {at}, align {t.width}"), negative
 
     def _write(self, register: str, place: int) -> None:
         t = self.t
-        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {place + 1}")
+        at = self.new(f"getelementptr {t.vector}, ptr %frame, i64 {self.first_slot + place}")
         self.lines.append(f"  store volatile {t.vector} {register}, ptr {at}, align {t.width}")
 
     def _constant(self, value: float) -> str:
@@ -162,11 +156,11 @@ class Body:
         start = k - k % t.lanes
         count = min(t.lanes, size - start)
         if count == t.lanes or (t.masked and count > 1):
-            rows = [self._load_row(self._element("in", argument, lane, start), count) for lane in range(t.lanes)]
+            rows = [self.load_row(self._element("in", argument, lane, start), count) for lane in range(t.lanes)]
             first = x - k + start
             wanted = [j for j in range(first, first + count) if j == x or (self._is_fresh(j) and j not in self.registers)]
             self.registers.make_room(len(wanted), self.at, keep)
-            for j, column in enumerate(self._transpose(rows)[:count], first):
+            for j, column in enumerate(self.transpose(rows)[:count], first):
                 self._check(j, column)
                 if j in wanted:
                     self.registers.hold(j, (column, False))
@@ -179,44 +173,8 @@ class Body:
         self.registers.make_room(1, self.at, keep)
         self.registers.hold(x, (value, False))
 
-    def _load_row(self, at: str, count: int) -> str:
-        """The first elements of a vector."""
-        t = self.t
-        if count == t.lanes:
-            return self.new(f"load {t.vector}, ptr {at}, align {t.bytes}")
-        name = f"@llvm.masked.load.v{t.lanes}f{t.bits}.p0"
-        return self.new(f"call {t.vector} {name}(ptr {at}, i32 {t.bytes}, {self._mask(count)}, {t.vector} zeroinitializer)")
-
-    def _store_row(self, vector: str, at: str, count: int) -> None:
-        t = self.t
-        if count == t.lanes:
-            self.lines.append(f"  store {t.vector} {vector}, ptr {at}, align {t.bytes}")
-            return
-        name = f"@llvm.masked.store.v{t.lanes}f{t.bits}.p0"
-        self.lines.append(f"  call void {name}({t.vector} {vector}, ptr {at}, i32 {t.bytes}, {self._mask(count)})")
-
-    def _mask(self, count: int) -> str:
-        bits = ", ".join(f"i1 {'true' if k < count else 'false'}" for k in range(self.t.lanes))
-        return f"<{self.t.lanes} x i1> <{bits}>"
-
     def _is_fresh(self, x: int) -> bool:
         return self.registers.is_needed(x) and not self.registers.in_memory(x)
-
-    def _transpose(self, rows: list[str]) -> list[str]:
-        """The columns of a square of vectors, by interleaving halves log₂ times."""
-        t, n = self.t, len(rows)
-        low = ", ".join(f"i32 {x}" for k in range(n // 2) for x in (k, n + k))
-        high = ", ".join(f"i32 {x}" for k in range(n // 2, n) for x in (k, n + k))
-        step = 1
-        while step < n:
-            mixed = []
-            for k in range(n // 2):
-                a, b = rows[k], rows[k + n // 2]
-                mixed += [
-                    self.new(f"shufflevector {t.vector} {a}, {t.vector} {b}, <{n} x i32> <{mask}>") for mask in (low, high)
-                ]
-            rows, step = mixed, 2 * step
-        return rows
 
     def _store(self, r: int, k: int, count: int) -> None:
         t = self.t
@@ -231,15 +189,15 @@ class Body:
             for lane in range(t.lanes):
                 at = self._element("out", r, lane, k)
                 if count > 1:
-                    self._store_row(f"<{numbers}>", at, count)
+                    self.store_row(f"<{numbers}>", at, count)
                 else:
                     self.lines.append(f"  store {t.precision} {literal(float(elements[0]), t)}, ptr {at}, align {t.bytes}")
             return
         values = [self.plain(self.value(x)) if isinstance(x, int) else self._constant(float(x)) for x in elements]
         if count > 1:
             padded = [*values, *["poison"] * (t.lanes - count)]
-            for lane, vector in enumerate(self._transpose(padded)):
-                self._store_row(vector, self._element("out", r, lane, k), count)
+            for lane, vector in enumerate(self.transpose(padded)):
+                self.store_row(vector, self._element("out", r, lane, k), count)
             return
         for lane in range(t.lanes):
             one = self.new(f"extractelement {t.vector} {values[0]}, i32 {lane}")
@@ -269,7 +227,7 @@ class Body:
                 sc = sc != (i.op == "fms")
                 # ±(c + ab) or ±(c − ab): the sign of c outside, the product's relative to it inside
                 factor = a if product == sc else self.new(f"fneg {t.vector} {a}")
-                return self._call("fma", factor, b, c), sc
+                return self.call("fma", factor, b, c), sc
             case "odd":
                 return self._bits("and", args[0], 1), False
             case "half":
@@ -283,13 +241,13 @@ class Body:
                 a, b = (self.plain(x) for x in args[1:])
                 return self.new(f"select <{t.lanes} x i1> {mask}, {t.vector} {a}, {t.vector} {b}"), False
             case "abs":
-                return self._call("fabs", args[0][0]), False
+                return self.call("fabs", args[0][0]), False
             case "sqrt" | "floor":
-                return self._call(i.op, self.plain(args[0])), False
+                return self.call(i.op, self.plain(args[0])), False
             case "min" | "and":
-                return self._call("minimum", self.plain(args[0]), self.plain(args[1])), False
+                return self.call("minimum", self.plain(args[0]), self.plain(args[1])), False
             case "max" | "or":
-                return self._call("maximum", self.plain(args[0]), self.plain(args[1])), False
+                return self.call("maximum", self.plain(args[0]), self.plain(args[1])), False
             case "lt" | "le" | "eq":
                 a, b = (self.plain(x) for x in args)
                 return self._truth(f"fcmp o{i.op} {t.vector} {a}, {b}"), False
@@ -298,7 +256,7 @@ class Body:
             case "sign":
                 x = self.plain(args[0])
                 moves = self.new(f"fcmp one {t.vector} {x}, zeroinitializer")
-                one = self._call("copysign", self._constant(1.0), x)
+                one = self.call("copysign", self._constant(1.0), x)
                 still = self.new(f"fadd {t.vector} {x}, zeroinitializer")  # zero without a sign, or not a number
                 return self.new(f"select <{t.lanes} x i1> {moves}, {t.vector} {one}, {t.vector} {still}"), False
             case "pivot":
@@ -363,7 +321,7 @@ class Body:
         t = self.t
         total = self.new(f"fmul {t.vector} {angles[0]}, {angles[0]}")
         for x in angles[1:]:
-            total = self._call("fma", x, x, total)
+            total = self.call("fma", x, x, total)
         beyond = self.new(f"fcmp ogt {t.vector} {total}, {self._constant(LARGEST_ANGLE**2)}")
         return self.new(f"call i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1> {beyond})")
 

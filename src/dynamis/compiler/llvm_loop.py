@@ -12,15 +12,17 @@ import math
 from dynamis.compiler.code import Code
 from dynamis.compiler.target import LINE, LONG_ROW, Target
 
-ON_STACK = 32 * 1024  # bytes of copies; beyond that they lie on the heap, as some systems' threads have 128 KiB of stack
+ON_STACK = 32 * 1024  # bytes of copies, and of the body's frame; beyond that they lie on the heap, as some systems' threads
+# have 128 KiB of stack
 AHEAD, UNROLLED = 2048, 8  # bytes of results to ask for in advance, lines at a time
 # what a loop with copies on the heap calls, at addresses it is given: not every system finds Python's symbols by name
 SERVICES = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 
 
-def render_loop(code: Code, t: Target) -> str:
+def render_loop(code: Code, t: Target, frame: int) -> str:
     """The NumPy inner loop: args, dimensions (batch first), steps (batch strides, then core strides), services.
 
+    ``frame`` is how many bytes the body needs beside its arguments and results.
     The word behind the services is set to 1 where a value that is checked is not finite.
     """
     shapes = [*((size,) for _, size in code.arguments), *(shape for _, shape in code.results)]
@@ -49,7 +51,7 @@ def render_loop(code: Code, t: Target) -> str:
         place += len(shape)
     rows = [size * t.lanes * t.bytes if flag != "true" else 0 for size, flag in zip(sizes, flags, strict=True)]
     *starts, total = itertools.accumulate(rows, initial=0)
-    lines += _on_stack(total) if total <= ON_STACK else _on_heap(total, flags)
+    lines += _memory(total, frame, flags)
     for k in range(count):
         for lane in range(t.lanes):
             lines.append(f"  %own{k}_{lane} = getelementptr i8, ptr %copies, i64 {starts[k] + lane * sizes[k] * t.bytes}")
@@ -67,7 +69,7 @@ def render_loop(code: Code, t: Target) -> str:
         lines += _point(k, inputs, shapes[k], flags[k], t)
     lines += [
         f"point{count}:",
-        "  %finite = call i1 @body(ptr %in, ptr %out)",
+        "  %finite = call i1 @body(ptr %in, ptr %out, ptr %frame)",
         f"  br i1 %finite, label %back{inputs}, label %trouble, !prof !1",
         "trouble:",
         f"  %status = getelementptr i64, ptr %services, i64 {len(SERVICES)}",
@@ -97,13 +99,18 @@ def _contiguous(k: int, shape: tuple[int, ...], place: int, t: Target) -> tuple[
     return lines, flag if width else "true"  # where there are no elements, none is out of place
 
 
-def _on_stack(total: int) -> list[str]:
-    """Room for copies, whether they will be needed or not."""
-    return [f"  %copies = alloca [{total} x i8], align 64", "  br label %start", "done:", "  ret void", "start:"]
+def _memory(copies: int, frame: int, flags: list[str]) -> list[str]:
+    """Room for copies, whether they will be needed or not, and for the frame."""
+    small = {name: size for name, size in (("copies", copies), ("frame", frame)) if size <= ON_STACK}
+    lines = [f"  %{name} = alloca [{size} x i8], align 64" for name, size in small.items()]
+    if len(small) == 2:
+        return [*lines, "  br label %start", "done:", "  ret void", "start:"]
+    large = {name: size for name, size in (("copies", copies), ("frame", frame)) if size > ON_STACK}
+    return lines + _on_heap(large, flags)
 
 
-def _on_heap(total: int, flags: list[str]) -> list[str]:
-    """Room for copies, if any operand is to be copied; where there is none, Python's error says so."""
+def _on_heap(large: dict[str, int], flags: list[str]) -> list[str]:
+    """Room for the frame, and for copies if any operand is to be copied; where there is none, Python's error says so."""
     lines = []
     direct = "true"
     for k, flag in enumerate(flags):
@@ -111,11 +118,10 @@ def _on_heap(total: int, flags: list[str]) -> list[str]:
         direct = f"%direct{k}"
     for k, name in enumerate(SERVICES):
         lines += [f"  %at{name} = getelementptr ptr, ptr %services, i64 {k}", f"  %{name} = load ptr, ptr %at{name}, align 8"]
-    return [
-        *lines,
-        f"  br i1 {direct}, label %start, label %heap",
+    lines += [
+        "  br label %heap" if "frame" in large else f"  br i1 {direct}, label %start, label %heap",
         "heap:",
-        f"  %found = call ptr %PyMem_RawMalloc(i64 {total})",
+        f"  %found = call ptr %PyMem_RawMalloc(i64 {sum(large.values()) + len(large) * LINE})",
         "  %none = icmp eq ptr %found, null",
         "  br i1 %none, label %full, label %start",
         "full:",
@@ -124,11 +130,19 @@ def _on_heap(total: int, flags: list[str]) -> list[str]:
         "  call void %PyGILState_Release(i32 %held)",
         "  ret void",
         "done:",
-        "  call void %PyMem_RawFree(ptr %copies)",  # of null: nothing
+        "  call void %PyMem_RawFree(ptr %block)",  # of null: nothing
         "  ret void",
         "start:",
-        "  %copies = phi ptr [ null, %entry ], [ %found, %heap ]",
+        "  %block = phi ptr [ %found, %heap ]" + ("" if "frame" in large else ", [ null, %entry ]"),
+        "  %address = ptrtoint ptr %block to i64",
+        f"  %behind = add i64 %address, {LINE - 1}",
+        f"  %aligned = and i64 %behind, {-LINE}",
     ]
+    offset = 0
+    for name, size in large.items():
+        lines += [f"  %{name}_at = add i64 %aligned, {offset}", f"  %{name} = inttoptr i64 %{name}_at to ptr"]
+        offset += -(-size // LINE) * LINE
+    return lines
 
 
 def _fetch_ahead(sizes: list[int], inputs: int, t: Target) -> list[str]:

@@ -37,10 +37,11 @@ def key(x: Operand) -> Key:
     return x if isinstance(x, int) else (abs(x),)
 
 
-def steps(code: Code, target: Target) -> list[Step]:
-    """The instructions in order, angles gathered, each block of results stored when its last value exists."""
+def steps(code: Code, target: Target, by_one: bool = False) -> list[Step]:
+    """The instructions in order, angles gathered, each block of results (each result, ``by_one``) stored when its last value
+    exists."""
     pending: dict[int, list[Step]] = {}
-    for r, k, count, newest in _store_blocks(code, target):
+    for r, k, count, newest in _store_blocks(code, target, by_one):
         uses = tuple(x for x in code.outputs[r][k : k + count] if isinstance(x, int))
         pending.setdefault(newest, []).append(Step(uses, block=(r, k, count)))
     result = [step for newest in sorted(pending) if newest < code.inputs for step in pending[newest]]
@@ -63,12 +64,12 @@ def _angle_steps(angles: list[tuple[int, int]]) -> list[Step]:
     return [Step(tuple(x for x, _ in group), angles=group) for group in groups]
 
 
-def _store_blocks(code: Code, t: Target) -> Iterator[tuple[int, int, int, int]]:
+def _store_blocks(code: Code, t: Target, by_one: bool) -> Iterator[tuple[int, int, int, int]]:
     """(result, first element, count, newest value) of each store: whole vectors of elements, then the rest."""
     for r, values in enumerate(code.outputs):
-        rest = len(values) % t.lanes
+        rest = len(values) if by_one else len(values) % t.lanes
         whole = len(values) - rest
         blocks = [(k, t.lanes) for k in range(0, whole, t.lanes)]
-        blocks += [(whole, rest)] if t.masked and rest > 1 else [(k, 1) for k in range(whole, len(values))]
+        blocks += [(whole, rest)] if t.masked and rest > 1 and not by_one else [(k, 1) for k in range(whole, len(values))]
         for k, count in blocks:
             yield r, k, count, max((x for x in values[k : k + count] if isinstance(x, int)), default=-1)

@@ -5,10 +5,15 @@ As every state goes through the same body, results do not depend on how a batch 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dynamis.compiler.code import Code
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_loop import render_loop
+from dynamis.compiler.llvm_parts import render_body, render_parts
+from dynamis.compiler.lowering import LONG
+from dynamis.compiler.parts import in_parts
 from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target, literal
@@ -22,14 +27,19 @@ _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh"
 def render(code: Code, target: Target, quick: bool = False) -> str:
     """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
     results do not depend."""
-    plain = expand_sincos(code, target.precision)
-    body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
-    parts = [_table(body, target), *_declarations(target), _slow_angle(target), *body.functions, _call_all(body, target)]
-    return "\n".join([*parts, render_loop(code, target), _WEIGHTS])
+    parts = in_parts(code) if len(code.instructions) >= LONG else None
+    if parts is None:
+        plain = expand_sincos(code, target.precision)
+        body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
+        constants, frame, text = body.constants, 1 + body.registers.slots, [*body.functions, _call_all(body, target)]
+    else:
+        constants, frame, text = render_parts(code, parts, target, quick)
+    ready = [_table(constants, target), *_declarations(target), _slow_angle(target), *text]
+    return "\n".join([*ready, render_loop(code, target, frame * target.width), _WEIGHTS])
 
 
-def _table(body: Body, t: Target) -> str:
-    rows = [", ".join([f"{t.precision} {literal(x, t)}"] * t.lanes) for x in body.constants]
+def _table(constants: Iterable[float], t: Target) -> str:
+    rows = [", ".join([f"{t.precision} {literal(x, t)}"] * t.lanes) for x in constants]
     entries = ", ".join(f"{t.vector} <{row}>" for row in rows) if rows else f"{t.vector} zeroinitializer"
     return f"@table = internal global [{max(1, len(rows))} x {t.vector}] [{entries}], align {max(64, t.width)}"
 
@@ -49,24 +59,8 @@ def _declarations(t: Target) -> list[str]:
 
 
 def _call_all(body: Body, t: Target) -> str:
-    """All segments; returns whether all values that are checked are finite."""
-    lines = [
-        "define internal i1 @body(ptr noalias %in, ptr noalias %out) {",
-        f"  %frame = alloca [{1 + body.registers.slots} x {t.vector}], align 64",
-        *([f"  store {t.vector} zeroinitializer, ptr %frame, align 64"] if body.code.checks else []),
-        *(f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions))),
-    ]
-    if not body.code.checks:
-        return "\n".join([*lines, "  ret i1 true", "}"])
-    return "\n".join([
-        *lines,
-        f"  %sum = load {t.vector}, ptr %frame, align 64",
-        f"  %lanes = fcmp uno {t.vector} %sum, zeroinitializer",
-        f"  %some = call i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1> %lanes)",
-        "  %none = xor i1 %some, true",
-        "  ret i1 %none",
-        "}",
-    ])  # fmt: skip
+    calls = [f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions))]
+    return render_body(body.code, t, calls)
 
 
 def _slow_angle(t: Target) -> str:

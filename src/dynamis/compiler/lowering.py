@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code, Instruction, Operand
+from dynamis.compiler.colours import CONSTANT, FEWEST, NONE, colours, strongly_connected
 from dynamis.errors import InputError
 from dynamis.scalar import Node, symbol, topological
 
 SMALLEST = 1e-37  # a reciprocal of full quality, in single precision too
+LONG = 4000  # operations: code in which repeated links are looked for
 SUMS = ("add", "sub", "neg")
 Term = tuple[bool, Any]  # one of a sum: whether it is taken away, and a node or a number
 
@@ -87,13 +89,30 @@ def lower(
         if node.op == "symbol" and id(node) not in known:
             raise InputError(f"the symbol {node} has no value: assign one, or make it an input")
     order = [node for node in order if id(node) not in known]
-    return _Lowering(name, arguments, inputs, order, results).code()
+    colour = _colours(arguments, vectors, order, flat) if len(order) >= LONG else {}
+    return _Lowering(name, arguments, inputs, order, results, colour).code()
+
+
+def _colours(
+    arguments: list[tuple[str, int]], vectors: list[npt.NDArray[Any]], order: list[Node], results: list[Any]
+) -> dict[int, int]:
+    """The colour of each node, by which the terms of similar sums are put in the same order (see `rolling`)."""
+    kinds = [name for (name, _), vector in zip(arguments, vectors, strict=True) for _ in vector] + [node.op for node in order]
+    nodes = [x for vector in vectors for x in vector] + order
+    number = {id(node): k for k, node in enumerate(nodes)}
+    operands = np.full((len(nodes), 3), NONE)
+    for k, node in enumerate(order, len(nodes) - len(order)):
+        operands[k, : len(node.args)] = [number[id(a)] if isinstance(a, Node) else CONSTANT for a in node.args]
+    for x in results:
+        if isinstance(x, Node):
+            kinds[number[id(x)]] += " result"
+    return {id(node): int(colour) for node, colour in zip(nodes, colours(kinds, operands), strict=True)}
 
 
 class _Lowering:
     def __init__(self, name: str, arguments: list[tuple[str, int]], inputs: list[Node], order: list[Node],
-                 results: list[npt.NDArray[Any]]) -> None:  # fmt: skip
-        self.name, self.arguments, self.results, self.order = name, arguments, results, order
+                 results: list[npt.NDArray[Any]], colour: dict[int, int]) -> None:  # fmt: skip
+        self.name, self.arguments, self.results, self.order, self.colour = name, arguments, results, order, colour
         self.value: dict[int, Operand] = {id(x): k for k, x in enumerate(inputs)}
         self.made: list[Instruction] = []
         self.first = len(inputs)
@@ -110,7 +129,15 @@ class _Lowering:
         return self.value[id(x)] if isinstance(x, Node) else float(x)
 
     def code(self) -> Code:
-        inner = {id(a) for node in self.order if node.op in SUMS for a in node.args if self._is_once(a, SUMS)}
+        # a sum that is one term of a recursion over links stays a sum, so that not all its terms wait for the recursion
+        recursion = self._recursions() if self.colour else {}
+        inner = {
+            id(a)
+            for node in self.order
+            if node.op in SUMS
+            for a in node.args
+            if self._is_once(a, SUMS) and (id(node) not in recursion or recursion.get(id(a)) == recursion[id(node)])
+        }
         sums = {id(node): self._terms(node, inner) for node in self.order if node.op in SUMS and id(node) not in inner}
         fused = self._fused_products(list(sums.values()))
         for node in self.order:
@@ -121,6 +148,20 @@ class _Lowering:
         outputs = tuple(tuple(self.operand(x) for x in result.flat) for result in self.results)
         shapes = tuple((f"out{k}", result.shape) for k, result in enumerate(self.results))
         return Code(self.name, tuple(self.arguments), shapes, tuple(self.made), outputs)
+
+    def _recursions(self) -> dict[int, int]:
+        """The recursion over repeated links to which a node belongs, for those of a long code that belong to one."""
+        counts = Counter(self.colour.values())
+        number = {colour: k for k, colour in enumerate(c for c, count in counts.items() if count >= FEWEST)}
+        below: list[set[int]] = [set() for _ in number]
+        for node in self.order:
+            at = number.get(self.colour[id(node)])
+            if at is not None:
+                found = (number.get(self.colour[id(a)]) for a in node.args if isinstance(a, Node))
+                below[at].update(x for x in found if x is not None)
+        groups = strongly_connected([sorted(x) for x in below])
+        recursion = {x: k for k, group in enumerate(groups) for x in group if len(group) > 1 or x in below[x]}
+        return {key: recursion[number[colour]] for key, colour in self.colour.items() if number.get(colour) in recursion}
 
     def _is_once(self, x: Any, ops: tuple[str, ...]) -> bool:
         return isinstance(x, Node) and x.op in ops and self.uses[id(x)] == 1
@@ -155,8 +196,8 @@ class _Lowering:
 
     def _sum(self, terms: list[Term], fused: set[int]) -> Operand:
         """Plain terms first, of these one with a plus sign: every product then costs one operation."""
-        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: (not isinstance(t[1], Node), t[0]))
-        products = sorted((t for t in terms if id(t[1]) in fused), key=lambda t: t[0])
+        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: (not isinstance(t[1], Node), *self._rank(t)))
+        products = sorted((t for t in terms if id(t[1]) in fused), key=self._rank)
         total: Operand
         if plain:
             negative, x = plain[0]
@@ -170,6 +211,9 @@ class _Lowering:
         for sign, x in products:
             total = self.emit("fnma" if sign != negative else "fma", *(self.operand(p) for p in x.args), total)
         return self.emit("neg", total) if negative else total
+
+    def _rank(self, term: Term) -> tuple[bool, int]:
+        return term[0], self.colour.get(id(term[1]), 0)
 
     def _instruction(self, node: Node) -> Operand:
         if node.op == "div":

@@ -21,11 +21,14 @@ WRITING = 4  # how many times nearer a value's next use must be for writing it t
 class Registers:
     """What is held where while steps are taken in order.
 
-    ``uses[k]`` are the operands of step k. ``store(register, slot)`` is called for a value that has to be written.
+    ``uses[k]`` are the operands of step k. ``store(register, slot)`` is called for a value that has to be written; values
+    below ``readable`` need not be, as they can be read again from where they come from.
     """
 
-    def __init__(self, uses: Sequence[Sequence[Key]], capacity: int, store: Callable[[str, int], None]) -> None:
-        self._capacity, self._store = capacity, store
+    def __init__(
+        self, uses: Sequence[Sequence[Key]], capacity: int, store: Callable[[str, int], None], readable: int = 0
+    ) -> None:
+        self._capacity, self._store, self._readable = capacity, store, readable
         self._uses: dict[Key, deque[int]] = {}
         for step, operands in enumerate(uses):
             for x in dict.fromkeys(operands):
@@ -49,7 +52,7 @@ class Registers:
         return uses is not None and len(uses) > 0 and uses[-1] > step
 
     def in_memory(self, x: Key) -> bool:
-        return isinstance(x, tuple) or x in self._slot
+        return isinstance(x, tuple) or x < self._readable or x in self._slot
 
     def slot(self, x: Key) -> tuple[int, bool]:
         return self._slot[x]
@@ -78,7 +81,7 @@ class Registers:
             for x in self._held:
                 if x not in keep:
                     uses = self._uses[x]
-                    distance = (uses[0] - step if uses else NEVER) / (1 if type(x) is tuple or x in self._slot else WRITING)
+                    distance = (uses[0] - step if uses else NEVER) / (1 if self.in_memory(x) else WRITING)
                     if distance > farthest:
                         chosen, farthest = x, distance
             if chosen is None:

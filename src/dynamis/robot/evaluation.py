@@ -27,8 +27,9 @@ Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
 # Straight-line code grows with the robot; an instruction takes about 0.2 ms and 4 kB to compile.
 AT_ONCE = 30_000  # instructions that are compiled at the first call
 MOST = 300_000  # instructions of functions that grow with pairs of joints; longer ones are not compiled
-# states, for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s
-WORTH_COMPILING = 500
+# states, for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s; a link of a
+# long chain takes 0.4 ms in the plain recursion, 10 ms to trace
+WORTH_COMPILING, WORTH_ROLLING = 500, 30
 PRECISIONS = (DOUBLE, SINGLE)
 
 
@@ -125,7 +126,7 @@ class Evaluator:
         if self.expected_instructions(algorithm) <= AT_ONCE or algorithm.slow:
             return True
         self._asked[key] += states
-        return self._asked[key] >= WORTH_COMPILING
+        return self._asked[key] >= (WORTH_COMPILING if algorithm.per_pair or algorithm.per_triple else WORTH_ROLLING)
 
     def can_be_compiled(self, algorithm: Algorithm) -> bool:
         """Whether the code fits in memory; code that grows only with the number of joints always does."""

@@ -9,6 +9,8 @@ from dynamis.compiler.code import Code
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.llvm_body import Body
+from dynamis.compiler.lowering import LONG
+from dynamis.compiler.parts import Parts, in_parts
 from dynamis.compiler.schedule import schedule
 from dynamis.display import as_text
 
@@ -47,14 +49,25 @@ def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[st
             f"  saved       {saved} of {len(plain.instructions)}, by shifting link frames along joint axes "
             "and regrouping inertias towards the base"
         )
+    parts = in_parts(code) if len(code.instructions) >= LONG else None
+    if parts is not None:
+        lines.append(f"  loops       {_loops(parts)}")
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
-        slots = Body(schedule(expand_sincos(code, precision), target.registers), target).registers.slots
-        lines.append(
-            f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers, {slots} spill slots"
-        )
+        line = f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers"
+        if parts is None:
+            slots = Body(schedule(expand_sincos(code, precision), target.registers), target).registers.slots
+            line += f", {slots} spill slots"
+        lines.append(line)
     lines.append(f"  compiled    {kernel.state()}")
     return "\n".join(lines)
+
+
+def _loops(parts: Parts) -> str:
+    """Repeated links: operations and turns of each loop."""
+    loops = [f"{len(part.code.instructions)} operations × {part.turns}" for part in parts.parts if part.turns > 1]
+    outside = sum(len(part.code.instructions) for part in parts.parts if part.turns == 1)
+    return f"{', '.join(loops)} for repeated links; {outside} operations outside loops"
 
 
 def _operations(code: Code) -> str:

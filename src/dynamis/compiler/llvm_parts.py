@@ -1,0 +1,257 @@
+"""Code in parts as LLVM IR: functions that are called once per turn of a loop.
+
+Arguments are first copied into arrays of vectors, one state per lane, and results from such arrays at the end: the parts read
+and write vectors only. The frame holds the sum of the checks, the values `Registers` lets wait, and the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from dynamis.compiler.code import Code
+from dynamis.compiler.expand_sincos import expand_sincos
+from dynamis.compiler.llvm_body import Body
+from dynamis.compiler.llvm_vectors import Vectors
+from dynamis.compiler.parts import RING, Part, Parts, Place
+from dynamis.compiler.registers import Key, Signed
+from dynamis.compiler.schedule import quick_order, schedule
+from dynamis.compiler.target import Target, literal
+
+Array = npt.NDArray[Any]
+
+
+def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple[dict[float, int], int, list[str]]:
+    """(table of constants, vectors of the frame, functions up to ``body``)."""
+    constants: dict[float, int] = {}
+    plain = [expand_sincos(part.code, target.precision) for part in parts.parts]
+    ordered = [quick_order(x) if quick else schedule(x, target.registers) for x in plain]
+    rooms, size = {}, 1
+    for name, (rows, columns) in parts.arrays.items():
+        rooms[name] = _Room("%frame", size, target.vector, columns)
+        size += rows * columns
+    for name, table in parts.tables.items():
+        rooms[name] = _Room(_global(name), 0, target.precision, table.shape[1])
+    bodies = [_PartBody(k, part, x, target, constants, rooms, size)
+              for k, (part, x) in enumerate(zip(parts.parts, ordered, strict=True))]  # fmt: skip
+    calls: list[str] = []
+    for k, _ in enumerate(code.arguments):
+        calls.append(f"  call void @gather{k}(ptr %in, ptr %frame)")
+    for k, body in enumerate(bodies):
+        calls += _turns(k, body)
+    for k, _ in enumerate(code.outputs):
+        calls.append(f"  call void @scatter{k}(ptr %out, ptr %frame)")
+    text = [
+        *(_varying(name, table, target) for name, table in parts.tables.items()),
+        *(
+            _gather(k, count, rooms[f"argument {k}"].start, bool(code.checks), target)
+            for k, (_, count) in enumerate(code.arguments)
+        ),
+        *(_scatter(k, len(values), rooms[f"result {k}"].start, target) for k, values in enumerate(code.outputs)),
+        *(function for body in bodies for function in body.functions),
+        render_body(code, target, calls),
+    ]
+    return constants, size + max(body.registers.slots for body in bodies), text
+
+
+def render_body(code: Code, t: Target, calls: Sequence[str]) -> str:
+    """All that is called for the states in the lanes; returns whether all values that are checked are finite."""
+    lines = [
+        "define internal i1 @body(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {",
+        "entry:",
+        *([f"  store {t.vector} zeroinitializer, ptr %frame, align {t.width}"] if code.checks else []),
+        *calls,
+    ]
+    if not code.checks:
+        return "\n".join([*lines, "  ret i1 true", "}"])
+    return "\n".join([
+        *lines,
+        f"  %sum = load {t.vector}, ptr %frame, align {t.width}",
+        f"  %lanes = fcmp uno {t.vector} %sum, zeroinitializer",
+        f"  %some = call i1 @llvm.vector.reduce.or.v{t.lanes}i1(<{t.lanes} x i1> %lanes)",
+        "  %none = xor i1 %some, true",
+        "  ret i1 %none",
+        "}",
+    ])  # fmt: skip
+
+
+def _turns(k: int, body: _PartBody) -> list[str]:
+    turns = body.part.turns
+    calls = [f"  call void @{body.name}{j}(ptr %frame, i64 {f'%t{k}' if turns > 1 else 0})" for j in range(len(body.functions))]
+    if turns == 1:
+        return calls
+    return [
+        f"  br label %before{k}",
+        f"before{k}:",
+        f"  br label %turn{k}",
+        f"turn{k}:",
+        f"  %t{k} = phi i64 [ 0, %before{k} ], [ %n{k}, %turn{k} ]",
+        *calls,
+        f"  %n{k} = add i64 %t{k}, 1",
+        f"  %c{k} = icmp slt i64 %n{k}, {turns}",
+        f"  br i1 %c{k}, label %turn{k}, label %after{k}",
+        f"after{k}:",
+    ]
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where an array begins, what it holds and how many columns its rows have."""
+
+    base: str
+    start: int
+    kind: str
+    columns: int
+
+
+class _PartBody(Body):
+    """The functions of a part, which read and write vectors of the frame."""
+
+    signature = "ptr noalias %frame, i64 %turn"
+    in_vectors = True
+
+    def __init__(
+        self, number: int, part: Part, code: Code, target: Target, constants: dict[float, int], rooms: dict[str, _Room],
+        first_slot: int,
+    ) -> None:  # fmt: skip
+        self.name, self.part, self.rooms, self.first_slot = f"part{number}_", part, rooms, first_slot
+        super().__init__(code, target, constants)
+
+    def _read(self, x: Key) -> Signed:
+        if not isinstance(x, int) or x >= self.code.inputs:
+            return super()._read(x)
+        t, place = self.t, self.part.reads[x]
+        if self.rooms[place.array].kind == t.vector:
+            return self.new(f"load volatile {t.vector}, ptr {self._at(place)}, align {t.width}"), False
+        number = self.new(f"load {t.precision}, ptr {self._at(place)}, align {t.bytes}")
+        first = self.new(f"insertelement {t.vector} poison, {t.precision} {number}, i32 0")
+        return self.new(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.lanes} x i32> zeroinitializer"), False
+
+    def _store(self, r: int, k: int, count: int) -> None:  # noqa: ARG002 - one at a time
+        x = self.code.outputs[r][k]
+        value = self.plain(self.value(x)) if isinstance(x, int) else self._constant(float(x))
+        self.lines.append(
+            f"  store volatile {self.t.vector} {value}, ptr {self._at(self.part.writes[k])}, align {self.t.width}"
+        )
+
+    def _at(self, place: Place) -> str:
+        room = self.rooms[place.array]
+        row = place.first % RING if place.in_ring else place.first
+        if place.step == 0:
+            base = room.base
+        elif place.in_ring:
+            base = self._moving(room, place.step, row, RING - 1)
+            row = 0
+        else:
+            base = self._moving(room, place.step)
+        return self.new(f"getelementptr {room.kind}, ptr {base}, i64 {room.start + row * room.columns + place.column}")
+
+    def _moving(self, room: _Room, step: int, first: int = 0, mask: int = -1) -> str:
+        """A pointer that moves with the turns, by so many rows each time."""
+        name = f"{room.base} {room.columns} {step} {first} {mask}"
+        if name not in self.pointers:
+            row = self.new(f"mul i64 %turn, {step}")
+            if mask >= 0:
+                row = self.new(f"and i64 {self.new(f'add i64 {row}, {first}')}, {mask}")
+            elements = self.new(f"mul i64 {row}, {room.columns}")
+            self.pointers[name] = self.new(f"getelementptr {room.kind}, ptr {room.base}, i64 {elements}")
+        return self.pointers[name]
+
+
+def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
+    """An argument of all lanes into an array of vectors, checked on the way."""
+    text = Vectors(t)
+    pointers = _pointers(text, "in", k)
+    whole = size - size % t.lanes
+
+    def put(columns: list[str], at: str, first: int, total: str) -> str:
+        for j, column in enumerate(columns):
+            place = text.new(f"getelementptr {t.vector}, ptr {at}, i64 {start + first + j}")
+            text.lines.append(f"  store {t.vector} {column}, ptr {place}, align {t.width}")
+            total = text.call("fma", column, "zeroinitializer", total) if checked else total
+        return total
+
+    if whole:
+        text.lines += _block_head(t)
+        rows = [text.load_row(text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k"), t.lanes) for p in pointers]
+        total = put(text.transpose(rows), text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k"), 0, "%sum")
+        text.lines += [f"  %after = fadd {t.vector} {total}, zeroinitializer", *_block_foot(whole, t)]
+    total = "%after" if whole else "zeroinitializer"
+    for e in range(whole, size):
+        column = "poison"
+        for lane, p in enumerate(pointers):
+            one = text.new(
+                f"load {t.precision}, ptr {text.new(f'getelementptr {t.precision}, ptr {p}, i64 {e}')}, align {t.bytes}"
+            )
+            column = text.new(f"insertelement {t.vector} {column}, {t.precision} {one}, i32 {lane}")
+        total = put([column], "%frame", e, total)
+    if checked:
+        before = text.new(f"load {t.vector}, ptr %frame, align {t.width}")
+        text.lines.append(f"  store {t.vector} {text.new(f'fadd {t.vector} {before}, {total}')}, ptr %frame, align {t.width}")
+    return _function(f"gather{k}(ptr noalias %in, ptr noalias %frame)", text)
+
+
+def _scatter(k: int, size: int, start: int, t: Target) -> str:
+    """A result of all lanes from its array of vectors."""
+    text = Vectors(t)
+    pointers = _pointers(text, "out", k)
+    whole = size - size % t.lanes
+
+    def take(at: str, place: int) -> str:
+        from_ = text.new(f"getelementptr {t.vector}, ptr {at}, i64 {start + place}")
+        return text.new(f"load {t.vector}, ptr {from_}, align {t.width}")
+
+    if whole:
+        text.lines += _block_head(t)
+        at = text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k")
+        for p, row in zip(pointers, text.transpose([take(at, j) for j in range(t.lanes)]), strict=True):
+            text.store_row(row, text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k"), t.lanes)
+        text.lines += [f"  %after = fadd {t.vector} %sum, zeroinitializer", *_block_foot(whole, t)]
+    for e in range(whole, size):
+        column = take("%frame", e)
+        for lane, p in enumerate(pointers):
+            one = text.new(f"extractelement {t.vector} {column}, i32 {lane}")
+            at = text.new(f"getelementptr {t.precision}, ptr {p}, i64 {e}")
+            text.lines.append(f"  store {t.precision} {one}, ptr {at}, align {t.bytes}")
+    return _function(f"scatter{k}(ptr noalias %out, ptr noalias %frame)", text)
+
+
+def _pointers(text: Vectors, table: str, k: int) -> list[str]:
+    """To an argument or a result of each lane's state."""
+    places = [text.new(f"getelementptr ptr, ptr %{table}, i64 {k * text.t.lanes + lane}") for lane in range(text.t.lanes)]
+    return [text.new(f"load ptr, ptr {place}, align 8") for place in places]
+
+
+def _block_head(t: Target) -> list[str]:
+    """A loop over blocks of as many elements as there are lanes, with the sum of the checks."""
+    return [
+        "  br label %block",
+        "block:",
+        "  %k = phi i64 [ 0, %entry ], [ %next, %block ]",
+        f"  %sum = phi {t.vector} [ zeroinitializer, %entry ], [ %after, %block ]",
+    ]
+
+
+def _block_foot(whole: int, t: Target) -> list[str]:
+    return [
+        f"  %next = add i64 %k, {t.lanes}",
+        f"  %more = icmp slt i64 %next, {whole}",
+        "  br i1 %more, label %block, label %rest",
+        "rest:",
+    ]
+
+
+def _function(head: str, text: Vectors) -> str:
+    return "\n".join([f"define internal void @{head} {{", "entry:", *text.lines, "  ret void", "}"])
+
+
+def _varying(name: str, table: Array, t: Target) -> str:
+    numbers = ", ".join(f"{t.precision} {literal(float(x), t)}" for x in table.flat)
+    return f"{_global(name)} = internal global [{table.size} x {t.precision}] [{numbers}], align 64"
+
+
+def _global(name: str) -> str:
+    return "@" + name.replace(" ", "_")

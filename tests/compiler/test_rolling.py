@@ -1,0 +1,174 @@
+"""Long chains: repeated links become loops, and nothing but the length of the code changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_trees import random_inertia
+
+import dynamis as dy
+from dynamis.algorithms.newton_euler import rnea
+from dynamis.compiler import llvm_text
+from dynamis.compiler.code import Code, Instruction, with_checks
+from dynamis.compiler.kernel import wait_for_compiler
+from dynamis.compiler.parts import RING, in_parts
+from dynamis.errors import DynamisError, InputError
+from dynamis.model.build import with_floating_base
+from dynamis.model.description import Description, Drive
+from dynamis.scalar.program import MEANING
+from dynamis.spatial import Inertia, Pose
+
+X, Y, Z = np.eye(3)
+OPERATIONS = MEANING | {
+    "fma": lambda a, b, c: a * b + c,
+    "fms": lambda a, b, c: a * b - c,
+    "fnma": lambda a, b, c: c - a * b,
+}
+
+
+def chain(links, axes=(Z, Y), seed=None, floating=False, drive=None):
+    """Rods, or bodies of random shape where there is a seed."""
+    rng = None if seed is None else np.random.default_rng(seed)
+    rod = Inertia.about_com(0.2, (0.05, 0.0, 0.0), np.diag([4e-5, 2e-4, 2e-4]))
+    d = Description(f"chain of {links}").add_link("base", inertia=rod if floating else None)
+    for k in range(links):
+        inertia = rod if rng is None else random_inertia(rng)
+        place = Pose.translation([0.1, 0.0, 0.0] if rng is None else rng.uniform(-0.2, 0.2, 3))
+        parent = f"link{k - 1}" if k else "base"
+        fields = {} if drive is None else {"drive": drive}
+        d.add_link(f"link{k}", parent, "revolute", origin=place, axis=axes[k % len(axes)], inertia=inertia, **fields)
+    return dy.Robot(with_floating_base(d) if floating else d)
+
+
+def values(code, inputs):
+    known = list(inputs)
+    for i in code.instructions:
+        known.append(OPERATIONS[i.op](*(known[x] if isinstance(x, int) else x for x in i.args)))
+    return [np.array([known[x] if isinstance(x, int) else x for x in outputs]) for outputs in code.outputs]
+
+
+def values_by_parts(parts, code, inputs):
+    """What the parts compute, one after the other; what nobody has written is not a number."""
+    memory = {name: np.full(shape, np.nan) for name, shape in parts.arrays.items()} | parts.tables
+    ends = np.cumsum([size for _, size in code.arguments])
+    for k, argument in enumerate(np.split(inputs, ends[:-1])):
+        memory[f"argument {k}"][:, 0] = argument
+
+    def at(place, turn):
+        row = place.first + place.step * turn
+        assert row >= 0
+        return row % RING if place.in_ring else row, place.column
+
+    for part in parts.parts:
+        for turn in range(part.turns):
+            (found,) = values(part.code, [memory[place.array][at(place, turn)] for place in part.reads])
+            for place, value in zip(part.writes, found, strict=True):
+                memory[place.array][at(place, turn)] = value
+    return [memory[f"result {k}"][:, 0] for k in range(len(code.outputs))]
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        ("inverse_dynamics", {}),
+        ("inverse_dynamics", {"axes": (X, Y, Z), "seed": 1}),
+        ("inverse_dynamics", {"floating": True}),
+        ("forward_dynamics", {"axes": (Z,)}),
+        ("forward_dynamics", {"seed": 2, "drive": Drive(viscous=0.1, rotor_inertia=1e-3, stiffness=0.2)}),
+    ],
+    ids=["rods", "bodies that differ", "floating", "one axis", "friction, rotors and springs"],
+)
+def test_parts_compute_the_same_bits(function, options):
+    robot = chain(64, **options)
+    code = robot.kernel(function).code
+    parts = in_parts(code)
+    loops = [part for part in parts.parts if part.turns > 1]
+    assert len(loops) == (2 if function == "inverse_dynamics" else 3)
+    rng = np.random.default_rng(3)
+    inputs = np.concatenate([robot.random(rng), *(rng.uniform(-1.0, 1.0, (2, robot.n)))])
+    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+
+
+def test_code_does_not_grow_with_the_chain():
+    lengths = [sum(len(part.code.instructions) for part in in_parts(chain(n).kernel("inverse_dynamics").code).parts)
+               for n in (60, 90)]  # fmt: skip
+    assert lengths[0] == lengths[1]
+
+
+def test_robots_without_repeated_links_stay_as_they_are():
+    assert in_parts(dy.load("g1").kernel("inverse_dynamics").code) is None
+
+
+def test_a_sum_over_irregular_elements_is_not_rolled():
+    """The same operation many times, on elements in no order."""
+    order = np.random.default_rng(0).permutation(200)
+    instructions = [Instruction("mul", (int(order[0]), 2.0))]
+    instructions += [Instruction("fma", (int(x), 2.0, 200 + k)) for k, x in enumerate(order[1:])]
+    assert in_parts(Code("f", (("x", 200),), (("out0", (1,)),), tuple(instructions), ((399,),))) is None
+
+
+def test_results_that_are_inputs_or_constants_are_written():
+    """x, 2 x + ½ y and zeros, with y the running sum of the others."""
+    n = 64
+    made = [Instruction("fma", (k, 2.0, n + k - 1 if k else 0.5)) for k in range(n)]
+    code = Code("f", (("x", n),), (("out0", (n,)), ("out1", (n,)), ("out2", (1,))), tuple(made),
+                (tuple(range(n)), tuple(range(n, 2 * n)), (0.25,)))  # fmt: skip
+    parts = in_parts(code)
+    assert parts is not None
+    inputs = np.random.default_rng(0).standard_normal(n)
+    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+
+
+@pytest.fixture(scope="module")
+def long_arm():
+    return chain(72, seed=5)
+
+
+def some_states(robot, count, dtype=float):
+    rng = np.random.default_rng(0)
+    return [x.astype(dtype) for x in (robot.random(rng, count), *rng.uniform(-1.0, 1.0, (2, count, robot.n)))]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_compiled_loops_give_the_bits_of_straight_code(long_arm, dtype, monkeypatch, tmp_path):
+    """Whole vectors of states and rests of them, by either tier."""
+    states = some_states(long_arm, 19, dtype)
+    rolled = long_arm.kernel("inverse_dynamics")
+    assert in_parts(with_checks(rolled.code)) is not None
+    quick = rolled(*states)
+    wait_for_compiler()
+    monkeypatch.setattr(llvm_text, "LONG", 10**9)
+    monkeypatch.setenv("DYNAMIS_CACHE", str(tmp_path))
+    monkeypatch.setenv("DYNAMIS_TIER", "quick")
+    straight = dy.Robot(long_arm.description).kernel("inverse_dynamics")(*states)
+    assert np.array_equal(quick, straight)
+    assert np.array_equal(rolled(*states), straight)
+    assert np.array_equal([rolled(*state) for state in zip(*states, strict=True)], straight)
+
+
+def test_the_method_gives_what_the_recursion_gives(long_arm):
+    """Also for arrays that have to be copied, and for none."""
+    q, v, a = some_states(long_arm, 11)
+    expected = np.array([rnea(long_arm.model, *state) for state in zip(q, v, a, strict=True)])
+    large = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(long_arm.inverse_dynamics(q, v, a) - expected) < 1e-12 * large).all()
+    spread = [np.repeat(x, 2, axis=1)[:, ::2] for x in (q, v, a)]
+    assert np.array_equal(long_arm.inverse_dynamics(*spread), long_arm.inverse_dynamics(q, v, a))
+    assert long_arm.inverse_dynamics(q[:0], v[:0], a[:0]).shape == (0, long_arm.n)
+
+
+@pytest.mark.parametrize("element", [0, 37, 71])
+def test_a_value_that_is_not_finite_is_named(long_arm, element):
+    q, v, a = some_states(long_arm, 11)
+    long_arm.inverse_dynamics(q, v, a)
+    v[5, element] = np.nan
+    with pytest.raises(InputError, match=rf"v\[5, {element}\] is nan"):
+        long_arm.inverse_dynamics(q, v, a)
+
+
+def test_a_result_that_is_not_finite_is_reported(long_arm):
+    q, v, a = some_states(long_arm, 11)
+    long_arm.inverse_dynamics(q, v, a)
+    v[4] = 1e200
+    with pytest.raises(DynamisError, match=r"finite|overflow"):
+        long_arm.inverse_dynamics(q, v, a)
