@@ -101,6 +101,13 @@ FUNCTIONS = {
         lambda r, q, v: r.jacobian_dot(q, v, "tool"), lambda m, q, v: jacobian.jacobian_dot(m, q, v, m.frame("tool")), 2,
     ),
     "integrate": (lambda r, q, v: r.integrate(q, v), configurations.integrate, 2),
+    "integrate_derivatives": (
+        lambda r, q, v: np.stack(r.integrate_derivatives(q, v), axis=-3), configurations.integrate_derivatives, 2,
+    ),
+    "integrate_derivatives, difference": (
+        lambda r, q, v: np.stack(r.difference_derivatives(q, r.integrate(q, v)), axis=-3),
+        lambda m, q, v: configurations.difference_derivatives(m, q, configurations.integrate(m, q, v)), 2,
+    ),
     "static_torque": (
         lambda r, q: r.static_torque(q, wrenches(q)), lambda m, q: statics.static_forces(m, q)[0] - pull(m, q, "world"), 1,
     ),

@@ -34,6 +34,27 @@ def interpolate(model: Model, q0: Array, q1: Array, s: Array) -> Array:
     return integrate(model, q0, s[0] * difference(model, q0, q1))
 
 
+def integrate_derivatives(model: Model, q: Array, dv: Array) -> Array:
+    """(∂q1/∂q, ∂q1/∂dv) (2, n, n) of q1 = integrate(q, dv), along the directions of v before and after the step."""
+    result = model.zeros((2, model.n, model.n), q, dv)
+    for body in independent_bodies(model):
+        dof = list(body.dof)
+        result[0][np.ix_(dof, dof)] = body.motion.carried(dv[dof])
+        result[1][np.ix_(dof, dof)] = body.motion.step_jacobian(dv[dof])
+    return result
+
+
+def difference_derivatives(model: Model, q0: Array, q1: Array) -> Array:
+    """(∂dv/∂q0, ∂dv/∂q1) (2, n, n) of dv = difference(q0, q1), along the directions of v at q0 and at q1."""
+    result, dv = model.zeros((2, model.n, model.n), q0, q1), difference(model, q0, q1)
+    for body in independent_bodies(model):
+        dof = list(body.dof)
+        J = body.motion.inverse_step_jacobian(dv[dof])
+        result[0][np.ix_(dof, dof)] = -J @ body.motion.carried(dv[dof])
+        result[1][np.ix_(dof, dof)] = J
+    return result
+
+
 def independent_bodies(model: Model) -> Iterator[Body]:
     """The moving bodies whose coordinates no other joint prescribes."""
     return (b for _, b in model.moving if b.ratio == 1.0 and b.offset == 0.0 and not b.is_rotor)

@@ -185,6 +185,10 @@ ROWS = (
     Algorithm("difference", configurations.difference, ("q0", "q1"), "dv", "logarithm of each joint's motion", per_joint=2),
     Algorithm("interpolate", configurations.interpolate, ("q0", "q1", "s"), "q", "logarithm, scaled, then exponential",
               per_joint=4),
+    Algorithm("integrate_derivatives", configurations.integrate_derivatives, ("q", "dv"), "dq1",
+              "adjoint and right Jacobian of each joint's exponential", per_joint=10),
+    Algorithm("difference_derivatives", configurations.difference_derivatives, ("q0", "q1"), "ddv",
+              "inverse Jacobians of each joint's exponential", per_joint=10),
     Algorithm("analytic_jacobian", jacobian.analytic_jacobian, ("q",), "J", "rates of the orientation coordinates times J",
               ("frame", "orientation")),
 )  # fmt: skip

@@ -74,6 +74,18 @@ class Primitive(ABC):
         """The dv with integrate(q0, dv) = q1."""
 
     @abstractmethod
+    def carried(self, dv: Array) -> Array:
+        """∂ integrate(q, dv) / ∂q: a small motion before the step, seen after it (nv, nv)."""
+
+    @abstractmethod
+    def step_jacobian(self, dv: Array) -> Array:
+        """∂ integrate(q, dv) / ∂dv, as a small motion after the step (nv, nv)."""
+
+    @abstractmethod
+    def inverse_step_jacobian(self, dv: Array) -> Array:
+        """The inverse of `step_jacobian`."""
+
+    @abstractmethod
     def neutral(self) -> Array:
         """The configuration where the two frames coincide."""
 
@@ -94,6 +106,14 @@ class OneNumber(Primitive):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return q1 - q0
+
+    def carried(self, dv: Array) -> Array:
+        return np.eye(len(dv))
+
+    def step_jacobian(self, dv: Array) -> Array:
+        return np.eye(len(dv))
+
+    inverse_step_jacobian = step_jacobian
 
     def neutral(self) -> Array:
         return np.zeros(1)
@@ -178,6 +198,14 @@ class Fixed(Primitive):
     def difference(self, _q0: Array, _q1: Array) -> Array:
         return np.zeros(0)
 
+    def carried(self, dv: Array) -> Array:
+        return np.eye(len(dv))
+
+    def step_jacobian(self, dv: Array) -> Array:
+        return np.eye(len(dv))
+
+    inverse_step_jacobian = step_jacobian
+
     def neutral(self) -> Array:
         return np.zeros(0)
 
@@ -199,6 +227,15 @@ class Spherical(Primitive):
     def difference(self, q0: Array, q1: Array) -> Array:
         conjugate = q0 * np.array([-1.0, -1.0, -1.0, 1.0])
         return rotation.log_quaternion(rotation.multiply_quaternions(conjugate, q1))
+
+    def carried(self, dv: Array) -> Array:
+        return rotation.from_quaternion(rotation.exp_quaternion(dv)).T
+
+    def step_jacobian(self, dv: Array) -> Array:
+        return rotation.left_jacobian(-dv)
+
+    def inverse_step_jacobian(self, dv: Array) -> Array:
+        return rotation.inverse_left_jacobian(-dv)
 
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
@@ -224,6 +261,22 @@ class Free(Primitive):
         phi = self._turn.difference(q0[3:], q1[3:])
         moved = rotation.from_quaternion(q0[3:]).T @ (q1[:3] - q0[:3])
         return np.concatenate([rotation.inverse_left_jacobian(phi) @ moved, phi])
+
+    def carried(self, dv: Array) -> Array:
+        moved = rotation.left_jacobian(dv[3:]) @ dv[:3]
+        return Pose(self._turn.carried(dv[3:]).T, moved).inverse().Ad()
+
+    def step_jacobian(self, dv: Array) -> Array:
+        turned, coupled = self._turn.step_jacobian(dv[3:]), self._coupling(dv)
+        return np.block([[turned, coupled], [np.zeros((3, 3)), turned]])
+
+    def inverse_step_jacobian(self, dv: Array) -> Array:
+        inverse = self._turn.inverse_step_jacobian(dv[3:])
+        return np.block([[inverse, -inverse @ self._coupling(dv) @ inverse], [np.zeros((3, 3)), inverse]])
+
+    def _coupling(self, dv: Array) -> Array:
+        """How a change of the rotation displaces the origin, in the moved frame."""
+        return np.asarray(self._turn.carried(dv[3:]) @ rotation.left_jacobian_derivative(dv[3:], dv[:3]))
 
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(3), self._turn.neutral()])

@@ -91,3 +91,22 @@ class Configurations(RobotBase):
         array([0. , 0.5, 1. ])
         """
         return self.evaluate(ALGORITHMS["interpolate"], q0, q1, np.asarray(s)[..., None], out=out, dtype=dtype)
+
+    def integrate_derivatives(self, q: Any, dv: Any) -> tuple[Array, Array]:
+        """Derivatives (∂q₁/∂q, ∂q₁/∂dv) of q₁ = integrate(q, dv), each (…, n, n).
+
+        Changes of configurations are along the entries of v: for a quaternion, rotations of the moving frame.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("go2", base="floating")
+        >>> dq, ddv = robot.integrate_derivatives(robot.random(0), [0.1] * robot.n)
+        >>> dq.shape, ddv.shape
+        ((18, 18), (18, 18))
+        """
+        found = self.evaluate(ALGORITHMS["integrate_derivatives"], q, dv)
+        return found[..., 0, :, :], found[..., 1, :, :]
+
+    def difference_derivatives(self, q0: Any, q1: Any) -> tuple[Array, Array]:
+        """Derivatives (∂dv/∂q₀, ∂dv/∂q₁) of dv = difference(q₀, q₁), each (…, n, n), in the same directions."""
+        found = self.evaluate(ALGORITHMS["difference_derivatives"], q0, q1)
+        return found[..., 0, :, :], found[..., 1, :, :]

@@ -136,6 +136,27 @@ def left_jacobian(phi: Array) -> Array:
     return np.asarray(np.eye(3) + 2.0 * _half_sine(square) ** 2 * S + b * (S @ S))
 
 
+def left_jacobian_derivative(phi: Array, rho: Array) -> Array:
+    """∂(left_jacobian(φ) ρ)/∂φ, from left_jacobian(φ) ρ = ρ + a φ × ρ + b φ × (φ × ρ)."""
+    square = phi @ phi
+    is_turned = square > SMALL
+    x = where(is_turned, square, 1.0)
+    angle = sqrt(x)
+    s, c = sin(angle), cos(angle)
+    a = 2.0 * _half_sine(square) ** 2
+    b = where(is_turned, (angle - s) / (angle * x), 1.0 / 6.0 + square * (-1.0 / 120.0 + square / 5040.0))
+    # their derivatives with respect to |φ|, over |φ|
+    da = where(
+        is_turned, (angle * s - 4.0 * sin(0.5 * angle) ** 2) / (x * x), -1.0 / 12.0 + square * (1.0 / 180.0 - square / 6720.0)
+    )
+    db = where(
+        is_turned, (3.0 * s - angle * (c + 2.0)) / (angle * x * x), -1.0 / 60.0 + square * (1.0 / 1260.0 - square / 60480.0)
+    )
+    once = cross(phi, rho)
+    twice = cross(phi, once)
+    return np.asarray(np.outer(da * once + db * twice, phi) - a * skew(rho) - b * (skew(once) + skew(phi) @ skew(rho)))
+
+
 def inverse_left_jacobian(phi: Array) -> Array:
     """The inverse of `left_jacobian`, for |φ| < 2π."""
     S, square = skew(phi), phi @ phi
