@@ -1,6 +1,6 @@
 """``python -m benchmarks``: this package against others, in one interleaved run, on the same states.
 
-Writes results.json, prints tables, draws pictures. See docs/benchmarks.md.
+Writes results.json, prints tables, draws pictures, updates the tables of docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from benchmarks import (
     identification,
     integrators,
     latency,
+    pages,
     plots,
     rollouts,
     tables,
@@ -106,6 +107,8 @@ def main(
             tables.print_section(console, name, found[name])
     tables.print_goals(console, outcomes(found), missing(found), disturbed(found))
     console.print(plots.draw(found, folder / "plots"), style="dim", highlight=False)
+    if not quick:
+        pages.write(found)
 
 
 def _measured(name: str, options: Options) -> dict[str, Any]:

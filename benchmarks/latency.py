@@ -23,7 +23,7 @@ from dynamis.compiler.kernel import wait_for_compiler
 CALLS = 200  # a turn
 CHECKED = 64  # states, to see that they compute the same
 FULL = 0.5  # seconds per contender of a measurement that is not --quick
-CALLED_ALONE = ("pinocchio", "mujoco", "robotics_toolbox")  # the others are made for batches
+CALLED_ALONE = ("pinocchio", "mujoco", "dynibo", "robotics_toolbox")  # the others are made for batches
 
 
 def measure(options: Options) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from benchmarks.rivals import RIVALS
 
 COLOURS = {
     "pinocchio": "#737b87", "mujoco": "#6aa084", "robotics_toolbox": "#c9a25a", "adam_casadi": "#b5705f", "adam_jax": "#d9a79b",
-    "frax": "#7d6b91",
+    "frax": "#7d6b91", "dynibo": "#5b86a8",
 }  # fmt: skip
 ROBOTS = {
     "ur5e": "UR5e", "panda": "Panda", "xarm7": "xArm 7", "kuka_iiwa14": "iiwa 14", "puma560": "Puma 560",

@@ -25,6 +25,7 @@ FLOATING = {
     "ur5e": False, "panda": False, "xarm7": False, "kuka_iiwa14": False, "puma560": False, "stanford": False,
     "go2": True, "g1": True, "talos": True,
 }  # fmt: skip
+STANDARD_GRAVITY = 9.80665  # some rivals have no other
 TALOS = "share/example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
 
 
@@ -88,6 +89,7 @@ def load_all(names: Iterable[str], tell: Callable[[str], None]) -> tuple[list[Su
 
 
 def subject(name: str, description: Description, *, floating: bool) -> Subject:
+    description.gravity = np.array([0.0, 0.0, -STANDARD_GRAVITY])
     for joint in description.joints:
         joint.drive = Drive()
     robot = dy.Robot(with_floating_base(description) if floating else description)

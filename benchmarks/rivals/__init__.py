@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from benchmarks.offers import Rival
-from benchmarks.rivals import adam, frax, mujoco, pinocchio, robotics_toolbox
+from benchmarks.rivals import adam, dynibo, frax, mujoco, pinocchio, robotics_toolbox
 
 RIVALS: dict[str, Rival] = {
     "pinocchio": Rival("Pinocchio", ("pin",), pinocchio.offers),
     "mujoco": Rival("MuJoCo", ("mujoco",), mujoco.offers),
+    "dynibo": Rival("dynibo", ("dynibo",), dynibo.offers),
     "robotics_toolbox": Rival("Robotics Toolbox", ("roboticstoolbox-python",), robotics_toolbox.offers),
     "adam_casadi": Rival("adam, CasADi", ("adam-robotics", "casadi"), adam.casadi_offers),
     "adam_jax": Rival("adam, JAX", ("adam-robotics", "jax"), adam.jax_offers),
