@@ -219,7 +219,11 @@ SHOWN = {
     "law": (lambda: law(), ("stiffness=4000", "reference=[0.5, -0.5]"), "900"),
     "law with model": (lambda: law().with_model(ARM), (ARM.name, "PDGravity"), None),
     "law with states": (lambda: CONTROL.SlotineLi.designed(ARM, AT, bandwidth=5.0), ("bandwidth=5",), "6 parameters"),
-    "trial": (lambda: CONTROL.trial(ARM, "computed-torque", [0.5, -0.5], duration=0.1), (ARM.name, "rad"), "bound"),
+    "trial": (
+        lambda: CONTROL.compare_laws(ARM, "computed-torque", [0.5, -0.5], duration=0.1).runs[0],
+        (ARM.name, "rad"),
+        "bound",
+    ),
     "tracking": (lambda: CONTROL.tracking(dy.simulate(ARM, 0.1, points=9), AT), ("largest error",), "rms"),
     "stability": (lambda: CONTROL.ComputedTorque.designed(AT, bandwidth=5.0).check(ARM), ("hold (proven)",), "25"),
     "adapted": (lambda: CONTROL.adapted_parameters(ARM), ("6 parameters", "link2.m"), "lump"),
