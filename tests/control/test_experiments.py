@@ -27,7 +27,7 @@ def found(arm):
     return dy.control.compare_laws(arm, LAWS, ts.Circle(0.12, period=2.0, cycles=2), task=TASK, q0=START)
 
 
-@pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, axis=1)])
+@pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, component=1)])
 def test_motions_are_differentiated_rightly_and_close_their_cycles(motion):
     x0 = np.array([0.4, 0.5])
     desired, step = motion.from_start(x0), 1e-5
@@ -53,7 +53,7 @@ def test_every_law_executes_the_same_motion(found):
 def test_figures_are_those_of_the_simulations(arm, found):
     run = found["acceleration-energy"]
     made = run.trajectory
-    squares = 0.5 * np.sum(made.tau**2, axis=1)
+    squares = 0.5 * np.sum(made.tau**2, component=1)
     assert run.null_space.costs["torque"] == pytest.approx(np.trapezoid(squares, made.t))
     assert run.peak_torque == np.abs(made.tau).max()
     assert run.null_space.drift[-1] == pytest.approx(np.linalg.norm(made.q[-1] - made.q[0]))
@@ -144,7 +144,7 @@ def test_laws_of_ones_own_stand_beside_the_others(arm):
         ({"motion": "circle"}, "goal must be 2 finite numbers"),
         ({"laws": ["computed-torque"]}, "a Circle is a motion of a task"),
         ({"laws": ["computed-torque", "torque"], "motion": [0.5, 0.5]}, "the goal is one of a task"),
-        ({"motion": ts.Circle(axes=(0, 2))}, "has 2"),
+        ({"motion": ts.Circle(components=(0, 2))}, "has 2"),
         ({"design": dy.control.LawDesign(bandwidth=-1.0)}, "positive"),
         ({"design": dy.control.LawDesign(bandwidth=[[1.0, 2.0], [0.0, 1.0]])}, "bandwidth"),
         ({"seconds": -1}, "seconds"),
@@ -158,7 +158,8 @@ def test_comparisons_that_make_no_sense_are_refused(arm, options, words):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: ts.Circle(-1.0), lambda: ts.Circle(cycles=0), lambda: ts.Circle(axes=(1, 1)), lambda: ts.Line(period=0)]
+    "make",
+    [lambda: ts.Circle(-1.0), lambda: ts.Circle(cycles=0), lambda: ts.Circle(components=(1, 1)), lambda: ts.Line(period=0)],
 )
 def test_motions_that_make_no_sense_are_refused(make):
     with pytest.raises(dy.InputError):

@@ -98,7 +98,8 @@ def test_a_function_keeps_its_derivatives_where_a_coordinate_is_a_number():
 def test_stacked_tasks_stand_one_below_the_other():
     robot = dy.load("panda")
     q, v = state(robot, 1)
-    both = ts.Stacked(ts.Position(rows=(0, 1)), ts.Orientation(rows=(2, 0, 1)))
+    assert ts.Position(rows="xy") == ts.Position(rows=(0, 1))
+    both = ts.Stacked(ts.Position(rows="xy"), ts.Orientation(rows=(2, 0, 1)))
     assert both.names == ("x", "y", "rz", "rx", "ry")
     assert ts.Stacked(ts.Position("panda_link5"), ts.Position()).names[3] == "2.x"
     np.testing.assert_array_equal(both.jacobian(robot, q), robot.jacobian(q)[[0, 1, 5, 3, 4]])
@@ -151,7 +152,7 @@ def test_feedback_on_some_rows_of_an_orientation_converges(kind, rows):
         (lambda: ts.Position(rows=(0, 0)), "must be distinct"),
         (lambda: ts.Position(rows=(3,)), "0, 1, 2"),
         (lambda: ts.Position(rows=(0.5,)), "0, 1, 2"),
-        (lambda: ts.Position(rows="xy"), "rows=\\(0, 1\\)"),
+        (lambda: ts.Position(rows="xw"), "rows=\\(0, 1\\)"),
         (lambda: ts.Orientation(coordinates="quaternion"), "rotation_vector"),
         (lambda: ts.Orientation(coordinates="rpy", reference=np.eye(3)), "geometric"),
         (lambda: ts.Orientation(reference=np.ones((3, 3))), "rotation matrix"),

@@ -128,6 +128,7 @@ def _print(found: LawComparison) -> None:
     rows, drifts = [], []
     for run in found.runs:
         moved = run.null_space
+        assert moved is not None  # the motion is periodic
         costs = [f"{number(x)}{BEST if x == least[key] else ''}" for key, x in moved.costs.items()]
         rows.append((run.name, *costs, run.peak_torque, run.peak_unit, run.peak_joint, f"{run.error.max():.1e}"))
         drifts.append((run.name, moved.drift[-1] if len(moved.drift) else None, str(moved)))

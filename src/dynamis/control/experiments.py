@@ -25,7 +25,7 @@ from dynamis.control.named_laws import (
     redundancy_law,
     stability_of,
 )
-from dynamis.control.null_space_motion import null_space_motion
+from dynamis.control.null_space_motion import NullSpaceMotion, null_space_motion
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.reachability import check_cycles, tip_position, why_unreachable
 from dynamis.control.stability import Stability
@@ -64,7 +64,7 @@ class LawRun:
     units: tuple[str, ...]
     bound: Array | None = None
     stability: Stability | None = None
-    null_space: Any = None
+    null_space: NullSpaceMotion | None = None
 
     @property
     def law_name(self) -> str:

@@ -16,6 +16,7 @@ from dynamis.robot import Robot
 
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawComparison, LawRun
+    from dynamis.control.null_space_motion import NullSpaceMotion
     from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -69,6 +70,11 @@ def _cycles(comparison: LawComparison) -> Any:
     return figure
 
 
+def _cycles_of(run: LawRun) -> NullSpaceMotion:
+    assert run.null_space is not None  # the motion is periodic
+    return run.null_space
+
+
 def _write_title(comparison: LawComparison, header: Any) -> None:
     motion, names = comparison.motion, ", ".join(comparison.task.names)
     title = f"{comparison.robot.name}: {names} along a {type(motion).__name__.lower()} with different laws"
@@ -104,7 +110,7 @@ def _draw_arms(comparison: LawComparison, panels: Any) -> None:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         axes.set_title(run.name.replace("-", " "), loc="left", fontsize=13, color=INK, pad=22)
-        _note(axes, 1.025, f"cost: {run.null_space.minimises}")
+        _note(axes, 1.025, f"cost: {_cycles_of(run).minimises}")
         axes.set_xlabel(f"{names[plane[0]]} in m")
         axes.set_ylabel(f"{names[plane[1]]} in m" if place == 0 else "")
         tidy(axes)
@@ -182,9 +188,11 @@ def _number(value: float) -> str:
 
 def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
-        axes.plot(run.trajectory.t, run.null_space.speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " "))
-    peak = max(float(run.null_space.speed.max(initial=0.0)) for run in comparison.runs)
-    least = min(float(run.null_space.speed.max(initial=0.0)) for run in comparison.runs)
+        axes.plot(
+            run.trajectory.t, _cycles_of(run).speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " ")
+        )
+    peak = max(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
+    least = min(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
     if peak > MANY_TIMES * max(least, NOTHING):
         axes.set_yscale("symlog", linthresh=max(least, 1e-3 * peak))
     for k in range(1, comparison.motion.cycles):
@@ -199,8 +207,8 @@ def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
 
 def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
-        cycles = np.arange(len(run.null_space.drift) + 1)
-        axes.plot(cycles, [0.0, *run.null_space.drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
+        cycles = np.arange(len(_cycles_of(run).drift) + 1)
+        axes.plot(cycles, [0.0, *_cycles_of(run).drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
                   label=run.name.replace("-", " "))  # fmt: skip
     axes.set_xticks(range(comparison.motion.cycles + 1))
     axes.set_ylim(bottom=0.0)
@@ -213,11 +221,11 @@ def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
 
 def _draw_costs(comparison: LawComparison, axes: Any) -> None:
     """Plot each cost relative to the lowest among the laws."""
-    keys, runs = list(comparison.runs[0].null_space.costs), comparison.runs
+    keys, runs = list(_cycles_of(comparison.runs[0]).costs), comparison.runs
     width = 0.8 / len(runs)
     for place, run in enumerate(runs):
-        least = [max(min(other.null_space.costs[key] for other in runs), NOTHING) for key in keys]
-        times = [max(run.null_space.costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
+        least = [max(min(_cycles_of(other).costs[key] for other in runs), NOTHING) for key in keys]
+        times = [max(_cycles_of(run).costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
         x = np.arange(len(keys)) + (place - 0.5 * (len(runs) - 1)) * width
         axes.bar(x, times, 0.92 * width, color=_colour(place))
         for at, value in zip(x, times, strict=True):

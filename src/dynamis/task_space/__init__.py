@@ -11,7 +11,6 @@ from dynamis.task_space.kernels import task_kernels
 from dynamis.task_space.limits import limited_torque
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.null_space import AwayFromLimits, Compensation, Damping, Gradient, Posture
-from dynamis.task_space.operational import operational_space
 from dynamis.task_space.priorities import prioritised
 from dynamis.task_space.redundancy import least_cost_torque
 from dynamis.task_space.resolve import resolve
@@ -34,7 +33,6 @@ __all__ = [
     "Task",
     "least_cost_torque",
     "limited_torque",
-    "operational_space",
     "prioritised",
     "resolve",
     "task_kernels",
