@@ -53,7 +53,7 @@ def test_every_law_executes_the_same_motion(found):
 def test_figures_are_those_of_the_simulations(arm, found):
     run = found["acceleration-energy"]
     made = run.trajectory
-    squares = 0.5 * np.sum(made.tau**2, component=1)
+    squares = 0.5 * np.sum(made.tau**2, axis=1)
     assert run.null_space.costs["torque"] == pytest.approx(np.trapezoid(squares, made.t))
     assert run.peak_torque == np.abs(made.tau).max()
     assert run.null_space.drift[-1] == pytest.approx(np.linalg.norm(made.q[-1] - made.q[0]))

@@ -218,7 +218,7 @@ def test_other_bad_input_is_refused():
     for options, text in (
         ({"q0": np.zeros(5)}, "q0 has shape"),
         ({"q0": np.full(6, np.nan)}, "finite"),
-        ({"task": "velocity"}, "'pose', 'position' or 'orientation'"),
+        ({"kind": "velocity"}, "'pose', 'position' or 'orientation'"),
         ({"tolerance": 0.0}, "positive and finite"),
         ({"tolerance": "tight"}, "must be one number"),
         ({"restarts": -1}, "non-negative integer"),

@@ -10,9 +10,9 @@ from dynamis.display import card, tracking_card
 LawComparison = Any  # of `experiments`, which imports this module
 LawRun = Any
 
-ERRORS = ("law", "largest error", "final error", "peak torque")
-COSTS = ("∫½ τᵀM⁻²τ", "∫½ τᵀM⁻¹τ", "∫½ τᵀτ", "drift", "null-space velocity")
-STABLE = ("stability",)
+COSTS = ("∫½ τᵀM⁻²τ", "∫½ τᵀM⁻¹τ", "∫½ τᵀτ")
+NULL_SPACE = ("drift", "null-space velocity")
+STABLE = "stability"
 BEST = "*"
 
 
@@ -47,21 +47,23 @@ def title(comparison: LawComparison) -> str:
 
 def headings(comparison: LawComparison) -> tuple[str, ...]:
     """The columns that at least one law has."""
-    stability = STABLE if any(run.stability is not None for run in comparison.runs) else ()
-    return (*ERRORS, *(COSTS if comparison.periodic else ()), *stability)
+    costs, moved = (COSTS, NULL_SPACE) if comparison.periodic else ((), ())
+    stability = [STABLE] if any(run.stability is not None for run in comparison.runs) else []
+    return ("law", *costs, "peak torque", *moved, "largest error", "final error", *stability)
 
 
 def rows(comparison: LawComparison) -> list[tuple[str, ...]]:
     """The cells of each law."""
     least = least_costs(comparison)
-    stability = STABLE[0] in headings(comparison)
+    stability = STABLE in headings(comparison)
     made = []
     for run in comparison.runs:
-        row = [run.name, f"{run.error.max():.1e}", f"{run.error[-1]:.1e}",
-               f"{run.peak_torque:.4g} {run.peak_unit} ({run.peak_joint})"]  # fmt: skip
+        costs, moved = [], []
         if run.null_space is not None:
-            row += [f"{x:.4g}{BEST if x == least[key] else ' '}" for key, x in run.null_space.costs.items()]
-            row += [f"{run.null_space.drift[-1]:.3g}" if len(run.null_space.drift) else "–", str(run.null_space)]
+            costs = [f"{x:.4g}{BEST if x == least[key] else ' '}" for key, x in run.null_space.costs.items()]
+            moved = [f"{run.null_space.drift[-1]:.3g}" if len(run.null_space.drift) else "–", str(run.null_space)]
+        peak = f"{run.peak_torque:.4g} {run.peak_unit} ({run.peak_joint})"
+        row = [run.name, *costs, peak, *moved, f"{run.error.max():.1e}", f"{run.error[-1]:.1e}"]
         if stability:
             row.append("–" if run.stability is None else run.stability.verdict)
         made.append(tuple(row))
