@@ -19,7 +19,8 @@ from benchmarks.rivals import pinocchio
 from benchmarks.subjects import States, Subject
 from benchmarks.timing import best_times
 from dynamis.compiler.kernel import wait_for_compiler
-from dynamis.task_space import PoseTask, TaskKernels, task_kernels
+from dynamis.task_space import PoseTask, task_kernels
+from dynamis.task_space.kernels import TaskKernels
 
 Array = npt.NDArray[Any]
 FUNCTIONS = ("inertia", "bias", "law")

@@ -19,7 +19,7 @@ believed = dy.control.perturbed(robot, 0.10, seed=3)  # the controllers' model
 start, goal = np.array([0.0, -1.2, 1.5, -0.4, 0.8, 0.1]), np.array([0.7, -0.6, 0.9, -1.0, 0.2, 0.7])
 move = dy.trajectories.joint_move(start, goal, duration=1.2)
 
-stiffness, damping = dy.control.pd_gains(believed, 10.0)
+stiffness, damping = dy.control.gains(10.0, robot=believed)
 laws = {
     "PD + gravity": dy.control.PDGravity(move, stiffness=stiffness, damping=damping),
     "computed torque": dy.control.ComputedTorque.designed(move, bandwidth=10.0),

@@ -18,7 +18,7 @@ ts = dy.task_space
 sizes = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
 arm = dy.load("planar_3r", parameters=sizes | {"g": 0.0})
 circle = ts.Circle(radius=0.12, period=2.0, cycles=2)
-found = ts.compare_laws(arm, ts.Position(rows=(0, 1)), circle, q0=[0.3, 0.8, 0.9])
+found = dy.control.compare_laws(arm, motion=circle, task=ts.Position(rows=(0, 1)), q0=[0.3, 0.8, 0.9])
 print(found)
 
 figure = new_figure(7.5, 4.7)
@@ -35,7 +35,7 @@ for (above, below), run, title, colour in zip(panels.T, found.runs, titles, (MOT
     above.set(aspect="equal", xlim=(-0.45, 0.95), ylim=(-0.1, 1.25), xticks=[], yticks=[])
     above.set_title(title, fontsize=11, color=INK)
     above.spines[:].set_visible(False)
-    below.semilogy(motion.t, np.maximum(run.null_speed, 1e-2), color=colour, linewidth=2.2)
+    below.semilogy(motion.t, np.maximum(run.null_space.speed, 1e-2), color=colour, linewidth=2.2)
     tidy(below)
     below.set(xlabel="time in s", ylim=(1e-2, 2e2), xlim=(0, 4))
 panels[1, 0].set_ylabel("null-space velocity in rad/s")

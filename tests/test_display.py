@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.control.adapted_parameters import adapted_parameters
 from dynamis.display import LINE, MOST_ROWS, card, flat
 from dynamis.kinematics.workspace import workspace_slice
+from dynamis.simulation.loops.constraints import constraints
+from dynamis.task_space.feedback import Gains
+from dynamis.task_space.task_state import TaskState
 
 LIBRARY = ("ur5e", "planar_2r", "scara", "puma560", "rod_and_disc", "nine_body_tree", "motor_with_load", "baxter")
 
@@ -200,11 +204,11 @@ SHOWN = {
     "ellipsoid": (lambda: STATICS.velocity_ellipsoid(ARM, [0.0, 0.0]), ("[2.236, 0] m/s",), "2.236"),
     "joint stiffness": (lambda: STATICS.joint_stiffness_for(ARM, AT, 1e3 * np.eye(2)), ("residual",), "achieved"),
     "operational model": (lambda: dy.operational_space(ARM, AT, AT, TASK), ("x, y", "rank 2"), "Lambda"),
-    "task state": (lambda: TASKS.TaskState.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),
+    "task state": (lambda: TaskState.of(ARM, AT, AT, TASK), ("2 × 2",), "drift"),
     "resolution": (lambda: TASKS.resolve(REDUNDANT, BENT, REST, TASK, PUSH), ("redundant", "cost"), "task_error"),
     "limited": (lambda: TASKS.limited_torque(REDUNDANT, BENT, REST, TASK, PUSH, torque_limits=99.0), ("within",), "feasible"),
     "prioritised": (lambda: TASKS.prioritised(REDUNDANT, BENT, REST, [(TASK, PUSH)]), ("1 level",), "levels"),
-    "gains": (lambda: TASKS.Gains.of(TASK), ("K_D=[20, 20]",), "[100, 100]"),
+    "gains": (lambda: Gains.of(TASK), ("K_D=[20, 20]",), "[100, 100]"),
     "task": (lambda: TASK, ("Position(rows=(0, 1))",), "rows"),
     "tasks": (lambda: TASKS.Stacked(TASK, TASKS.Orientation(coordinates="rpy", rows=(2,))), ("rpy",), "parts"),
     "circle": (lambda: TASKS.Circle(0.2), ("radius=0.2",), "0.2"),
@@ -219,10 +223,14 @@ SHOWN = {
     "law": (lambda: law(), ("stiffness=4000", "reference=[0.5, -0.5]"), "900"),
     "law with model": (lambda: law().with_model(ARM), (ARM.name, "PDGravity"), None),
     "law with states": (lambda: CONTROL.SlotineLi.designed(ARM, AT, bandwidth=5.0), ("bandwidth=5",), "6 parameters"),
-    "trial": (lambda: CONTROL.trial(ARM, "computed-torque", [0.5, -0.5], duration=0.1), (ARM.name, "rad"), "bound"),
+    "trial": (
+        lambda: CONTROL.compare_laws(ARM, "computed-torque", [0.5, -0.5], duration=0.1).runs[0],
+        (ARM.name, "rad"),
+        "bound",
+    ),
     "tracking": (lambda: CONTROL.tracking(dy.simulate(ARM, 0.1, points=9), AT), ("largest error",), "rms"),
     "stability": (lambda: CONTROL.ComputedTorque.designed(AT, bandwidth=5.0).check(ARM), ("hold (proven)",), "25"),
-    "adapted": (lambda: CONTROL.adapted_parameters(ARM), ("6 parameters", "link2.m"), "lump"),
+    "adapted": (lambda: adapted_parameters(ARM), ("6 parameters", "link2.m"), "lump"),
     "collisions": (
         lambda: CONTROL.detect_collisions(dy.simulate(ARM, 0.1, points=50), threshold=1.0),
         ("0 in 50",),
@@ -245,7 +253,7 @@ SHOWN = {
     "check": (lambda: dy.check("ur5e"), ("no errors or warnings",), "no errors or warnings"),
     "mechanism": (lambda: LOOP, ("four-bar", "1 closure"), "closures"),
     "closure": (lambda: LOOP.closures[0], ("frame_b='rocker_end'",), "rocker_end"),
-    "constraints": (lambda: dy.loops.constraints(*LOOP), ("2 on 3 coordinates",), "bias"),
+    "constraints": (lambda: constraints(*LOOP), ("2 on 3 coordinates",), "bias"),
     "constrained": (lambda: dy.loops.constrained_dynamics(*LOOP, REST, REST), ("rank 2",), "multipliers"),
     "independence": (lambda: dy.loops.independence(*LOOP), ("1 degree of freedom",), "rank 2"),
     "reduced": (lambda: dy.loops.reduced_dynamics(*LOOP, REST, REST), ("acceleration",), "mass_matrix"),

@@ -148,6 +148,51 @@ def test_every_public_name_has_a_place_in_the_reference(reference):
             assert {f"dynamis.{name}.{part}" for part in reference.listed(f"dynamis.{name}")} <= set(listed)
 
 
+def executed_code():
+    """The Python blocks of README and documentation, and the example scripts: all of it runs in the tests."""
+    blocks = [block for page in BLOCKS for block in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    return "\n".join([*blocks, *(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py"))])
+
+
+def public_values():
+    """Every public name with its value: of the package, of its namespaces, and the methods of a robot."""
+    for name in dy.__all__:
+        value = getattr(dy, name)
+        if isinstance(value, types.ModuleType):
+            yield from ((f"{name}.{part}", getattr(value, part)) for part in getattr(value, "__all__", ()))
+        elif name != "__version__":
+            yield name, value
+    yield from ((f"Robot.{name}", getattr(dy.Robot, name)) for name in dir(dy.Robot) if not name.startswith("_"))
+
+
+def test_every_public_name_has_an_example_that_runs():
+    code = executed_code()
+    without = [
+        name
+        for name, value in public_values()
+        if ">>> " not in (value.__doc__ or "") and not re.search(rf"\.{name.rpartition('.')[2]}\b", code)
+    ]
+    assert not without
+
+
+def test_the_public_names_are_few():
+    # what a user types; classes of results are documented with the functions that return them
+    assert sum(1 for _ in public_values()) <= 240
+
+
+@pytest.mark.parametrize(
+    ("name", "result"),
+    [
+        ("dynamis.linearize", "dynamis.analysis.linearization.Linearization"),
+        ("dynamis.Robot", "dynamis.algorithms.dynamics.TorqueLedger"),
+        ("dynamis.Robot", "dynamis.symbolic.closed_form.ClosedForm"),
+        ("dynamis.control", "dynamis.control.null_space_motion.NullSpaceMotion"),
+    ],
+)
+def test_classes_of_results_are_listed_with_the_functions_that_return_them(reference, name, result):
+    assert reference.entry(name).count(f"{{ #{result} ") == 1
+
+
 def test_an_entry_has_signature_docstring_and_members(reference):
     text = reference.entry("dynamis.Robot")
     assert "{ #dynamis.Robot.mass_matrix " in text

@@ -1,7 +1,8 @@
 """The reference, written when the site is built: a line ``::: dynamis.load`` becomes that name's signature and docstring.
 
 ``::: dynamis.Robot`` lists a class with its public members, ``::: dynamis.solids`` a module with its functions, and
-``::: command line`` every command with its options.
+``::: command line`` every command with its options. A class that is not a public name itself, because users only receive it,
+is listed with the first function of the page that returns it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ WIDTH = 96
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:  # noqa: ARG001 (given by mkdocs)
-    return DIRECTIVE.sub(lambda match: entry(match[1].strip()), markdown)
+    shown: set[type] = set()
+    return DIRECTIVE.sub(lambda match: entry(match[1].strip(), shown), markdown)
 
 
 def names(markdown: str) -> set[str]:
@@ -34,18 +36,70 @@ def names(markdown: str) -> set[str]:
     return found
 
 
-def entry(name: str) -> str:
-    """The Markdown of one name."""
-    return "\n\n".join(_command_line() if name == "command line" else _lines(name))
+def entry(name: str, shown: set[type] | None = None) -> str:
+    """The Markdown of one name; ``shown`` are the classes of results that the page already has."""
+    return "\n\n".join(_command_line() if name == "command line" else _lines(name, set() if shown is None else shown))
 
 
-def _lines(name: str) -> Iterator[str]:
+def _lines(name: str, shown: set[type]) -> Iterator[str]:
     value = _found(name)
     if isinstance(value, types.ModuleType):
         for part in listed(name):
-            yield from _lines_of(f"{name}.{part}", getattr(value, part))
+            yield from _with_results(f"{name}.{part}", getattr(value, part), shown)
     else:
-        yield from _lines_of(name, value)
+        yield from _with_results(name, value, shown)
+
+
+def _with_results(name: str, value: Any, shown: set[type]) -> Iterator[str]:
+    yield from _lines_of(name, value)
+    functions = [function for _, _, function in _members(value)] if inspect.isclass(value) else [value]
+    for function in functions:
+        for result in results(function):
+            if result not in shown:
+                yield from _result(result, shown)
+
+
+def _result(result: type, shown: set[type]) -> Iterator[str]:
+    """The entry of a class of results, and of those of the same package that it consists of."""
+    shown.add(result)
+    yield from _lines_of(f"{result.__module__}.{result.__qualname__}", result)
+    package = result.__module__.split(".")[1]
+    for part in _classes([getattr(result, "__annotations__", {})], sys.modules[result.__module__]):
+        if part not in shown and part.__module__.split(".")[1] == package:
+            yield from _result(part, shown)
+
+
+def results(function: Any) -> list[type]:
+    """The classes that a function returns and that are not public names, also inside tuples and lists."""
+    annotation = getattr(function, "__annotations__", {}).get("return", "")
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    return [] if module is None else _classes([annotation], module)
+
+
+def _classes(annotations: list[Any], module: types.ModuleType) -> list[type]:
+    """The classes of Dynamis in annotations of a module that are not public names."""
+    words = re.findall(r"\w+", " ".join(map(str, annotations)))
+    found = dict.fromkeys(vars(module).get(word) or _imported(word, module) for word in words)
+    return [x for x in found if inspect.isclass(x) and x.__module__.startswith("dynamis.") and not _is_public(x)]
+
+
+def _imported(name: str, module: types.ModuleType) -> Any:
+    """A class that a module imports for type checkers only."""
+    source = inspect.getsource(module) if module.__name__.startswith("dynamis") else ""
+    match = re.search(rf"^    from (dynamis\.\S+) import [^\n]*\b{name}\b", source, flags=re.M)
+    return getattr(importlib.import_module(match[1]), name, None) if match else None
+
+
+@functools.cache
+def _public() -> frozenset[int]:
+    package = importlib.import_module("dynamis")
+    values = [getattr(package, name) for name in package.__all__]
+    parts = [getattr(x, name) for x in values if isinstance(x, types.ModuleType) for name in getattr(x, "__all__", ())]
+    return frozenset(map(id, [*values, *parts]))
+
+
+def _is_public(value: Any) -> bool:
+    return id(value) in _public()
 
 
 def listed(name: str) -> list[str]:

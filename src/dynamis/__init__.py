@@ -18,12 +18,10 @@ from dynamis.version import __version__
 
 if TYPE_CHECKING:
     from dynamis import control, identification, statics, task_space, trajectories
-    from dynamis.algorithms.derivatives import AccelerationDerivatives, TorqueDerivatives
-    from dynamis.algorithms.dynamics import TorqueLedger
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
-    from dynamis.analysis.comparison import ModelComparison, compare
-    from dynamis.analysis.linearization import Linearization, linearize
+    from dynamis.analysis.comparison import compare
+    from dynamis.analysis.linearization import linearize
     from dynamis.classroom.checking import check_answer
     from dynamis.errors import (
         ConversionError,
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
     from dynamis.model.description import Description
     from dynamis.model.load import check
-    from dynamis.model.model import Model
-    from dynamis.model.packages import resolve_mesh
     from dynamis.reports.inline_view import view
     from dynamis.reports.report import report
     from dynamis.robot import Robot, load
@@ -85,19 +81,16 @@ if TYPE_CHECKING:
     from dynamis.spatial import Inertia, Pose, solids
     from dynamis.spatial.mesh import mesh_inertia
     from dynamis.sweeps.run import sweep
-    from dynamis.sweeps.study_file import read_study, study_from_text
-    from dynamis.symbolic.closed_form import ClosedForm
+    from dynamis.sweeps.study_file import read_study
     from dynamis.symbolic.equivalence import equivalent
     from dynamis.symbolic.notation import Notation
     from dynamis.task_space.operational import operational_space
 
 _HOMES = {
-    "dynamis.algorithms.derivatives": ("AccelerationDerivatives", "TorqueDerivatives"),
-    "dynamis.algorithms.dynamics": ("TorqueLedger",),
     "dynamis.algorithms.kinematics": ("MovingBase",),
     "dynamis.analysis.bounds": ("structural_bounds",),
-    "dynamis.analysis.comparison": ("ModelComparison", "compare"),
-    "dynamis.analysis.linearization": ("Linearization", "linearize"),
+    "dynamis.analysis.comparison": ("compare",),
+    "dynamis.analysis.linearization": ("linearize",),
     "dynamis.kinematics.manipulability": ("manipulability",),
     "dynamis.kinematics.workspace": ("workspace",),
     "dynamis.classroom.checking": ("check_answer",),
@@ -112,13 +105,11 @@ _HOMES = {
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
-    "dynamis.model.model": ("Model",),
     "dynamis.robot": ("Robot", "load"),
     "dynamis.scalar": (
         "acos", "asin", "atan2", "cos", "evaluate", "exp", "floor", "log", "maximum", "minimum", "sign", "sin",
         "sqrt", "symbol", "tanh", "where",
     ),
-    "dynamis.model.packages": ("resolve_mesh",),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
@@ -130,13 +121,12 @@ _HOMES = {
     "dynamis.simulation.simulate": ("simulate",),
     "dynamis.simulation.sources": ("Push",),
     "dynamis.sweeps.run": ("sweep",),
-    "dynamis.sweeps.study_file": ("read_study", "study_from_text"),
+    "dynamis.sweeps.study_file": ("read_study",),
     "dynamis.simulation.trajectory": ("Trajectory",),
     "dynamis.reports.inline_view": ("view",),
     "dynamis.reports.report": ("report",),
     "dynamis.simulation.events": ("Event",),
     "dynamis.spatial.mesh": ("mesh_inertia",),
-    "dynamis.symbolic.closed_form": ("ClosedForm",),
     "dynamis.symbolic.equivalence": ("equivalent",),
     "dynamis.symbolic.notation": ("Notation",),
     "dynamis.task_space.operational": ("operational_space",),
@@ -167,10 +157,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "AccelerationDerivatives",
     "Ball",
     "BatchSimulation",
-    "ClosedForm",
     "Controller",
     "ConversionError",
     "Coulomb",
@@ -183,11 +171,8 @@ __all__ = [
     "HardStops",
     "Inertia",
     "InputError",
-    "Linearization",
     "LuGre",
     "MissingExtraError",
-    "Model",
-    "ModelComparison",
     "ModelError",
     "ModelWarning",
     "MovingBase",
@@ -206,8 +191,6 @@ __all__ = [
     "SingularityWarning",
     "Smooth",
     "Stribeck",
-    "TorqueDerivatives",
-    "TorqueLedger",
     "Trajectory",
     "__version__",
     "acos",
@@ -239,7 +222,6 @@ __all__ = [
     "operational_space",
     "read_study",
     "report",
-    "resolve_mesh",
     "rollouts",
     "sign",
     "simulate",
@@ -248,7 +230,6 @@ __all__ = [
     "sqrt",
     "statics",
     "structural_bounds",
-    "study_from_text",
     "sweep",
     "symbol",
     "tanh",

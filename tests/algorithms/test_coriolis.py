@@ -53,7 +53,7 @@ def test_the_transposed_product_is_the_rate_of_momentum_that_is_not_force(name):
     momentum = [robot.mass_matrix(robot.integrate(q, s * h * v)) @ (v + s * h * a) for s in (-1, 1)]
     rate = (momentum[1] - momentum[0]) / (2 * h)
     # d/dt (M v) = τ + Cᵀ v − g
-    assert relative_error(robot.coriolis_transpose_product(q, v) + tau - robot.gravity(q), rate) < 1e-7
+    assert relative_error(coriolis.coriolis_transpose_product(robot.model, q, v) + tau - robot.gravity(q), rate) < 1e-7
 
 
 def test_coriolis_torques_are_quadratic_in_the_velocity():

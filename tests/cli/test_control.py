@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from dynamis.cli.commands import cli
 from dynamis.cli.control import LAWS
-from dynamis.control import trials
+from dynamis.control.named_laws import CONTROL_LAWS, TIP_LAWS
 
 ARM = "planar_2r_melchiorri"
 
@@ -26,7 +26,7 @@ def test_a_trial_is_summed_up():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_can_be_tried(law):
-    options = ["--start", "0.3,1.2"] if law in trials.TASK_LAWS else []
+    options = ["--start", "0.3,1.2"] if law in TIP_LAWS else []
     goal = [] if law == "gravity-compensation" else ["--goal", "0.7,1.4"]
     result = run(ARM, "--law", law, *goal, *options, "--time", "2", "--error", "5", "--json")
     assert result.exit_code == 0, result.output
@@ -42,7 +42,7 @@ def test_every_law_can_be_tried(law):
 
 
 def test_the_choices_are_those_of_the_trials():
-    assert LAWS == trials.LAWS
+    assert LAWS == CONTROL_LAWS
 
 
 def test_it_is_drawn_and_written_as_c(tmp_path):
@@ -103,7 +103,7 @@ def test_no_verdict_of_stability_follows_a_divergence():
     assert "the conditions for stability hold" not in result.stdout
 
 
-@pytest.mark.parametrize("law", trials.TASK_LAWS)
+@pytest.mark.parametrize("law", TIP_LAWS)
 def test_a_tip_goal_out_of_reach_is_reported_with_its_distance(law):
     result = run(ARM, "--law", law, "--start", "0.3,1.2", "--goal", "1.5,1.5", "--time", "0.05", "--json")
     # links of 1 m: the goal at 1.5 √2 m is 0.121 m beyond the stretched arm

@@ -9,6 +9,7 @@ from campaign_params import few_of
 
 import dynamis as dy
 from dynamis import control
+from dynamis.control.gains import max_diagonal_inertia
 from dynamis.trajectories.joint_moves import joint_move
 
 ROBOTS = ("planar_2r_melchiorri", "puma560", "kuka_iiwa14")
@@ -89,7 +90,7 @@ def make(kind, name):
         case "pd_gravity":
             return control.PDGravity.designed(model, q_d, bandwidth=BANDWIDTH), q_d, None, None
         case "pd_bounded":
-            law = control.RobustPD.designed(model, q_d, bandwidth=10.0, limits=np.inf, seconds=0.4, constants="found")
+            law = control.RobustPD.designed(model, q_d, bandwidth=10.0, torque_limits=np.inf, seconds=0.4, constants="found")
             return law, q_d, None, None
         case "feedforward_pd":
             return control.FeedforwardPD.designed(model, q_d, bandwidth=BANDWIDTH), q_d, None, None
@@ -101,7 +102,7 @@ def make(kind, name):
             inner = control.ComputedTorque.designed(q_d, bandwidth=BANDWIDTH)
             return control.MomentumObserver(inner, model.n), q_d, None, None
         case "gravity_compensation":
-            damping = 2.0 * 20.0 * control.max_diagonal_inertia(model)
+            damping = 2.0 * 20.0 * max_diagonal_inertia(model)
             return control.GravityCompensation(damping=damping), np.array(STARTS[name]), None, None
         case "operational_space":
             return control.OperationalSpace.designed(x_d, task, bandwidth=BANDWIDTH), x_d, task, None

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 
 import dynamis as dy
 from dynamis import control
-from dynamis.control.damping_design import inverse_square_root
+from dynamis.control.damping_design import consistent_damping, inverse_square_root
 from dynamis.control.impedance import modes
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -24,7 +24,7 @@ def test_the_damping_is_that_of_double_diagonalisation():
     rng = np.random.default_rng(0)
     for m in (1, 2, 3, 6):
         inertia, K = random_positive(rng, m, 1.0), 10.0 ** rng.uniform(1.0, 4.0, m)
-        D = control.consistent_damping(np.linalg.inv(inertia), K, 0.7)
+        D = consistent_damping(np.linalg.inv(inertia), K, 0.7)
         # Λ = Q Qᵀ and K = Q K_0 Qᵀ: with eigenvectors U, Uᵀ Λ U = 1, it is Q = U^-T
         k0, U = eigh(np.diag(K), inertia)
         Q = np.linalg.inv(U).T

@@ -6,6 +6,7 @@ from floating import floating
 
 import dynamis as dy
 from dynamis import control
+from dynamis.control.gains import max_diagonal_inertia
 from dynamis.control.reference import reference_of
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -75,8 +76,8 @@ def test_gains_are_checked():
 
 
 def test_pd_gains_have_the_bandwidth_where_a_joint_sees_the_most():
-    kp, kd = control.pd_gains(ARM, 6.0, 0.8)
-    seen = control.max_diagonal_inertia(ARM)
+    kp, kd = control.gains(6.0, 0.8, ARM)
+    seen = max_diagonal_inertia(ARM)
     assert np.allclose(kp / seen, 36.0)
     assert np.allclose(kd / (2.0 * np.sqrt(kp * seen)), 0.8)
     assert np.allclose(seen, np.diagonal(ARM.mass_matrix([0.0, 0.0])))  # stretched out

@@ -5,6 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis import control
+from dynamis.control.adapted_parameters import adapted_parameters
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -48,7 +49,7 @@ def test_with_one_velocity_it_is_the_regressor_of_inverse_dynamics():
 
 def test_base_parameters_describe_all_torques():
     robot = dy.load("kuka_iiwa14")
-    base = control.adapted_parameters(robot)
+    base = adapted_parameters(robot)
     assert len(base.columns) < 70
     theta, rng = base.values(robot), np.random.default_rng(3)
     for q in robot.random(rng, 5):
@@ -58,12 +59,12 @@ def test_base_parameters_describe_all_torques():
 
 
 def test_what_to_adapt_is_chosen_by_name():
-    assert control.adapted_parameters(ARM, "link2").names == ("link2.m", "link2.mx", "link2.my", "link2.Izz")
-    assert control.adapted_parameters(ARM, ["link2.m", "link1.Izz"]).names == ("link1.Izz", "link2.m")
+    assert adapted_parameters(ARM, "link2").names == ("link2.m", "link2.mx", "link2.my", "link2.Izz")
+    assert adapted_parameters(ARM, ["link2.m", "link1.Izz"]).names == ("link1.Izz", "link2.m")
     with pytest.raises(dy.DynamisError, match="did you mean 'link2'"):
-        control.adapted_parameters(ARM, "lnk2")
+        adapted_parameters(ARM, "lnk2")
     with pytest.raises(dy.InputError, match="affects the torques"):
-        control.adapted_parameters(ARM, ["link2.mz"])
+        adapted_parameters(ARM, ["link2.mz"])
 
 
 def exciting(t):

@@ -8,13 +8,14 @@ from scipy.integrate import simpson
 
 import dynamis as dy
 from dynamis import control
+from dynamis.control.structural_constants import gravity_slope, scaled_bounds
 
 ARM = dy.load("planar_2r_melchiorri")
 GOAL = [0.5, -0.5]
 
 
 def test_the_slope_of_gravity_is_a_bound_and_is_reached():
-    alpha = control.gravity_slope(ARM)
+    alpha = gravity_slope(ARM)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (400, 2))
     h = 1e-6 * np.eye(2)
     H = np.stack([(ARM.gravity(q + d) - ARM.gravity(q - d)) / 2e-6 for d in h], axis=-1)
@@ -26,7 +27,7 @@ def test_the_slope_of_gravity_is_a_bound_and_is_reached():
 
 
 def test_pd_with_the_gravity_of_the_goal_needs_springs_stiffer_than_gravity():
-    alpha = control.gravity_slope(ARM).safe
+    alpha = gravity_slope(ARM).safe
     stiff = control.PDGravity(GOAL, 1.01 * alpha, 500.0, "goal").check(ARM)
     soft = control.PDGravity(GOAL, 0.5 * alpha, 500.0, "goal").check(ARM)
     assert stiff.stable
@@ -38,7 +39,7 @@ def test_pd_with_the_gravity_of_the_goal_needs_springs_stiffer_than_gravity():
 
 def test_a_goal_too_soft_for_gravity_is_indeed_not_reached():
     goal = np.array([np.pi / 2, 0.0])  # upright
-    alpha = control.gravity_slope(ARM).safe
+    alpha = gravity_slope(ARM).safe
     end = {}
     for share in (0.5, 1.2):
         law = control.PDGravity(goal, share * alpha, 800.0, "goal")
@@ -96,11 +97,11 @@ def test_feedforward_needs_springs_that_outweigh_the_slope_of_the_torque():
 
 
 def test_the_bounded_law_states_its_margin_its_torques_and_its_last_error():
-    law = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=[3000.0, 1000.0], seconds=1.0)
+    law = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, torque_limits=[3000.0, 1000.0], seconds=1.0)
     report = law.check(ARM)
     assert report.proven
     assert "ultimate bound of the error" in str(report)
-    cut = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=[900.0, 300.0], seconds=1.0)
+    cut = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, torque_limits=[900.0, 300.0], seconds=1.0)
     assert [c.what for c in cut.check(ARM).advice] == ["torque limit of joint1 [N m]"]
     assert not cut.check(ARM).stable  # nor do they hold its weight
     far = cut(ARM, 0.0, np.array([-2.0, 2.0]), np.array([3.0, -3.0]))
@@ -111,7 +112,7 @@ def test_the_bounded_law_states_its_margin_its_torques_and_its_last_error():
 
 def test_the_scaled_bounds_hold_at_random_states():
     robot = dy.load("puma560")
-    bounds = control.scaled_bounds(robot, seconds=1.0)
+    bounds = scaled_bounds(robot, seconds=1.0)
     rng = np.random.default_rng(3)
     w = bounds.scale
     for q in robot.random(rng, 100):
@@ -127,7 +128,7 @@ def test_the_scaled_bounds_hold_at_random_states():
 
 def test_v_of_the_bounded_law_falls_outside_its_layer():
     model = control.perturbed(ARM, 0.05, seed=5)
-    law = control.RobustPD.designed(model, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+    law = control.RobustPD.designed(model, GOAL, bandwidth=5.0, torque_limits=np.inf, seconds=1.0)
     motion = dy.simulate(ARM, 0.1, [-1.0, 1.0], controller=law.with_model(model), method="rk4", step=1e-4, points=401)
     s = 5.0 * (np.array(GOAL) - motion.q) - motion.v
     V = 0.5 * np.einsum("ni,nij,nj->n", s, ARM.mass_matrix(motion.q), s)

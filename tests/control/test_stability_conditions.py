@@ -7,6 +7,7 @@ from floating import floating
 import dynamis as dy
 from dynamis import control
 from dynamis.control.pd_gravity import springs
+from dynamis.control.structural_constants import ScaledBounds
 from dynamis.control.task_loop import posture_torque
 from dynamis.task_space.task_state import TaskState
 
@@ -155,7 +156,7 @@ def test_pd_says_how_far_unknown_gravity_moves_its_rest(gravity):
 
 @pytest.fixture(scope="module")
 def bounded():
-    return control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, limits=np.inf, seconds=1.0)
+    return control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, torque_limits=np.inf, seconds=1.0)
 
 
 HOLDS = {">": np.greater, "≥": np.greater_equal, "<": np.less, "≤": np.less_equal}
@@ -177,7 +178,7 @@ def test_every_condition_holds_exactly_if_its_printed_relation_does(bounded):
         control.ComputedTorque.designed(GOAL, bandwidth=20.0).check(ARM, rate=100.0),
         control.GravityCompensation(damping=10.0).check(ARM),
         control.HybridForcePosition.designed(x, 20.0, [0.0, 1.0], TASK, bandwidth=10.0).check(ARM, q=Q),
-        *(control.RobustPD(GOAL, **robust, limits=limit, constants=kind).check(ARM)
+        *(control.RobustPD(GOAL, **robust, torque_limits=limit, constants=kind).check(ARM)
           for limit in (np.inf, 900.0) for kind in ("proven", "found")),
     ]  # fmt: skip
     for condition in (c for report in reports for c in report.conditions if c.requirement):
@@ -194,10 +195,10 @@ def test_the_constants_of_a_robust_law_are_a_ratio_above_one(bounded):
 
 def test_limits_that_cannot_hold_the_arm_decide(bounded):
     options = {k: getattr(bounded, k) for k in ("bandwidth", "settling", "width")}
-    weak = control.RobustPD(GOAL, bounded.bounds, **options, limits=[900.0, 300.0]).check(ARM)
+    weak = control.RobustPD(GOAL, bounded.bounds, **options, torque_limits=[900.0, 300.0]).check(ARM)
     assert not weak.stable
     assert "over its largest gravity torque" in str(weak)
-    slow = control.RobustPD(GOAL, bounded.bounds, **options, limits=[1400.0, 500.0]).check(ARM, speed=20.0)
+    slow = control.RobustPD(GOAL, bounded.bounds, **options, torque_limits=[1400.0, 500.0]).check(ARM, speed=20.0)
     assert slow.stable
     assert slow.advice
 
@@ -210,7 +211,7 @@ def test_the_last_error_is_proven_or_says_that_it_is_not(bounded):
     found = control.RobustPD(GOAL, b, **options, constants="found")
     assert (found.ultimate_error() < bounded.ultimate_error()).all()
     assert "constants from sampled configurations, not proven" in str(found.check(ARM))
-    unproven = control.ScaledBounds(b.scale, type(b.least)(**{**vars(b.least), "lower": 0.0}), b.inertia, b.coriolis, b.gravity)
+    unproven = ScaledBounds(b.scale, type(b.least)(**{**vars(b.least), "lower": 0.0}), b.inertia, b.coriolis, b.gravity)
     open_ended = control.RobustPD(GOAL, unproven, **options)
     assert np.isinf(open_ended.ultimate_error()).all()
     assert "no ultimate bound" in str(open_ended.check(ARM))

@@ -14,9 +14,9 @@ from dynamis.identification import (
     base_parameters,
     equations,
     normal_equations,
-    statistics,
 )
 from dynamis.identification.identify import near_the_prior
+from dynamis.identification.validation.statistics import statistics
 
 VALUES = {
     "cartesian_2p": {"g": 9.81, "m_1": 3.0, "m_2": 2.0},

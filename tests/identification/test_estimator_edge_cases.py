@@ -18,12 +18,12 @@ from dynamis.identification import (
     WeightedLeastSquares,
     base_parameters,
     equations,
-    full_parameters,
-    identify,
     normal_equations,
-    statistics,
 )
 from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.identify import identify
+from dynamis.identification.validation.statistics import statistics
 from dynamis.identification.write_back import edit
 from dynamis.spatial.pose import Pose
 

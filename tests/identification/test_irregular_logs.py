@@ -15,11 +15,11 @@ from dynamis.identification import (
     Mapping,
     base_parameters,
     examine,
-    identify,
     normal_equations_of_logs,
     prepare,
     read_log,
 )
+from dynamis.identification.identify import identify
 
 ARM = dy.load("planar_2r_melchiorri")
 T = np.arange(1500) * 0.004

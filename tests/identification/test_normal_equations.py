@@ -7,7 +7,6 @@ import pytest
 
 import dynamis as dy
 from dynamis.identification import (
-    Decimation,
     LeastSquares,
     LinearModel,
     Samples,
@@ -18,6 +17,7 @@ from dynamis.identification import (
     merge,
     normal_equations,
 )
+from dynamis.identification.decimation import Decimation
 
 # the package has a function of the same name
 stream_module = importlib.import_module("dynamis.identification.reduction.stream")

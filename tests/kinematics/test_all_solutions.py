@@ -77,9 +77,9 @@ def test_limits_leave_fewer_solutions():
 
 def test_two_elbows_and_none_out_of_reach():
     robot = dy.load("planar_2r_melchiorri")
-    found = all_solutions(robot, robot.pose([0.4, 0.9])[:3, 3], task="position", starts=40)
+    found = all_solutions(robot, robot.pose([0.4, 0.9])[:3, 3], kind="position", starts=40)
     assert sorted(round(float(s.q[1]), 6) for s in found) == [-0.9, 0.9]
-    assert all_solutions(robot, [99.0, 0.0, 0.0], task="position", starts=20) == []
+    assert all_solutions(robot, [99.0, 0.0, 0.0], kind="position", starts=20) == []
 
 
 def test_progress_is_reported_and_bad_numbers_refused():

@@ -33,22 +33,22 @@ def test_random_reachable_poses_are_found_within_limits(name):
 def test_positions_and_orientations_alone():
     robot = dy.load("ur5e")
     target = robot.pose(HOME)
-    point = inverse_kinematics(robot, target[:3, 3], task="position")
+    point = inverse_kinematics(robot, target[:3, 3], kind="position")
     assert point.found
     assert np.allclose(robot.pose(point.q)[:3, 3], target[:3, 3], atol=1e-9)
     assert point.rotation_error == 0.0
-    turned = inverse_kinematics(robot, target[:3, :3], task="orientation")
+    turned = inverse_kinematics(robot, target[:3, :3], kind="orientation")
     assert turned.found
     assert np.allclose(robot.pose(turned.q)[:3, :3], target[:3, :3], atol=1e-8)
     arm = dy.load("planar_2r_melchiorri")
-    elbow = inverse_kinematics(arm, arm.pose([0.4, 0.9])[:3, 3], task="position", q0=[0.3, 0.7])
+    elbow = inverse_kinematics(arm, arm.pose([0.4, 0.9])[:3, 3], kind="position", q0=[0.3, 0.7])
     assert np.allclose(elbow.q, [0.4, 0.9], atol=1e-8)
 
 
 def test_other_frames_and_poses_of_other_kinds():
     robot = dy.load("ur5e")
     frame = "wrist_1_link"
-    found = inverse_kinematics(robot, robot.pose(HOME, frame)[:3, 3], frame, task="position")
+    found = inverse_kinematics(robot, robot.pose(HOME, frame)[:3, 3], frame, kind="position")
     assert np.allclose(robot.pose(found.q, frame)[:3, 3], robot.pose(HOME, frame)[:3, 3], atol=1e-9)
     target = dy.Pose.from_matrix(robot.pose(HOME))
     assert inverse_kinematics(robot, target, q0=HOME + 0.1).found
@@ -87,7 +87,7 @@ def test_turns_go_to_the_nearest_within_limits():
 def test_out_of_reach_says_by_how_much():
     robot = dy.load("planar_2r_melchiorri")
     reach = np.linalg.norm(robot.pose([0.0, 0.0])[:2, 3])
-    failed = inverse_kinematics(robot, [reach + 0.25, 0.0, 0.0], task="position", restarts=10)
+    failed = inverse_kinematics(robot, [reach + 0.25, 0.0, 0.0], kind="position", restarts=10)
     assert not failed.found
     assert failed.position_error == pytest.approx(0.25, rel=1e-3)
     assert "out of reach by 0.25 m" in failed.status
@@ -118,7 +118,7 @@ def test_too_few_joints_are_told_apart_from_too_short_ones():
     target[:3, :3] = np.eye(3)
     status = inverse_kinematics(robot, target, restarts=5).status
     assert "2 of the 6 independent directions of the task" in status
-    assert "task='position'" in status
+    assert "kind='position'" in status
 
 
 def test_a_wrong_orientation_is_told_from_a_far_point():
@@ -166,7 +166,7 @@ def test_a_turn_too_many_is_not_beyond_the_limits():
 
 def test_a_target_at_a_singularity_is_found():
     robot = dy.load("planar_2r_melchiorri")
-    found = inverse_kinematics(robot, robot.pose([0.4, 0.0])[:3, 3], task="position", tolerance=1e-8)
+    found = inverse_kinematics(robot, robot.pose([0.4, 0.0])[:3, 3], kind="position", tolerance=1e-8)
     assert found.found, found.status
     assert inverse_kinematics(dy.load("ur5e"), dy.load("ur5e").pose(np.zeros(6)), q0=HOME).found
 
@@ -218,7 +218,7 @@ def test_other_bad_input_is_refused():
     for options, text in (
         ({"q0": np.zeros(5)}, "q0 has shape"),
         ({"q0": np.full(6, np.nan)}, "finite"),
-        ({"task": "velocity"}, "'pose', 'position' or 'orientation'"),
+        ({"kind": "velocity"}, "'pose', 'position' or 'orientation'"),
         ({"tolerance": 0.0}, "positive and finite"),
         ({"tolerance": "tight"}, "must be one number"),
         ({"restarts": -1}, "non-negative integer"),

@@ -290,7 +290,7 @@ def test_motor_torques_are_linear_in_the_motors_parameters():
     theta = q + 0.1 * theta  # some of them within the play
     Y = robot.actuator_regressor(q, v, theta, theta_dot, theta_ddot)
     assert Y.shape == (4, 6, 2, 8)
-    u = Y @ robot.actuator_parameters
+    u = Y @ list(robot.actuator_parameters.values())
     for k, spring in enumerate(robot.actuators.values()):
         for at in np.ndindex(4, 6):
             x = np.array([theta[at][k], theta_dot[at][k]])
@@ -300,8 +300,8 @@ def test_motor_torques_are_linear_in_the_motors_parameters():
             )
     joints = robot.coordinate_names
     kinds = ("inertia", "viscous", "damping", "stiffness")
-    assert robot.actuator_parameter_names == [f"{joint}.motor.{kind}" for joint in joints for kind in kinds]
-    np.testing.assert_array_equal(robot.actuator_parameters, [0.3, 0.5, 2.0, 800.0, 0.1, 0.2, 1.0, 500.0])
+    assert list(robot.actuator_parameters) == [f"{joint}.motor.{kind}" for joint in joints for kind in kinds]
+    np.testing.assert_array_equal(list(robot.actuator_parameters.values()), [0.3, 0.5, 2.0, 800.0, 0.1, 0.2, 1.0, 500.0])
 
 
 def test_states_broadcast_in_the_motors_regressor():
@@ -321,7 +321,7 @@ def test_a_simulated_motion_obeys_the_motors_regressor():
     x = motion.actuator_states["axle"]
     acceleration = np.gradient(x[:, 1], motion.t, edge_order=2)
     Y = robot.actuator_regressor(motion.q, motion.v, x[:, :1], x[:, 1:], acceleration[:, None])
-    np.testing.assert_allclose((Y @ robot.actuator_parameters)[2:-2, 0], 2.0, atol=1e-3)
+    np.testing.assert_allclose((Y @ list(robot.actuator_parameters.values()))[2:-2, 0], 2.0, atol=1e-3)
 
 
 def test_a_sliding_joint_has_actuators_too():

@@ -24,6 +24,7 @@ from dynamis.algorithms import (
     statics,
 )
 from dynamis.algorithms.articulated_body import aba
+from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.compiler.kernel import Kernel
 from dynamis.robot.evaluation import Evaluator
 
@@ -75,7 +76,9 @@ FUNCTIONS = {
     "mass_matrix, from Jacobians": (lambda r, q: r.mass_matrix(q), mass_matrix.mass_matrix_from_jacobians, 1),
     "coriolis_matrix": (lambda r, q, v: r.coriolis_matrix(q, v), coriolis.coriolis_matrix, 2),
     "mass_matrix_dot": (lambda r, q, v: r.mass_matrix_dot(q, v), coriolis.mass_matrix_dot, 2),
-    "coriolis_transpose_product": (lambda r, q, v: r.coriolis_transpose_product(q, v), coriolis.coriolis_transpose_product, 2),
+    "coriolis_transpose_product": (
+        lambda r, q, v: r.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v), coriolis.coriolis_transpose_product, 2,
+    ),
     "christoffel": (lambda r, q: r.christoffel(q), coriolis.christoffel, 1),
     "gravity": (lambda r, q: r.gravity(q), dynamics.gravity, 1),
     "bias": (lambda r, q, v: r.bias(q, v), dynamics.bias, 2),

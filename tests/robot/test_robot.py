@@ -28,7 +28,6 @@ def everything(robot, q, v, a, frame):
         "mass_matrix": robot.mass_matrix(q),
         "coriolis_matrix": robot.coriolis_matrix(q, v),
         "mass_matrix_dot": robot.mass_matrix_dot(q, v),
-        "coriolis_transpose_product": robot.coriolis_transpose_product(q, v),
         "gravity": robot.gravity(q),
         "bias": robot.bias(q, v),
         "kinetic_energy": robot.kinetic_energy(q, v),

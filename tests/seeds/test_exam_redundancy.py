@@ -9,6 +9,7 @@ from seed_formulas import SEEDS, along_motion, close, number, random_values, sta
 
 import dynamis as dy
 from dynamis.algorithms.kinematics import relative_poses, world_poses
+from dynamis.task_space.feedback import commanded_acceleration
 
 PRP = ("g", "m_1", "m_2", "m_3", "I_2", "I_3", "d_c2", "d_c3")
 
@@ -250,7 +251,7 @@ POSITION = ts.Position()
 
 def test_the_law_of_the_package_is_the_solution_of_the_exam(task):
     # (6), and the same with the report
-    tau = ts.least_driven_acceleration(task.robot, task.q, task.v, POSITION, task.x_ddot)
+    tau = ts.least_cost_torque(task.robot, task.q, task.v, POSITION, task.x_ddot)
     close(tau, task.tau, 1e-9)
     found = ts.resolve(task.robot, task.q, task.v, POSITION, task.x_ddot)
     close(found.tau, task.tau, 1e-9)
@@ -259,7 +260,7 @@ def test_the_law_of_the_package_is_the_solution_of_the_exam(task):
 
 def test_no_torque_of_a_thousand_that_execute_the_task_is_cheaper(task):
     rng = np.random.default_rng(7)
-    tau = ts.least_driven_acceleration(task.robot, task.q, task.v, POSITION, task.x_ddot)
+    tau = ts.least_cost_torque(task.robot, task.q, task.v, POSITION, task.x_ddot)
     q_ddot_0 = rng.normal(size=(1000, 7)) * 10.0 ** rng.uniform(-3, 2, (1000, 1))
     drawn = tau + (task.B @ task.P @ q_ddot_0.T).T  # (8)
     assert min(map(task.H, drawn)) > task.H(tau)
@@ -269,9 +270,8 @@ def test_part_b_is_a_function_of_the_package(panda):
     # (10)
     robot = panda.replace(gravity=(0, 0, 0))
     task = Task(robot, 2)
-    tau = ts.least_driven_acceleration_at_rest(robot, task.q, POSITION, task.x_ddot)
-    close(tau, task.B @ task.J_sharp @ task.x_ddot, 1e-10)
-    close(tau, ts.least_driven_acceleration(robot, task.q, np.zeros(7), POSITION, task.x_ddot), 1e-9)
+    tau = ts.least_cost_torque(robot, task.q, np.zeros(7), POSITION, task.x_ddot)
+    close(tau, task.B @ task.J_sharp @ task.x_ddot, 1e-9)
 
 
 TIP = ts.Position(rows=(0, 1))
@@ -280,8 +280,8 @@ TIP = ts.Position(rows=(0, 1))
 def test_law_of_the_package_with_feedback_is_equation_11(planar):
     rng = np.random.default_rng(3)
     q, v, desired = rng.uniform(0.3, 1.0, 3), rng.uniform(-1, 1, 3), rng.uniform(-1, 1, (3, 2))
-    command = ts.commanded_acceleration(planar, q, v, TIP, desired, K_P, K_D)
-    tau = ts.least_driven_acceleration(planar, q, v, TIP, command)
+    command = commanded_acceleration(planar, q, v, TIP, desired, K_P, K_D)
+    tau = ts.least_cost_torque(planar, q, v, TIP, command)
     close(tau, feedback_torque(planar, q, v, desired), 1e-9)
     controller = ts.Feedback(planar, TIP, lambda t: desired, K_P=K_P, K_D=K_D)
     close(controller(0.0, q, v), tau, 1e-9)
@@ -318,11 +318,11 @@ def test_the_law_on_the_exams_own_robot(prp):
     robot, at, q, v = prp
     numeric = dy.load("planar_prp", parameters=at)
     x_ddot = np.array([0.4, -0.7])
-    tau = ts.least_driven_acceleration(numeric, q, v, TIP, x_ddot)
+    tau = ts.least_cost_torque(numeric, q, v, TIP, x_ddot)
     s, c = np.sin(q[1]), np.cos(q[1])
     J = np.array([[0.0, -q[2] * s, c], [1.0, q[2] * c, s]])
     J_dot_v = np.array([-q[2] * c * v[1] ** 2 - 2 * s * v[1] * v[2], -q[2] * s * v[1] ** 2 + 2 * c * v[1] * v[2]])
     B, n = numeric.mass_matrix(q), numeric.bias(q, v)
     close(tau, B @ np.linalg.pinv(J) @ (x_ddot - J_dot_v + J @ np.linalg.solve(B, n)), 1e-8)
     # the same with every mass and length a symbol
-    close(number(ts.least_driven_acceleration(robot, q, v, TIP, x_ddot), at), tau, 1e-8)
+    close(number(ts.least_cost_torque(robot, q, v, TIP, x_ddot), at), tau, 1e-8)

@@ -10,7 +10,8 @@ from random_trees import random_robot
 from seed_formulas import SEEDS, close, planar_case
 
 import dynamis as dy
-from dynamis.statics import duality, load_stiffness, static_formulas, static_torques, stiffness, virtual_work
+from dynamis.statics import duality, static_formulas, static_torques, stiffness, virtual_work
+from dynamis.statics.geometric_stiffness import load_stiffness
 
 seeded = pytest.mark.parametrize("seed", SEEDS)
 

@@ -187,7 +187,7 @@ def test_a_truss_stands_and_carries_its_weight():
     for name, x in (("left", 0.0), ("right", 1.0)):
         d.add_link(name, "base", "continuous", joint_name=name, origin=dy.Pose.translation((x, 0, 0)), inertia=bar)
         d.add_link(f"{name}_end", name, origin=dy.Pose.translation((1.0, 0.0, 0.0)))
-    robot, closure = dy.Robot(d), InPlane("left_end", "right_end", axes="base")
+    robot, closure = dy.Robot(d), InPlane("left_end", "right_end", normal_frame="base")
     q = assemble(robot, closure, [1.0, 2.0])
     assert independence(robot, closure, q).degrees_of_freedom == 0
     motion = simulate_loops(robot, closure, 1.0, q, points=3)

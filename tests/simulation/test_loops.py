@@ -39,7 +39,7 @@ TREE = spatial_tree()
 CLOSURES = [
     Point("hand", "float"),
     InPlane("hand", "float", (0.2, 0.5, 1.0)),
-    InPlane("hand", "float", (1.0, 0.0, 0.0), axes="arm"),
+    InPlane("hand", "float", (1.0, 0.0, 0.0), normal_frame="arm"),
     Pin("hand", "float", (1.0, 2.0, 3.0)),
     Pin("hand", "base", (0.0, 0.0, 1.0), axis_b=(0.0, 1.0, 1.0)),
     Weld("hand", "float"),

@@ -5,14 +5,8 @@ import pytest
 from floating import floating
 
 import dynamis as dy
-from dynamis.statics import (
-    deflection,
-    joint_stiffness_for,
-    load_stiffness,
-    stiffness,
-    stiffness_map,
-    weight_stiffness,
-)  # fmt: skip
+from dynamis.statics import deflection, joint_stiffness_for, stiffness, stiffness_map
+from dynamis.statics.geometric_stiffness import load_stiffness, weight_stiffness
 
 H = 1e-6
 FLOATING = floating("ur5e")

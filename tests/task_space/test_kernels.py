@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.task_space.feedback import commanded_acceleration
+from dynamis.task_space.redundancy import LAWS
 from dynamis.task_space.task_state import singular
 
 ts = dy.task_space
@@ -38,7 +40,7 @@ def test_every_state_of_a_batch_is_as_alone(panda, compiled, states):
         for found, wanted in ((Lambda[k], x.Lambda), (compiled.Lambda(q[k]), x.Lambda), (mu[k], x.mu), (p[k], x.p),
                               (bias[k], x.mu + x.p)):  # fmt: skip
             np.testing.assert_allclose(found, wanted, atol=size * max(1, np.abs(wanted).max()))
-        wanted = ts.least_driven_acceleration(panda, q[k], v[k], ts.Position(), x_ddot[k])
+        wanted = ts.least_cost_torque(panda, q[k], v[k], ts.Position(), x_ddot[k])
         np.testing.assert_allclose(tau[k], wanted, atol=1e-9 * max(1, np.abs(wanted).max()))
 
 
@@ -52,7 +54,7 @@ def test_damping_is_given_when_called_one_for_all_or_one_a_state(panda, compiled
     np.testing.assert_array_equal(compiled.Lambda(q, 0.3), compiled.Lambda(q, np.full(COUNT, 0.3)))
 
 
-@pytest.mark.parametrize("law", list(ts.LAWS))
+@pytest.mark.parametrize("law", list(LAWS))
 def test_each_law_is_compiled_with_its_preferences(panda, states, law):
     q, v, x_ddot = states
     preferences = [ts.Damping(2.0), ts.AwayFromLimits(3.0)]
@@ -84,7 +86,7 @@ def test_singular_states_are_counted_in_a_warning_unless_damped():
 STRETCHED = np.array([[0.4, 0.0], [0.7, 0.0], [1.1, 0.0], [2.3, 0.0], [0.0, 0.0], [np.pi, 0.0], [0.3, np.pi]])
 
 
-@pytest.mark.parametrize("law", list(ts.LAWS))
+@pytest.mark.parametrize("law", list(LAWS))
 def test_every_singular_state_is_found_not_only_those_without_rounding(law):
     robot = dy.load("planar_2r_melchiorri")
     compiled = ts.task_kernels(robot, ts.Position(rows=(0, 1)), law)
@@ -99,8 +101,8 @@ def test_every_singular_state_is_found_not_only_those_without_rounding(law):
             assert np.isfinite(call(damping)).all()
     for q in STRETCHED:
         with pytest.raises(dy.SingularError, match="damping"):
-            ts.LAWS[law](robot, q, v, ts.Position(rows=(0, 1)), a)
-        assert np.isfinite(ts.LAWS[law](robot, q, v, ts.Position(rows=(0, 1)), a, damping=0.01)).all()
+            ts.least_cost_torque(robot, q, v, ts.Position(rows=(0, 1)), a, law)
+        assert np.isfinite(ts.least_cost_torque(robot, q, v, ts.Position(rows=(0, 1)), a, law, damping=0.01)).all()
 
 
 def test_singular_poses_of_six_joints_are_found_and_others_are_not():
@@ -114,7 +116,7 @@ def test_singular_poses_of_six_joints_are_found_and_others_are_not():
             compiled.Lambda(there)
 
 
-@pytest.mark.parametrize("law", [*ts.LAWS, lambda *args, **options: ts.least_torque(*args, **options)])
+@pytest.mark.parametrize("law", [*LAWS, lambda *args, **options: ts.least_cost_torque(*args, "torque", **options)])
 def test_feedback_at_a_singular_state_warns_and_stays_usable(law):
     robot, task = dy.load("planar_2r_melchiorri"), ts.Position(rows=(0, 1))
     for q in STRETCHED:
@@ -158,9 +160,9 @@ def test_laws_are_traced_into_rollouts_with_everything_around_them():
 
     def law(robot, t, q, v, goal):
         desired = goal, np.zeros(2), np.zeros(2)
-        command = ts.commanded_acceleration(robot, q, v, task, desired, 100.0, 20.0)
+        command = commanded_acceleration(robot, q, v, task, desired, 100.0, 20.0)
         preferred = ts.Damping(5.0).torque(robot, q, v) + robot.bias(q, v)
-        return ts.least_acceleration_energy(robot, q, v, task, command, preferred=preferred, damping=1e-6)
+        return ts.least_cost_torque(robot, q, v, task, command, "acceleration-energy", preferred=preferred, damping=1e-6)
 
     start = np.array([0.3, 0.8, 0.9])
     goals = arm.pose(start)[:2, 3] + np.random.default_rng(0).uniform(-0.2, 0.2, (8, 2))

@@ -51,7 +51,7 @@ def test_a_redundant_arm_follows_and_a_point_is_enough():
     end[:3, 3] += 0.1, -0.1, 0.05
     motion = follow(panda, line(panda.pose(q0), end, 1.0), q0=q0)
     assert np.allclose(panda.pose(motion.at(1.0)[0]), end, atol=1e-6)
-    point = follow(panda, line(panda.pose(q0), end, 1.0), q0=q0, task="position")
+    point = follow(panda, line(panda.pose(q0), end, 1.0), q0=q0, kind="position")
     assert np.allclose(panda.pose(point.at(1.0)[0])[:3, 3], end[:3, 3], atol=1e-6)
     assert point.measured["rotation"] == 0.0
 

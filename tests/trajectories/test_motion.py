@@ -5,18 +5,8 @@ import pytest
 
 import dynamis as dy
 from dynamis.scalar import Program
-from dynamis.trajectories import (
-    Polynomials,
-    double_s,
-    follow,
-    joint_move,
-    line,
-    polynomial,
-    spline,
-    spline_path,
-    time_optimal,
-    trapezoidal,
-)
+from dynamis.trajectories import double_s, follow, joint_move, line, polynomial, spline, spline_path, time_optimal, trapezoidal
+from dynamis.trajectories.motion import Polynomials
 
 HOME = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
 

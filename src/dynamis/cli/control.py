@@ -22,8 +22,8 @@ from dynamis.cli.states import loaded, units, vector
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
+    from dynamis.control.experiments import LawComparison
     from dynamis.control.stability import Condition
-    from dynamis.control.trials import Trial
 
 LAWS = (
     "gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li",
@@ -92,7 +92,8 @@ def control(
     as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.control.c_export import write_c
-    from dynamis.control.trials import trial
+    from dynamis.control.experiments import compare_laws
+    from dynamis.control.named_laws import LawDesign
 
     if not 0.0 <= error < 100.0:
         raise InputError(f"--error takes per cent from 0 to 100, such as --error 5, got {error:g}")
@@ -105,31 +106,35 @@ def control(
     elif law != "gravity-compensation":  # which has no goal
         example = "a position of the tip in m, such as 0.4,0.2,0.5" if law in OF_THE_TIP else "a configuration, such as 0.5"
         raise InputError(f"--goal is missing: for {law} give {example}")
+    design = LawDesign(bandwidth=bandwidth, damping=damping, stiffness=stiffness, rate=rate)
     with Bar() as bar:
-        made = trial(
-            found, law, target, start=begun, bandwidth=bandwidth,
-            damping=damping, stiffness=stiffness, duration=duration, move=move, error=error / 100.0, seed=seed,
-            rate=rate, step=step, seconds=seconds, progress=lambda x: bar.show(x, "simulating"),
+        made = compare_laws(
+            found, law, target, q0=begun, design=design, duration=duration, move=move, error=error / 100.0, seed=seed,
+            step=step, seconds=seconds, progress=lambda x, _: bar.show(x, "simulating"),
         )  # fmt: skip
-    written = [] if folder is None else [str(path) for path in write_c(found, made.law, folder, name=name)]
+    run = made.runs[0]
+    written = [] if folder is None else [str(path) for path in write_c(found, run.law, folder, name=name)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))
     if as_json:
-        print_json({**made.as_dict(), "written": written})
+        facts = made.as_dict()
+        print_json({**facts, **facts.pop("laws")[0], "written": written})
     else:
         _print(made)
         print_written(written)
-    interrupted = made.motion.status.startswith("interrupted")
+    interrupted = run.trajectory.status.startswith("interrupted")
     outside = law not in OF_THE_TIP and target is not None and bool(outside_limits(found, target))
-    well = made.motion.complete and made.stability.stable and not (made.beyond_limits or made.unreachable or outside)
+    stable = run.stability is None or run.stability.stable
+    well = made.complete and stable and not (run.beyond_limits or made.unreachable or outside)
     sys.exit(130 if interrupted else 0 if well else 1)
 
 
-def _print(made: Trial) -> None:
-    track, robot, report = made.tracking, made.motion.robot, made.stability
-    model = f"model parameters off by up to {100.0 * made.error:g} %" if made.error else "exact model"
-    echo((clean_name(robot.name), {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.motion.status)}")
+def _print(found: LawComparison) -> None:
+    made = found.runs[0]
+    track, robot, report = made.tracking, found.robot, made.stability
+    model = f"model parameters off by up to {100.0 * found.error:g} %" if found.error else "exact model"
+    echo((clean_name(robot.name), {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.trajectory.status)}")
     bounds = [None] * len(track.names) if made.bound is None else made.bound
     names, unit = with_units(track.names, made.units)
     print_table(
@@ -144,7 +149,9 @@ def _print(made: Trial) -> None:
     print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
-    if made.motion.complete:
+    if report is None:
+        return
+    if found.complete:
         echo((report.verdict, {"fg": "green" if report.stable else "red", "bold": True}))
     else:
         echo(("the motion was not completed; stability conditions of the law:", {"fg": "red", "bold": True}))

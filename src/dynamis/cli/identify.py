@@ -21,7 +21,8 @@ from dynamis.cli.progress import Bar
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
-    from dynamis.identification import Identification, LinearModel
+    from dynamis.identification import LinearModel
+    from dynamis.identification.identification import Identification
     from dynamis.identification.write_back import Written
 
 NAMES = ("ordinary", "weighted", "robust", "total", "ridge", "consistent")
@@ -80,7 +81,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     from dynamis.documents.printing import find_browser
     from dynamis.documents.report import SUFFIXES
     from dynamis.drawing import new_figure
-    from dynamis.identification import identify as run
+    from dynamis.identification.identify import identify as run
     from dynamis.robot import load
 
     mapping, compare = options["mapping"], options["compare"]

@@ -20,7 +20,8 @@ from dynamis.cli.states import units
 from dynamis.errors import printable
 
 if TYPE_CHECKING:
-    from dynamis.identification import PayloadEstimate, Samples
+    from dynamis.identification import Samples
+    from dynamis.identification.payload import PayloadEstimate
     from dynamis.robot import Robot
 
 HELP = """Identify mass, centre of mass and inertia of a payload from logs of the arm that carries it.

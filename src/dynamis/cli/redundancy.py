@@ -21,7 +21,7 @@ from dynamis.cli.states import loaded, vector
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
-    from dynamis.task_space.comparison import LawComparison
+    from dynamis.control.experiments import LawComparison
     from dynamis.task_space.tasks import Task
 
 COSTS = ("∫½ τᵀM⁻²τ dt", "∫½ τᵀM⁻¹τ dt", "∫½ τᵀτ dt")
@@ -82,10 +82,10 @@ def redundancy(
     compensate: bool, regularisation: float, no_gravity: bool, seconds: float, settings: tuple[str, ...], plot: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.task_space.comparison import compare_laws
+    from dynamis.control.experiments import compare_laws
+    from dynamis.control.named_laws import LawDesign
     from dynamis.task_space.motions import Circle, Line
     from dynamis.task_space.null_space import Compensation, Damping
-    from dynamis.task_space.redundancy import LAWS
 
     check_pictures(plot)
     arm = loaded(robot, settings)
@@ -93,13 +93,14 @@ def redundancy(
     task = _task(kind, rows, frame)
     axes = _along(along, task, 2 if shape == "circle" else 1)
     motion = Circle(size, period, cycles, (axes[0], axes[1])) if shape == "circle" else Line(size, period, cycles, axes[0])
-    K_P, K_D = _gains(gains)
+    bandwidth, damping = _bandwidth(gains)
     preferences: list[Any] = [Damping(null_damping)] if null_damping is not None else []
     preferences += [Compensation()] if compensate else []
     with Bar() as bar:
         found = compare_laws(
-            arm, task, motion, laws or tuple(LAWS), q0=vector(arm, q0, "q", "--q0", degrees), K_P=K_P, K_D=K_D,
-            null_space=preferences, regularisation=regularisation, seconds=seconds, progress=bar.show,
+            arm, laws or None, motion, task=task, q0=vector(arm, q0, "q", "--q0", degrees),
+            design=LawDesign(bandwidth, damping, null_space=preferences, regularisation=regularisation), seconds=seconds,
+            progress=bar.show,
         )  # fmt: skip
     if plot is not None:
         whole(plot, found.plot)
@@ -113,26 +114,31 @@ def redundancy(
         _print(found)
         for run in found.runs:
             if not run.trajectory.complete:
-                echo(f"{run.name}: {_advised(run.status)}")
+                echo(f"{run.name}: {_advised(run.trajectory.status)}")
         print_written(written)
-    sys.exit(0 if all(run.trajectory.complete for run in found.runs) else 1)
+    interrupted = any(run.trajectory.status.startswith("interrupted") for run in found.runs)
+    sys.exit(130 if interrupted else 0 if found.complete else 1)
 
 
 def _print(found: LawComparison) -> None:
     """The cost of each law, its tracking error and its null-space motion."""
-    motion, runs = found.motion, found.runs
-    shape = f"{type(motion).__name__.lower()}, {counted(motion.cycles, 'cycle')} of {motion.period:g} s"
-    least = {key: min((run.costs[key] for run in runs if run.trajectory.complete), default=None) for key in runs[0].costs}
-    rows = []
-    for run in runs:
-        costs = [f"{number(x)}{'*' if x == least[key] and len(runs) > 1 else ''}" for key, x in run.costs.items()]
+    from dynamis.control.comparison_table import BEST, least_costs
+
+    least = least_costs(found)
+    rows, drifts = [], []
+    for run in found.runs:
+        moved = run.null_space
+        assert moved is not None  # the motion is periodic
+        costs = [f"{number(x)}{BEST if x == least[key] else ''}" for key, x in moved.costs.items()]
         rows.append((run.name, *costs, run.peak_torque, run.peak_unit, run.peak_joint, f"{run.error.max():.1e}"))
-    title = f"{found.robot.name}: task {', '.join(found.task.names)}; {shape}"
+        drifts.append((run.name, moved.drift[-1] if len(moved.drift) else None, str(moved)))
+    motion, names = found.motion, found.runs[0].tracking.names
+    shape = f"{type(motion).__name__.lower()}, {counted(motion.cycles, 'cycle')} of {motion.period:g} s"
+    title = f"{found.robot.name}: task {', '.join(names)}; {shape}"
     print_table(title, ("law", *COSTS, "peak torque", "unit", "at joint", "task error"), rows)
-    if len(runs) > 1 and any(run.trajectory.complete for run in runs):
-        echo("  * least of its column, of the completed motions")
-    drifts = [(run.name, run.drift[-1] if len(run.drift) else None, run.null_motion) for run in runs]
-    print_table("Null space", ("law", "joint drift", "null-space speed"), drifts, texts=(2,))
+    if any(x is not None for x in least.values()):
+        echo(f"  {BEST} lowest of the column, of the completed motions")
+    print_table("Null space", ("law", "joint drift", "null-space velocity"), drifts, texts=(2,))
     echo("  joint drift: distance of the final from the initial configuration, after the last cycle", hang=4)
 
 
@@ -178,10 +184,12 @@ def _along(text: str | None, task: Task, count: int) -> tuple[int, ...]:
     return found
 
 
-def _gains(text: str | None) -> tuple[float | None, float | None]:
+def _bandwidth(text: str | None) -> tuple[float, float]:
+    """Bandwidth ω and damping ratio ζ of the gains K_P = ω² and K_D = 2 ζ ω."""
     values = numbers(text, "--gains")
     if values is None:
-        return None, None
-    if len(values) > 2:
-        raise InputError(f"--gains takes K_P or K_P,K_D, such as --gains 400,40; got {text!r}")
-    return values[0], values[1] if len(values) == 2 else None
+        return 10.0, 1.0
+    if len(values) > 2 or min(values) <= 0.0:
+        raise InputError(f"--gains takes K_P or K_P,K_D, positive numbers such as --gains 400,40; got {text!r}")
+    bandwidth = values[0] ** 0.5
+    return bandwidth, values[1] / (2.0 * bandwidth) if len(values) == 2 else 1.0

@@ -19,7 +19,7 @@ from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
-    from dynamis.statics import Duality
+    from dynamis.statics.duality import Duality
 
 HELP = """Static torques under weight and load, largest static forces, and force and motion subspaces of a frame.
 

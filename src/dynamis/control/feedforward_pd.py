@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
-from dynamis.control.gains import gain, pd_gains
+from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
@@ -56,7 +56,7 @@ class FeedforwardPD(ControlLaw):
         robot: Robot, reference: Any, *, bandwidth: Any, damping: Any = 1.0, slip: float | None = 0.05
     ) -> FeedforwardPD:
         """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
-        return FeedforwardPD(reference, *pd_gains(robot, bandwidth, damping), slip)
+        return FeedforwardPD(reference, *gains(bandwidth, damping, robot), slip)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
         check_plain_joints(robot)

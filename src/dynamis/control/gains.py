@@ -14,33 +14,25 @@ Array = npt.NDArray[Any]
 SAMPLES = 2048  # configurations at which the inertia that a joint sees is looked for
 
 
-def gains(bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
+def gains(bandwidth: Any, damping: Any = 1.0, robot: Robot | None = None) -> tuple[Array, Array]:
     """(k_p, k_d) = (ω², 2 ζ ω) of ë + k_d ė + k_p e = 0, one for all joints or one per joint.
 
     ``bandwidth`` ω in rad/s; ``damping`` ratio ζ, 1 for critical damping.
 
-    >>> kp, kd = gains(10.0)
-    >>> float(kp), float(kd)
-    (100.0, 20.0)
-    """
-    w, zeta = gain(bandwidth, "bandwidth"), gain(damping, "damping")
-    return w * w, 2.0 * zeta * w
-
-
-def pd_gains(robot: Robot, bandwidth: Any, damping: Any = 1.0) -> tuple[Array, Array]:
-    """(K_p, K_d) (n) of a joint PD law: the largest diagonal inertia of each joint times (ω², 2 ζ ω).
-
-    With the other joints fixed, each joint then has at least the given damping ratio and a natural frequency of at least ω,
-    with equality where its inertia is largest.
+    With a ``robot``: (K_p, K_d) (n) of a joint PD law, the same times the largest diagonal inertia of each joint. With the
+    other joints fixed, each joint then has at least the given damping ratio and a natural frequency of at least ω, with
+    equality where its inertia is largest.
 
     >>> import dynamis as dy
-    >>> kp, kd = pd_gains(dy.load("planar_2r_melchiorri"), 5.0)
-    >>> kp
+    >>> kp, kd = dy.control.gains(10.0)
+    >>> float(kp), float(kd)
+    (100.0, 20.0)
+    >>> dy.control.gains(5.0, robot=dy.load("planar_2r_melchiorri"))[0]
     array([3625. ,  562.5])
     """
-    kp, kd = gains(bandwidth, damping)
-    seen = max_diagonal_inertia(robot)
-    return kp * seen, kd * seen
+    w, zeta = gain(bandwidth, "bandwidth"), gain(damping, "damping")
+    inertia = 1.0 if robot is None else max_diagonal_inertia(robot)
+    return w * w * inertia, 2.0 * zeta * w * inertia
 
 
 def max_diagonal_inertia(robot: Robot) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
 from dynamis.control.law import ControlLaw, check_with_model
@@ -108,4 +109,6 @@ class MomentumObserver(ControlLaw):
 def momentum_rate(robot: Robot, q: Array, v: Array, slip: float) -> Array:
     """Cᵀ v − g − friction − springs: ṗ without motor and external torques."""
     friction = robot.model.viscous * np.asarray(v) + dry_feedforward(robot, v, slip)
-    return np.asarray(robot.coriolis_transpose_product(q, v) - robot.gravity(q) - friction - springs(robot, q))
+    return np.asarray(
+        robot.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v) - robot.gravity(q) - friction - springs(robot, q)
+    )

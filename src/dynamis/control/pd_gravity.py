@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_friction
-from dynamis.control.gains import gain, pd_gains
+from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import Stability, outweighs, positive, sampled_often_enough
@@ -56,7 +56,7 @@ class PDGravity(ControlLaw):
     @staticmethod
     def designed(robot: Robot, reference: Any, *, bandwidth: Any, damping: Any = 1.0, gravity: str = "here") -> PDGravity:
         """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
-        return PDGravity(reference, *pd_gains(robot, bandwidth, damping), gravity)
+        return PDGravity(reference, *gains(bandwidth, damping, robot), gravity)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
         check_plain_joints(robot)

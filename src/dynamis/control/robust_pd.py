@@ -38,8 +38,8 @@ class RobustPD(ControlLaw):
     """A PD law with gains from ``bounds``, with a relative ``margin`` m.
 
     ``bandwidth`` λ [rad/s] of the error, ``settling`` k [1/s], ``width`` ε of the boundary layer [√J],
-    ``unknown`` δ the relative error of gravity. ``limits`` (n) saturate the torques (default: those of the robot; infinite for
-    none). ``constants`` are the "proven" bounds, or the smaller ones "found" at sampled configurations.
+    ``unknown`` δ the relative error of gravity. ``torque_limits`` (n) saturate the torques (default: those of the robot;
+    infinite for none). ``constants`` are the "proven" bounds, or the smaller ones "found" at sampled configurations.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -58,7 +58,7 @@ class RobustPD(ControlLaw):
     unknown: float = 0.05
     viscous: float = 0.0
     dry: float = 0.0
-    limits: Any = np.inf
+    torque_limits: Any = np.inf
     constants: str = "proven"
     _at: Reference = field(init=False, repr=False)
 
@@ -73,7 +73,7 @@ class RobustPD(ControlLaw):
     @staticmethod
     def designed(
         robot: Robot, reference: Any, *, bandwidth: float, width: float = 0.2, margin: float = 0.5, unknown: float = 0.05,
-        limits: Any = None, constants: str = "proven", seconds: float = 4.0,
+        torque_limits: Any = None, constants: str = "proven", seconds: float = 4.0,
     ) -> RobustPD:  # fmt: skip
         """Create the law with the bounds of this robot, searched for at most ``seconds``; k = λ."""
         bounds = scaled_bounds(robot, seconds=seconds)
@@ -82,7 +82,7 @@ class RobustPD(ControlLaw):
         dry = float(np.linalg.norm((np.abs(model.coulomb) + np.abs(model.coulomb_bias)) / w))
         return RobustPD(
             reference, bounds, float(gain(bandwidth, "bandwidth")), float(gain(bandwidth, "bandwidth")), width, margin,
-            unknown, viscous, dry, robot.limits["effort"] if limits is None else limits, constants,
+            unknown, viscous, dry, robot.limits["effort"] if torque_limits is None else torque_limits, constants,
         )  # fmt: skip
 
     def constant(self, name: str) -> float:
@@ -104,7 +104,7 @@ class RobustPD(ControlLaw):
         s = w * (v_r - v)
         rho = (1.0 + self.margin) * self.overcome(_length(w * v), _length(w * v_r), _length(w * a_r))
         tau = robot.gravity(q) + springs(robot, q) + w * ((self.settling + rho / (_length(s) + self.width)) * s)
-        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        limits = np.broadcast_to(np.asarray(self.torque_limits, dtype=float), (robot.n,))
         return np.array([_cut(x, float(limit)) for x, limit in zip(tau, limits, strict=True)])
 
     def ultimate_error(self) -> Array:
@@ -125,7 +125,7 @@ class RobustPD(ControlLaw):
         rho = (1.0 + self.margin) * self.overcome(*lengths)
         weight = largest_gravity(robot)
         needed = weight + w * (rho + self.settling * self.width)
-        limits = np.broadcast_to(np.asarray(self.limits, dtype=float), (robot.n,))
+        limits = np.broadcast_to(np.asarray(self.torque_limits, dtype=float), (robot.n,))
         worst = int(np.argmin(limits / needed))
         conditions = (
             positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
@@ -172,7 +172,7 @@ class RobustPD(ControlLaw):
         if not np.isfinite(end):
             return "no ultimate bound: λ' > 0 was not proven in the time limit, increase seconds=…"
         sure = "proven" if self.constants == "proven" else "constants from sampled configurations, not proven"
-        uncut = ", without torque saturation" if np.isfinite(np.asarray(self.limits, dtype=float)).any() else ""
+        uncut = ", without torque saturation" if np.isfinite(np.asarray(self.torque_limits, dtype=float)).any() else ""
         return f"ultimate bound of the error {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
 
     __repr__ = as_call

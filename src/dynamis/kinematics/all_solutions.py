@@ -26,7 +26,7 @@ def all_solutions(
     frame: str | None = None,
     *,
     q0: Any = None,
-    task: str = "pose",
+    kind: str = "pose",
     limits: bool = True,
     tolerance: Any = 1e-9,
     starts: int = 200,
@@ -47,7 +47,7 @@ def all_solutions(
     >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
     8
     """
-    problem = make_problem(robot, target, frame, task, bool(limits), weights)
+    problem = make_problem(robot, target, frame, kind, bool(limits), weights)
     near, reference, rng, turns = tolerances(tolerance), start_of(problem, q0), generator(seed), Turns(robot, bool(limits))
     if not isinstance(starts, int | np.integer) or starts < 1:
         raise InputError(f"starts= must be a positive integer, got {starts!r}")

@@ -75,7 +75,7 @@ def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Ge
     cure = (
         "exclude directions with zeros in weights="
         if task.kind != "pose"
-        else "use task='position', or exclude directions with zeros in weights="
+        else "use kind='position', or exclude directions with zeros in weights="
     )
     return f"{task.robot.name!r} can move the frame in {can} of the {wanted} independent directions of the task; {cure}"
 

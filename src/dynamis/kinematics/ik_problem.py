@@ -91,7 +91,7 @@ def make_problem(robot: Robot, target: Any, frame: str | None, kind: str, limits
     if robot.n == 0:
         raise InputError(f"robot {robot.name!r} has no moving joints")
     if kind not in ROWS:
-        raise InputError(f"task={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
+        raise InputError(f"kind={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
     R, p = np.eye(3), np.zeros(3)
     if kind == "pose":
         R, p = as_pose(target)

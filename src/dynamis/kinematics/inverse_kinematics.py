@@ -27,7 +27,7 @@ def inverse_kinematics(
     frame: str | None = None,
     *,
     q0: Any = None,
-    task: str | None = None,
+    kind: str | None = None,
     limits: bool = True,
     tolerance: Any = 1e-9,
     restarts: int = 50,
@@ -36,7 +36,7 @@ def inverse_kinematics(
 ) -> Solution:
     """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
-    The shape of ``target`` determines the ``task`` ("pose", "position" or "orientation"), unless it is given.
+    The shape of ``target`` determines the ``kind`` ("pose", "position" or "orientation"), unless it is given.
     The solver starts from ``q0`` (default: home), then from random configurations until the error is within
     ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
     periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
@@ -49,10 +49,10 @@ def inverse_kinematics(
     >>> found.found, bool(abs(found.q - q).max() < 1e-6)
     (True, True)
     """
-    if task is None:
+    if kind is None:
         shape = () if isinstance(target, Pose) else np.shape(target)
-        task = {(3,): "position", (3, 3): "orientation"}.get(shape, "pose")
-    problem = make_problem(robot, target, frame, task, bool(limits), weights)
+        kind = {(3,): "position", (3, 3): "orientation"}.get(shape, "pose")
+    problem = make_problem(robot, target, frame, kind, bool(limits), weights)
     near = tolerances(tolerance)
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts= must be a non-negative integer, got {restarts!r}")

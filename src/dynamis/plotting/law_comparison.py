@@ -1,4 +1,4 @@
-"""Plot of a comparison of laws: the arm after each cycle, torques, null-space velocity, drift and costs."""
+"""Plot of a comparison of laws: tracking and torques of each; for cycles the arm, null-space velocity, drift and costs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
-from dynamis.drawing import FAINT, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 from dynamis.errors import InputError
+from dynamis.plotting.tracking_panels import draw
 from dynamis.robot import Robot
 
 if TYPE_CHECKING:
-    from dynamis.task_space.comparison import LawComparison, LawRun
+    from dynamis.control.experiments import LawComparison, LawRun
+    from dynamis.control.null_space_motion import NullSpaceMotion
     from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
@@ -26,7 +28,33 @@ MOST_NAMES = 12  # in the legend
 
 
 def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) -> Any:
-    """Plot one column per law above, and all laws together below."""
+    """Plot the tracking of each law; for periodic motions the arm and the torques of each, and their null-space motion."""
+    figure = _cycles(comparison) if comparison.periodic else _tracking(comparison)
+    return save(figure, path)
+
+
+def _tracking(comparison: LawComparison) -> Any:
+    """Four panels per law: two rows for a single law, otherwise one row for each."""
+    runs = comparison.runs
+    shape = (2, 2) if len(runs) == 1 else (len(runs), 4)
+    figure = new_figure(*((11.5, 7.6) if len(runs) == 1 else (19.0, 0.8 + 3.4 * len(runs))))
+    panels = figure.subplots(*shape, squeeze=False).reshape(len(runs), 4)
+    for run, row in zip(runs, panels, strict=True):
+        draw(run, row)
+        if len(runs) > 1:
+            row[0].set_title(f"{run.law_name}: {row[0].get_title(loc='left')}", loc="left", fontsize=11, color=INK)
+    error = f", parameters off by up to {100.0 * comparison.error:g} %" if comparison.error else ""
+    verdict = f"\n{runs[0].stability.verdict}" if len(runs) == 1 and runs[0].stability is not None else ""
+    stable = all(run.stability is None or run.stability.stable for run in runs)
+    title = f"{comparison.robot.name}: {', '.join(run.law_name for run in runs)}{error}{verdict}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if stable else FORCE)
+    handles, names = panels[0, 2].get_legend_handles_labels()
+    legend_outside(figure, handles, names, 9, labelcolor=INK)
+    return figure
+
+
+def _cycles(comparison: LawComparison) -> Any:
+    """One column per law above, all laws together below."""
     runs = comparison.runs
     figure = new_figure(4.2 * max(3, len(runs)), 11.6)
     figure.get_layout_engine().set(h_pad=0.09)
@@ -39,7 +67,12 @@ def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) 
     _draw_speeds(comparison, speed)
     _draw_drifts(comparison, drift)
     _draw_costs(comparison, cost)
-    return save(figure, path)
+    return figure
+
+
+def _cycles_of(run: LawRun) -> NullSpaceMotion:
+    assert run.null_space is not None  # the motion is periodic
+    return run.null_space
 
 
 def _write_title(comparison: LawComparison, header: Any) -> None:
@@ -77,7 +110,7 @@ def _draw_arms(comparison: LawComparison, panels: Any) -> None:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         axes.set_title(run.name.replace("-", " "), loc="left", fontsize=13, color=INK, pad=22)
-        _note(axes, 1.025, f"cost: {run.minimises}")
+        _note(axes, 1.025, f"cost: {_cycles_of(run).minimises}")
         axes.set_xlabel(f"{names[plane[0]]} in m")
         axes.set_ylabel(f"{names[plane[1]]} in m" if place == 0 else "")
         tidy(axes)
@@ -136,7 +169,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
             axes.set_ylim(-1.08 * max(peaks), 1.08 * max(peaks))
         axes.set_xlim(0.0, comparison.motion.duration)
         gave_up = "" if run.trajectory.complete else f"; stopped at {run.trajectory.t[-1]:.3g} s"
-        heading(axes, f"torques, peak {_number(run.peak_torque)} N m{gave_up}", 11)
+        heading(axes, f"torques, peak {_number(run.peak_torque)} {run.peak_unit}{gave_up}", 11)
         axes.set_xlabel("t in s")
         axes.set_ylabel("N m" if place == 0 else "")
         tidy(axes)
@@ -155,9 +188,11 @@ def _number(value: float) -> str:
 
 def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
-        axes.plot(run.trajectory.t, run.null_speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " "))
-    peak = max(float(run.null_speed.max(initial=0.0)) for run in comparison.runs)
-    least = min(float(run.null_speed.max(initial=0.0)) for run in comparison.runs)
+        axes.plot(
+            run.trajectory.t, _cycles_of(run).speed, color=_colour(place), linewidth=1.6, label=run.name.replace("-", " ")
+        )
+    peak = max(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
+    least = min(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
     if peak > MANY_TIMES * max(least, NOTHING):
         axes.set_yscale("symlog", linthresh=max(least, 1e-3 * peak))
     for k in range(1, comparison.motion.cycles):
@@ -172,8 +207,8 @@ def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
 
 def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
     for place, run in enumerate(comparison.runs):
-        cycles = np.arange(len(run.drift) + 1)
-        axes.plot(cycles, [0.0, *run.drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
+        cycles = np.arange(len(_cycles_of(run).drift) + 1)
+        axes.plot(cycles, [0.0, *_cycles_of(run).drift], color=_colour(place), linewidth=1.6, marker="o", markersize=6,
                   label=run.name.replace("-", " "))  # fmt: skip
     axes.set_xticks(range(comparison.motion.cycles + 1))
     axes.set_ylim(bottom=0.0)
@@ -186,11 +221,11 @@ def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
 
 def _draw_costs(comparison: LawComparison, axes: Any) -> None:
     """Plot each cost relative to the lowest among the laws."""
-    keys, runs = list(comparison.runs[0].costs), comparison.runs
+    keys, runs = list(_cycles_of(comparison.runs[0]).costs), comparison.runs
     width = 0.8 / len(runs)
     for place, run in enumerate(runs):
-        least = [max(min(other.costs[key] for other in runs), NOTHING) for key in keys]
-        times = [max(run.costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
+        least = [max(min(_cycles_of(other).costs[key] for other in runs), NOTHING) for key in keys]
+        times = [max(_cycles_of(run).costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
         x = np.arange(len(keys)) + (place - 0.5 * (len(runs) - 1)) * width
         axes.bar(x, times, 0.92 * width, color=_colour(place))
         for at, value in zip(x, times, strict=True):

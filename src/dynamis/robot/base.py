@@ -14,12 +14,10 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import Algorithm
 from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected, try_first
-from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.model.build import build
 from dynamis.model.description import Description
 from dynamis.robot.evaluation import Evaluator, Given, key_of
-from dynamis.robot.inputs import Inputs
 
 Array = npt.NDArray[Any]
 
@@ -36,6 +34,7 @@ class RobotBase:
         self._description = description if _checked else description.copy()
         self.model = build(self._description, checked=_checked)
         self.evaluator = Evaluator(self.model, _tracing)
+        self.inputs = self.evaluator.inputs
 
     @property
     def name(self) -> str:
@@ -56,11 +55,6 @@ class RobotBase:
         """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry per degree of freedom."""
         keys = ("lower", "upper", "velocity", "effort")
         return {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
-
-    @property
-    def inputs(self) -> Inputs:
-        """Checks of arguments: shape, finite entries, unit quaternions."""
-        return self.evaluator.inputs
 
     def evaluate(
         self, algorithm: Algorithm, /, *arguments: Any, out: Array | None = None, dtype: Any = None, **options: Any
@@ -107,13 +101,6 @@ class RobotBase:
             return {}
         defaults = {"axes": "world", "orientation": "rpy"}
         return {"frame": self.model.frame(frame)} | {x: defaults[x] for x in algorithm.options if x in defaults}
-
-    def cached_kernel(self, key: Any, make: Callable[[], Kernel]) -> Kernel:
-        """The kernel of this key; made at the first call and kept with the robot."""
-        kernels = self.evaluator.kernels
-        if key not in kernels:
-            kernels[key] = make()
-        return kernels[key]
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

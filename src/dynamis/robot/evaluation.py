@@ -161,6 +161,12 @@ class Evaluator:
             found = self.kernels.setdefault(key, made)  # the same kernel for all threads
         return found
 
+    def cached_kernel(self, key: Any, make: Callable[[], Kernel]) -> Kernel:
+        """The kernel of this key; made at the first call and kept with the robot."""
+        if key not in self.kernels:
+            self.kernels[key] = make()
+        return self.kernels[key]
+
     def _checks(self, sizes: Mapping[str, int]) -> Checks:
         """Of the values a kernel computes with: finite, and with unit quaternions."""
         starts, place = [], 0

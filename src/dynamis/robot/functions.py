@@ -47,13 +47,13 @@ class StateFunctions(RobotBase):
         return regressor.parameter_names(self.model)
 
     @property
-    def actuator_parameters(self) -> Array:
-        """Parameters π_m: ``actuator_regressor(…) @ actuator_parameters`` gives the motor torques of elastic joints."""
-        return actuator_regressor.actuator_parameters(self.model)
-
-    @property
-    def actuator_parameter_names(self) -> list[str]:
-        return actuator_regressor.actuator_parameter_names(self.model)
+    def actuator_parameters(self) -> dict[str, float]:
+        """Parameters π_m of the elastic joints by name, in the order of the columns of `actuator_regressor`."""
+        names, values = (
+            actuator_regressor.actuator_parameter_names(self.model),
+            actuator_regressor.actuator_parameters(self.model),
+        )
+        return dict(zip(names, values.tolist(), strict=True))
 
     # dynamics
 
@@ -90,11 +90,6 @@ class StateFunctions(RobotBase):
     def mass_matrix_dot(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Time derivative Ṁ of the inertia matrix (…, n, n)."""
         return self.evaluate(ALGORITHMS["mass_matrix_dot"], q, v, out=out, dtype=dtype)
-
-    @direct
-    def coriolis_transpose_product(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Cᵀ v, the velocity term of a momentum observer."""
-        return self.evaluate(ALGORITHMS["coriolis_transpose_product"], q, v, out=out, dtype=dtype)
 
     @direct
     def christoffel(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -142,7 +137,7 @@ class StateFunctions(RobotBase):
         >>> import dynamis as dy
         >>> robot = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
         >>> Y = robot.actuator_regressor([0.0, 0.5], [0.0, 0.0], [0.51], [0.0], [2.0])
-        >>> Y @ robot.actuator_parameters
+        >>> Y @ list(robot.actuator_parameters.values())
         array([8.2])
         """
         count = len(actuator_regressor.elastic_joints(self.model))

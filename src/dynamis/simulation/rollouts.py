@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -110,27 +110,36 @@ class Rollouts:
         return rows
 
 
+class LoopOptions(TypedDict, total=False):
+    """The arguments that `rollouts` and `BatchSimulation` have in common."""
+
+    controller: Callable[..., Any] | Sampled | Controller | None
+    parameters: Mapping[str, Any] | None
+    friction: Any
+    actuators: Mapping[str, Actuator] | None
+    wrenches: Mapping[str, Any] | None
+    stops: Callable[..., Any] | None
+    disturbance: Noise | None
+    step: float
+    method: str | None
+    every: int
+
+
 def rollouts(
     robot: Robot,
     t: float,
     q0: Any,
     v0: Any = None,
     *,
-    controller: Callable[..., Any] | Sampled | Controller | None = None,
-    parameters: Mapping[str, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    friction: Any = "model",
-    actuators: Mapping[str, Actuator] | None = None,
-    wrenches: Mapping[str, Any] | None = None,
-    stops: Callable[..., Any] | None = None,
-    disturbance: Noise | None = None,
     first: int = 0,
-    step: float = 1e-3,
-    method: str | None = None,
-    every: int = 1,
     progress: Progress | None = None,
+    **options: Unpack[LoopOptions],
 ) -> Rollouts:
-    """Simulate a batch of initial states for the duration ``t`` with fixed steps, with output every ``every`` steps.
+    """Simulate a batch of initial states for the duration ``t`` with fixed steps ``step``, with output every ``every`` steps.
+
+    ``options`` are the arguments of `BatchSimulation`: controller, parameters, friction, actuators, wrenches, stops,
+    disturbance, step (1e-3 s), method and every (1).
 
     ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
     and without branching on it (use `dynamis.where`): it is traced and compiled together with robot, drives and integrator.
@@ -163,10 +172,7 @@ def rollouts(
     if inputs is not None:
         _check_mapping("inputs", inputs)
         sizes = {name: (np.shape(table) or (0,))[-1] for name, table in inputs.items()}
-    simulation = BatchSimulation(
-        robot, t, controller=controller, parameters=parameters, inputs=sizes, friction=friction, actuators=actuators,
-        wrenches=wrenches, stops=stops, disturbance=disturbance, step=step, method=method, every=every,
-    )  # fmt: skip
+    simulation = BatchSimulation(robot, t, inputs=sizes, **options)
     return simulation(q0, v0, inputs=inputs, first=first, progress=progress)
 
 

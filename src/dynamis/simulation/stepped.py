@@ -90,7 +90,7 @@ class TracedMotion:
         key: Any = (
             name, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
         )  # fmt: skip
-        return motion.robot.cached_kernel(key, make)
+        return motion.robot.evaluator.cached_kernel(key, make)
 
     def on(self, robot: Robot, tau: Array, w: Array, d: Array) -> EquationsOfMotion:
         """The equations of motion of the robot being traced."""

@@ -21,6 +21,9 @@ def mesh_inertia(source: Any, *, mass: float | None = None, density: float | Non
     ``source`` is a file (STL, OBJ, PLY, …) or a trimesh object; lengths are in metres times ``scale``, or in the unit that a
     COLLADA file states times ``scale``. The surface must be watertight, because the volume
     integrals of an open surface are meaningless; an open mesh is rejected.
+
+    >>> import dynamis as dy
+    >>> part = dy.mesh_inertia("part.stl", density=2700.0)  # doctest: +SKIP
     """
     kind = Path(source).suffix.lower().removeprefix(".") if isinstance(source, str | Path) else ""
     missing = lacking(kind)

@@ -7,40 +7,27 @@ load), `stiffness_synthesis` (joint stiffness for a desired Cartesian stiffness)
 `closed_form` (closed form).
 """
 
-from dynamis.statics.closed_form import StaticFormulas, static_formulas
-from dynamis.statics.deflection import Deflection, deflection
-from dynamis.statics.duality import Duality, duality
-from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
-from dynamis.statics.force_polytope import ForcePolytope, LargestForce, force_polytope, largest_force
-from dynamis.statics.geometric_stiffness import load_stiffness, weight_stiffness
-from dynamis.statics.static_torques import StaticTorques, VirtualWork, static_torques, virtual_work
-from dynamis.statics.stiffness import Stiffness, stiffness
+from dynamis.statics.closed_form import static_formulas
+from dynamis.statics.deflection import deflection
+from dynamis.statics.duality import duality
+from dynamis.statics.ellipsoids import force_ellipsoid, velocity_ellipsoid
+from dynamis.statics.force_polytope import force_polytope, largest_force
+from dynamis.statics.static_torques import static_torques, virtual_work
+from dynamis.statics.stiffness import stiffness
 from dynamis.statics.stiffness_map import stiffness_map
-from dynamis.statics.stiffness_synthesis import JointStiffness, joint_stiffness_for
+from dynamis.statics.stiffness_synthesis import joint_stiffness_for
 
 __all__ = [
-    "Deflection",
-    "Duality",
-    "Ellipsoid",
-    "ForcePolytope",
-    "JointStiffness",
-    "LargestForce",
-    "StaticFormulas",
-    "StaticTorques",
-    "Stiffness",
-    "VirtualWork",
     "deflection",
     "duality",
     "force_ellipsoid",
     "force_polytope",
     "joint_stiffness_for",
     "largest_force",
-    "load_stiffness",
     "static_formulas",
     "static_torques",
     "stiffness",
     "stiffness_map",
     "velocity_ellipsoid",
     "virtual_work",
-    "weight_stiffness",
 ]

@@ -40,8 +40,8 @@ def sweep(
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from tempfile import TemporaryDirectory
-    >>> from dynamis.sweeps.study_file import study_from_text
-    >>> study = study_from_text('''
+    >>> import dynamis as dy
+    >>> study = dy.read_study('''
     ... robot = "planar_2r_melchiorri"
     ... duration = 0.1
     ... [vary]

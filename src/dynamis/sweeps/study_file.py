@@ -35,9 +35,27 @@ MOST_CASES = 10_000_000
 MAX_BYTES = 2**20
 
 
-def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study file; robot files are searched in its folder."""
-    source = Path(path)
+def read_study(source: str | os.PathLike[str]) -> Study:
+    """Read a study from a .toml file, or from a string of several lines as TOML text.
+
+    Robot files are searched in the folder of the file, or in the current folder.
+
+    >>> import dynamis as dy
+    >>> made = dy.read_study('''
+    ... robot = "planar_2r_melchiorri"
+    ... duration = 1.0
+    ... [vary]
+    ... "payload.mass" = { grid = [0.0, 1.0, 2.0] }
+    ... ''')
+    >>> made.cases
+    3
+    """
+    if isinstance(source, str) and "\n" in source:
+        return study_from_text(source)
+    return _study_of_file(Path(source))
+
+
+def _study_of_file(source: Path) -> Study:
     try:
         with source.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -15,7 +15,7 @@ from dynamis.errors import InputError, SingularityWarning, printable
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant
-from dynamis.task_space.redundancy import LAWS, Law, law_named
+from dynamis.task_space.redundancy import Law, law_named
 from dynamis.task_space.resolve import resolve
 from dynamis.task_space.task_state import of_task
 from dynamis.task_space.tasks import Task
@@ -68,9 +68,18 @@ def commanded_acceleration(robot: Robot, q: Any, v: Any, task: Task, desired: An
 class Feedback:
     """Task-space feedback as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
 
-    ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is one of
-    `LAWS` by name, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a singular
-    state a `SingularityWarning` is issued, and the torque is that of `resolve`, or a damped one for a user-defined function.
+    ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is a name
+    of `least_cost_torque`, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a
+    singular state a `SingularityWarning` is issued, and the torque is that of `resolve`, or a damped one for a user-defined
+    function.
+
+    >>> import dynamis as dy
+    >>> robot, task = dy.load("panda"), dy.task_space.Position()
+    >>> q0 = [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8]
+    >>> x0 = task.value(robot, q0)
+    >>> hold = dy.task_space.Feedback(robot, task, lambda t: (x0, 0.0 * x0, 0.0 * x0))
+    >>> hold(0.0, q0, [0.0] * 7).shape
+    (7,)
     """
 
     def __init__(
@@ -91,7 +100,7 @@ class Feedback:
             raise InputError("motion must be a function of t that returns (x_d, ẋ_d, ẍ_d), such as Circle().from_start(x)")
         chosen, preferences, gains = law_named(law), checked_preferences(null_space), Gains.of(task, K_P, K_D)
         self.robot, self.task, self.motion, self.gains = robot, task, motion, gains
-        self._name = next((name for name, known in LAWS.items() if known is chosen), None)
+        self._name = law if isinstance(law, str) else None
         self._preferences = preferences
         size = task.size
 

@@ -20,25 +20,25 @@ Desired = tuple[Array, Array, Array]  # x_d, ẋ_d, ẍ_d
 class Circle:
     """Circles through the start point, each from rest to rest: ``cycles`` of ``period`` seconds.
 
-    ``axes`` are the two task components of the circle's plane; the centre is at −``radius`` from the start along the first.
+    ``components`` are those of the task in the circle's plane; the centre is at −``radius`` from the start along the first.
     """
 
     radius: float = 0.1
     period: float = 2.0
     cycles: int = 3
-    axes: tuple[int, int] = (0, 1)
+    components: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
         _check(self)
-        if len(self.axes) != 2 or self.axes[0] == self.axes[1]:
-            raise InputError(f"Circle(axes=…) takes two different components of the task, such as (0, 1); got {self.axes!r}")
+        if len(self.components) != 2 or self.components[0] == self.components[1]:
+            raise InputError(f"Circle(components=…) takes two task components, such as (0, 1); got {self.components!r}")
 
     @property
     def duration(self) -> float:
         return self.cycles * self.period
 
     def from_start(self, x: Array) -> Callable[[float], Desired]:
-        i, j = _within(self.axes, len(x), "Circle")
+        i, j = _within(self.components, len(x), "Circle")
 
         def desired(t: float) -> Desired:
             s, s_dot, s_ddot = (2.0 * np.pi * y for y in _phase(t, self.period, self.duration))
@@ -62,7 +62,7 @@ class Line:
     length: float = 0.2
     period: float = 2.0
     cycles: int = 3
-    axis: int = 0
+    component: int = 0
 
     def __post_init__(self) -> None:
         _check(self)
@@ -72,7 +72,7 @@ class Line:
         return self.cycles * self.period
 
     def from_start(self, x: Array) -> Callable[[float], Desired]:
-        (k,) = _within((self.axis,), len(x), "Line")
+        (k,) = _within((self.component,), len(x), "Line")
 
         def desired(t: float) -> Desired:
             half = 0.5 * self.period
@@ -111,9 +111,9 @@ def _check(motion: Circle | Line) -> None:
         raise InputError(f"{type(motion).__name__}(cycles=…) must be a positive integer, got {motion.cycles!r}")
 
 
-def _within(axes: tuple[int, ...], size: int, what: str) -> tuple[int, ...]:
-    if not all(isinstance(k, int | np.integer) and 0 <= k < size for k in axes):
+def _within(components: tuple[int, ...], size: int, what: str) -> tuple[int, ...]:
+    if not all(isinstance(k, int | np.integer) and 0 <= k < size for k in components):
         raise InputError(
-            f"{what} moves along components {axes}, but the task has {size} components: choose from 0 to {size - 1}"
+            f"{what} moves along components {components}, but the task has {size} components: choose from 0 to {size - 1}"
         )
-    return axes
+    return components

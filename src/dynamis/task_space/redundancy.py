@@ -10,7 +10,8 @@ exam "Robotica II", 10 June 2009, whose B is our M.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,47 +28,38 @@ Weight = Any  # (n × n), its diagonal (n), or a function of (robot, q, v) that 
 Law = Callable[..., Array]
 
 
-def least_driven_acceleration(
-    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
-    actuated: Any = None,
+def least_cost_torque(
+    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, law: str = "driven-acceleration", *, weight: Weight = None,
+    damping: Any = 0.0, preferred: Any = None, actuated: Any = None,
 ) -> Array:  # fmt: skip
-    """τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ due to τ."""
+    """τ that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), for numbers and symbols, with a fixed damping λ of G.
+
+    - "driven-acceleration": W = M⁻², the squared acceleration M⁻¹ τ due to τ; τ = M J^# (ẍ − J̇ q̇ + J M⁻¹ n) for τ₀ = 0
+    - "acceleration-energy": W = M⁻¹, the dynamically consistent law τ = Jᵀ Λ (ẍ − J̇ q̇ + J M⁻¹ n) [Khatib 1987]
+    - "torque": W = 1, τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n); can be unstable over long motions [Hollerbach, Suh 1987]
+
+    ``weight`` gives a user-defined symmetric positive definite W instead; ``preferred`` is τ₀. `resolve` also treats
+    singularities and reports rank and task error.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot, task = dy.load("panda"), dy.task_space.Position()
+    >>> q, v = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8]), np.zeros(7)
+    >>> tau = dy.task_space.least_cost_torque(robot, q, v, task, [0.0, 0.0, 1.0], "torque")
+    >>> (task.jacobian(robot, q) @ robot.forward_dynamics(q, v, tau)).round(6) + 0.0
+    array([0., 0., 1.])
+    """
     at = TaskState.of(robot, q, v, task, actuated)
-    return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
-
-
-def least_acceleration_energy(
-    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
-    actuated: Any = None,
-) -> Array:  # fmt: skip
-    """τ = Jᵀ Λ (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ M⁻¹ τ: the dynamically consistent law, τ = Jᵀ F [Khatib 1987]."""
-    at = TaskState.of(robot, q, v, task, actuated)
-    return _minimised(at, at.J.T, at.mobility, acceleration, damping, preferred)
-
-
-def least_torque(
-    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, damping: Any = 0.0, preferred: Any = None,
-    actuated: Any = None,
-) -> Array:  # fmt: skip
-    """τ = (J M⁻¹)^# (ẍ − J̇ q̇ + J M⁻¹ n) minimises ½ τᵀ τ; can be unstable over long motions [Hollerbach, Suh 1987]."""
-    at = TaskState.of(robot, q, v, task, actuated)
-    return _minimised(at, at.A_T, at.A_T.T @ at.A_T, acceleration, damping, preferred)
-
-
-def least_weighted_torque(
-    robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, *, weight: Weight, damping: Any = 0.0, preferred: Any = None,
-    actuated: Any = None,
-) -> Array:  # fmt: skip
-    """τ minimises ½ τᵀ W τ for a user-defined symmetric positive definite W."""
-    at = TaskState.of(robot, q, v, task, actuated)
-    X = solve_positive(weight_matrix(weight, robot, q, v, len(at.M)), at.A_T)
-    return _minimised(at, X, at.A_T.T @ X, acceleration, damping, preferred)
-
-
-def least_driven_acceleration_at_rest(robot: Robot, q: Any, task: Task, acceleration: Any, *, damping: Any = 0.0) -> Array:
-    """τ = M J^# ẍ, the law of least driven acceleration at rest and without gravity."""
-    J = task.jacobian(robot, q)
-    return robot.mass_matrix(q) @ (J.T @ solved(J @ J.T, of_task(acceleration, len(J)), damping))
+    if weight is not None:
+        X = solve_positive(weight_matrix(weight, robot, q, v, len(at.M)), at.A_T)
+        return _minimised(at, X, at.A_T.T @ X, acceleration, damping, preferred)
+    match law:
+        case "driven-acceleration":
+            return _minimised(at, at.M @ at.J.T, at.J @ at.J.T, acceleration, damping, preferred)
+        case "acceleration-energy":
+            return _minimised(at, at.J.T, at.mobility, acceleration, damping, preferred)
+        case "torque":
+            return _minimised(at, at.A_T, at.A_T.T @ at.A_T, acceleration, damping, preferred)
+    raise unknown_name("law", law, LAWS)
 
 
 def _minimised(at: TaskState, X: Array, G: Array, acceleration: Any, damping: Any, preferred: Any) -> Array:
@@ -91,17 +83,12 @@ def weight_matrix(weight: Weight, robot: Robot, q: Any, v: Any, size: int) -> Ar
     return W
 
 
-# by name, as the command line and comparisons have them
-LAWS: Mapping[str, Law] = {
-    "driven-acceleration": least_driven_acceleration,
-    "acceleration-energy": least_acceleration_energy,
-    "torque": least_torque,
-}
 MINIMISED = {
     "driven-acceleration": "½ τᵀ M⁻² τ, the squared acceleration M⁻¹ τ",
     "acceleration-energy": "½ τᵀ M⁻¹ τ, dynamically consistent",
     "torque": "½ τᵀ τ",
 }
+LAWS = tuple(MINIMISED)
 
 
 def law_named(law: Any) -> Law:
@@ -110,7 +97,7 @@ def law_named(law: Any) -> Law:
         return law
     if law not in LAWS:
         raise unknown_name("law", law, LAWS)
-    return LAWS[law]
+    return functools.partial(least_cost_torque, law=law)
 
 
 def law_weight(name: str, M: Array) -> Array:

@@ -66,7 +66,7 @@ class Task(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Position(Task):
-    """The position of a frame's origin in world axes; ``rows=(0, 1)`` is that of a planar arm.
+    """The position of a frame's origin in world axes; ``rows="xy"`` or ``(0, 1)`` is that of a planar arm.
 
     >>> import dynamis as dy
     >>> robot, task = dy.load("ur5e"), dy.task_space.Position()
@@ -75,7 +75,7 @@ class Position(Task):
     """
 
     frame: str | None = None
-    rows: tuple[int, ...] = (0, 1, 2)
+    rows: Any = (0, 1, 2)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", _checked_rows(self.rows, "Position"))
@@ -109,7 +109,7 @@ class Orientation(Task):
 
     frame: str | None = None
     coordinates: str = "geometric"
-    rows: tuple[int, ...] = (0, 1, 2)
+    rows: Any = (0, 1, 2)
     reference: Any = None
 
     def __post_init__(self) -> None:
@@ -303,13 +303,17 @@ def _state(robot: Robot, x: Any, size: int, name: str) -> Array:
 
 
 def _checked_rows(rows: Any, what: str) -> tuple[int, ...]:
+    if isinstance(rows, str) and rows and set(rows) <= set(AXES):
+        rows = [AXES.index(letter) for letter in rows]
     try:
         found = tuple(int(k) for k in rows)
         whole = all(k == int(k) for k in rows)
     except (TypeError, ValueError):
         found, whole = (), False
     if not found or not whole or len(set(found)) != len(found) or not set(found) <= {0, 1, 2}:
-        raise InputError(f"{what}(rows=…) must be distinct indices from 0, 1, 2 (x, y, z), such as rows=(0, 1); got {rows!r}")
+        raise InputError(
+            f"{what}(rows=…) must be distinct axes or indices from 0, 1, 2, such as rows='xy' or rows=(0, 1); got {rows!r}"
+        )
     return found
 
 

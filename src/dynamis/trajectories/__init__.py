@@ -7,19 +7,14 @@ frame), `path_ik` (inverse kinematics along a Cartesian motion), `time_scaling` 
 arguments).
 """
 
-from dynamis.trajectories.cartesian import CartesianMotion, arc, line, screw
+from dynamis.trajectories.cartesian import arc, line, screw
 from dynamis.trajectories.joint_moves import joint_move
-from dynamis.trajectories.motion import Motion, PathMotion, Polynomials
 from dynamis.trajectories.path_ik import follow
 from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal
 from dynamis.trajectories.splines import spline, spline_path
 from dynamis.trajectories.time_scaling import time_optimal
 
 __all__ = [
-    "CartesianMotion",
-    "Motion",
-    "PathMotion",
-    "Polynomials",
     "arc",
     "double_s",
     "follow",

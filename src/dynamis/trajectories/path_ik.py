@@ -31,7 +31,7 @@ def follow(
     frame: str | None = None,
     *,
     q0: Any = None,
-    task: str = "pose",
+    kind: str = "pose",
     limits: bool = True,
     tolerance: Any = 1e-6,
     restarts: int = 50,
@@ -58,17 +58,17 @@ def follow(
         raise InputError(f"motion must be a Cartesian motion (line, screw, arc), got {type(motion).__name__}")
     check_plain(robot)
     near, start = tolerances(tolerance), motion.along(0.0)[0]
-    first = inverse_kinematics(robot, _part(start, task), frame, q0=q0, task=task, limits=limits,
+    first = inverse_kinematics(robot, _part(start, kind), frame, q0=q0, kind=kind, limits=limits,
                                tolerance=np.minimum(near, EXACT), restarts=restarts, seed=seed)  # fmt: skip
     if not first.found:
         raise InputError(f"no configuration for the first pose: {first.status}")
     count, q = FIRST, first.q[None]
     while True:
         s = np.linspace(0.0, 1.0, count + 1)
-        q = _along_path(robot, motion, frame, task, limits, first.q, s, near, final=count >= MOST)
+        q = _along_path(robot, motion, frame, kind, limits, first.q, s, near, final=count >= MOST)
         if len(q) == len(s):
             path = _spline(s, q)
-            worst = _deviation(robot, motion, frame, task, path, s)
+            worst = _deviation(robot, motion, frame, kind, path, s)
             if (worst <= near).all() or count >= MOST:
                 break
         count *= 2
@@ -78,22 +78,22 @@ def follow(
     return PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
 
 
-def _part(X: Array, task: str) -> Array:
-    return X[:3, 3] if task == "position" else X[:3, :3] if task == "orientation" else X
+def _part(X: Array, kind: str) -> Array:
+    return X[:3, 3] if kind == "position" else X[:3, :3] if kind == "orientation" else X
 
 
-def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, task: str, limits: bool, q: Array, s: Array,
+def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, kind: str, limits: bool, q: Array, s: Array,
                 near: Array, *, final: bool) -> Array:  # fmt: skip
     """Configurations at the points of the path, as far as they are continuous; an unreachable point is an error."""
     found, exact = [q], np.minimum(near, EXACT)
     for k in range(1, len(s)):
-        problem = make_problem(robot, _part(motion.along(s[k])[0], task), frame, task, limits, None)
+        problem = make_problem(robot, _part(motion.along(s[k])[0], kind), frame, kind, limits, None)
         # straight on from the last two is nearer than the last
         guess = np.clip(2.0 * found[-1] - found[-2] if k > 1 else found[-1], problem.lower, problem.upper)
         reached = descend(problem, guess[None], exact)
         jumped = np.abs(reached.q[0] - found[-1]).max() > JUMP
         if jumped or not reached.found[0]:
-            told = inverse_kinematics(robot, _part(motion.along(s[k])[0], task), frame, q0=found[-1], task=task, limits=limits)
+            told = inverse_kinematics(robot, _part(motion.along(s[k])[0], kind), frame, q0=found[-1], kind=kind, limits=limits)
             if told.found and not final:
                 break  # smaller steps may lead on
             why = "the solution branch ends at a singularity or a joint limit" if told.found else told.status
@@ -108,7 +108,7 @@ def _spline(s: Array, q: Array) -> Polynomials:
     return from_b_spline(make_interp_spline(s, q, k=5))
 
 
-def _deviation(robot: Robot, motion: CartesianMotion, frame: str | None, task: str, path: Polynomials, s: Array) -> Array:
+def _deviation(robot: Robot, motion: CartesianMotion, frame: str | None, kind: str, path: Polynomials, s: Array) -> Array:
     """The largest distance in m and rad between the points."""
     between = (s[:-1, None] + np.diff(s)[:, None] * np.array(BETWEEN)).ravel()
     wanted, made = motion.along(between)[0], robot.pose(path.inside(between)[0], frame)
@@ -116,6 +116,6 @@ def _deviation(robot: Robot, motion: CartesianMotion, frame: str | None, task: s
     error[:, :3] = wanted[:, :3, 3] - made[:, :3, 3]
     error[:, 3:] = rotation_vectors(wanted[:, :3, :3] @ np.swapaxes(made[:, :3, :3], 1, 2))
     counted = np.zeros(6)
-    counted[ROWS[task]] = 1.0
+    counted[ROWS[kind]] = 1.0
     error = error * counted
     return np.array([np.linalg.norm(error[:, part], axis=1).max() for part in (slice(0, 3), slice(3, 6))])

@@ -157,14 +157,14 @@ class InPlane(Closure):
     """The origins of two frames coincide in the plane orthogonal to ``normal``; along the normal they are free.
 
     In a planar loop these are the independent rows of a pin; in general, a point on a line along the normal. The normal is a
-    direction of the frame ``axes`` (``frame_b`` by default); λ is the force on ``frame_a`` along two directions of that frame
+    direction of the ``normal_frame`` (``frame_b`` by default); λ is the force on ``frame_a`` along two directions of that frame
     orthogonal to the normal (x and y for a normal along z).
     """
 
     frame_a: str
     frame_b: str
     normal: Vector = (0.0, 0.0, 1.0)
-    axes: str | None = None
+    normal_frame: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", _direction(self.normal, "normal"))
@@ -175,7 +175,7 @@ class InPlane(Closure):
 
     def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
         a, b = _place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b)
-        c = b if self.axes is None else _place(robot, q, v, self.axes)
+        c = b if self.normal_frame is None else _place(robot, q, v, self.normal_frame)
         d, d_dot, d_ddot = a.p - b.p, a.v - b.v, a.a - b.a
         h, H, bias = [], [], []
         for direction in _across(self.normal):
@@ -189,7 +189,7 @@ class InPlane(Closure):
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
-        robot.model.frame(self.axes or self.frame_b)
+        robot.model.frame(self.normal_frame or self.frame_b)
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -24,7 +24,7 @@ from dynamis.spatial import Inertia, Pose, about_axis, solids
 Array = npt.NDArray[Any]
 DOWN = (0.0, -9.81, 0.0)
 Z = np.array([0.0, 0.0, 1.0])
-PINS: dict[str, Callable[[str, str], Closure]] = {"plane": partial(InPlane, axes="base"), "pin": Pin, "point": Point}
+PINS: dict[str, Callable[[str, str], Closure]] = {"plane": partial(InPlane, normal_frame="base"), "pin": Pin, "point": Point}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,67 +1,57 @@
-"""Plots of a controller trial: motion and reference, errors and bounds, torques and limits."""
+"""Tracking panels of one law: motion and reference, errors, torques, and utilisation of bounds and limits."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, tidy
 
 if TYPE_CHECKING:
-    from dynamis.control.trials import Trial
-
+    from dynamis.control.experiments import LawRun
 
 MOST_BARS = 16
 
 
-def plot(trial: Trial, path: str | os.PathLike[str] | None = None) -> Any:
-    """Plot four panels: positions and reference, errors, torques, and utilisation of bounds and limits."""
-    figure = new_figure(11.5, 7.6)
-    axes = figure.subplots(2, 2)
-    colours = line_colours(len(trial.tracking.names))
-    joint_colours = line_colours(trial.motion.robot.n)
-    _positions(axes[0, 0], trial, colours)
-    _errors(axes[0, 1], trial, colours)
-    _torques(axes[1, 0], trial, joint_colours)
-    _shares(axes[1, 1], trial, colours, joint_colours)
-    for ax in (axes[0, 0], axes[0, 1], axes[1, 0]):
+def draw(run: LawRun, panels: Any) -> None:
+    """Draw the four panels of a law."""
+    colours, joint_colours = line_colours(len(run.tracking.names)), line_colours(run.trajectory.robot.n)
+    positions, errors, torques, shares = panels
+    _positions(positions, run, colours)
+    _errors(errors, run, colours)
+    _torques(torques, run, joint_colours)
+    _shares(shares, run, colours, joint_colours)
+    for ax in (positions, errors, torques):
         tidy(ax)
-        ax.set_xlim(trial.motion.t[0], trial.motion.t[-1])
+        ax.set_xlim(run.trajectory.t[0], run.trajectory.t[-1])
         ax.set_xlabel("t in s", color=INK)
-    error = f", parameters off by up to {100.0 * trial.error:g} %" if trial.error else ""
-    title = f"{trial.motion.robot.name}: {trial.law_name}{error}\n{trial.stability.verdict}"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if trial.stability.stable else FORCE)
-    handles, names = axes[1, 0].get_legend_handles_labels()
-    legend_outside(figure, handles, names, 9, labelcolor=INK)
-    return save(figure, path)
 
 
-def _positions(ax: Any, trial: Trial, colours: list[Any]) -> None:
-    track = trial.tracking
+def _positions(ax: Any, run: LawRun, colours: list[Any]) -> None:
+    track = run.tracking
     done = track.reference - track.error
     for k, name in enumerate(track.names):
         ax.plot(track.t, track.reference[:, k], color=colours[k], linewidth=4.0, alpha=0.25, solid_capstyle="round")
         ax.plot(track.t, done[:, k], color=colours[k], linewidth=1.5, label=name)
     heading(ax, "motion (thin) and reference (wide)")
-    ax.set_ylabel(_unit(trial))
-    if track.names != trial.motion.robot.coordinate_names:
+    ax.set_ylabel(_unit(run))
+    if track.names != run.trajectory.robot.coordinate_names:
         ax.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", labelcolor=INK)
 
 
-def _errors(ax: Any, trial: Trial, colours: list[Any]) -> None:
-    track = trial.tracking
+def _errors(ax: Any, run: LawRun, colours: list[Any]) -> None:
+    track = run.tracking
     factor, prefix = _prefix(float(np.abs(track.error).max(initial=0.0)))
     for k in range(len(track.names)):
         ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
     heading(ax, "error: reference − motion")
-    ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(trial.units), reverse=True)))
+    ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(run.units), reverse=True)))
 
 
-def _torques(ax: Any, trial: Trial, colours: list[Any]) -> None:
-    motion = trial.motion
+def _torques(ax: Any, run: LawRun, colours: list[Any]) -> None:
+    motion = run.trajectory
     for k, name in enumerate(motion.robot.coordinate_names):
         ax.plot(motion.t, motion.tau[:, k], color=colours[k], linewidth=1.5, label=name)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
@@ -69,13 +59,13 @@ def _torques(ax: Any, trial: Trial, colours: list[Any]) -> None:
     ax.set_ylabel("N m" if all(c.revolute for c in motion.robot.model.coordinates) else "N m or N")
 
 
-def _shares(ax: Any, trial: Trial, colours: list[Any], joint_colours: list[Any]) -> None:
+def _shares(ax: Any, run: LawRun, colours: list[Any], joint_colours: list[Any]) -> None:
     """Utilisation of error bounds and torque limits; without either, the RMS errors."""
-    track, motion = trial.tracking, trial.motion
+    track, motion = run.tracking, run.trajectory
     rows: list[tuple[str, float, Any, str]] = []
-    if trial.bound is not None:
+    if run.bound is not None:
         # an exact model has the bound zero: no share is defined
-        shares = np.where(trial.bound > 0.0, track.largest / np.where(trial.bound > 0.0, trial.bound, 1.0), 0.0)
+        shares = np.where(run.bound > 0.0, track.largest / np.where(run.bound > 0.0, run.bound, 1.0), 0.0)
         rows += [
             (f"{name}: error", float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, shares, strict=True))
         ]
@@ -88,7 +78,7 @@ def _shares(ax: Any, trial: Trial, colours: list[Any], joint_colours: list[Any])
     if not rows:
         rows = [(name, float(x), colours[k], "") for k, (name, x) in enumerate(zip(track.names, track.rms, strict=True))]
         heading(ax, "RMS error")
-        _bars(ax, rows, f"{{:.2g}} {trial.units[0]}", None)
+        _bars(ax, rows, f"{{:.2g}} {run.units[0]}", None)
         return
     most = sorted(range(len(rows)), key=lambda k: -rows[k][1])[:MOST_BARS]
     left_out = "" if len(most) == len(rows) else f": {len(most)} of {len(rows)}, the largest"
@@ -96,7 +86,7 @@ def _shares(ax: Any, trial: Trial, colours: list[Any], joint_colours: list[Any])
     heading(ax, f"utilisation of bounds and limits{left_out}")
     _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.2g} %", 100.0)
     parts = [
-        *(["errors / bounds"] if trial.bound is not None else []),
+        *(["errors / bounds"] if run.bound is not None else []),
         *(["peak torques / limits"] if finite.any() else []),
     ]
     ax.set_xlabel("%: " + ", ".join(parts), color=INK)
@@ -131,5 +121,5 @@ def _prefix(size: float) -> tuple[float, str]:
     return 1e12, "p"
 
 
-def _unit(trial: Trial) -> str:
-    return " or ".join(sorted(set(trial.units), reverse=True))
+def _unit(run: LawRun) -> str:
+    return " or ".join(sorted(set(run.units), reverse=True))

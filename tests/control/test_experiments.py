@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.task_space.path_check import first_unreachable
-from dynamis.task_space.redundancy import MINIMISED
+from dynamis.task_space.redundancy import LAWS, MINIMISED
 
 ts = dy.task_space
 SIZES = {f"{name}_{k}": x for name, x in (("a", 0.5), ("l", 0.25), ("m", 2.0), ("I", 0.05)) for k in (1, 2, 3)}
@@ -24,10 +24,10 @@ def arm():
 
 @pytest.fixture(scope="module")
 def found(arm):
-    return ts.compare_laws(arm, TASK, ts.Circle(0.12, period=2.0, cycles=2), q0=START)
+    return dy.control.compare_laws(arm, LAWS, ts.Circle(0.12, period=2.0, cycles=2), task=TASK, q0=START)
 
 
-@pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, axis=1)])
+@pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, component=1)])
 def test_motions_are_differentiated_rightly_and_close_their_cycles(motion):
     x0 = np.array([0.4, 0.5])
     desired, step = motion.from_start(x0), 1e-5
@@ -44,7 +44,7 @@ def test_motions_are_differentiated_rightly_and_close_their_cycles(motion):
 
 
 def test_every_law_executes_the_same_motion(found):
-    assert [run.name for run in found.runs] == list(ts.LAWS)
+    assert [run.name for run in found.runs] == list(LAWS)
     for run in found.runs:
         assert run.trajectory.complete
         assert run.error.max() < 1e-5
@@ -54,19 +54,19 @@ def test_figures_are_those_of_the_simulations(arm, found):
     run = found["acceleration-energy"]
     made = run.trajectory
     squares = 0.5 * np.sum(made.tau**2, axis=1)
-    assert run.costs["torque"] == pytest.approx(np.trapezoid(squares, made.t))
+    assert run.null_space.costs["torque"] == pytest.approx(np.trapezoid(squares, made.t))
     assert run.peak_torque == np.abs(made.tau).max()
-    assert run.drift[-1] == pytest.approx(np.linalg.norm(made.q[-1] - made.q[0]))
-    assert len(run.drift) == 2
+    assert run.null_space.drift[-1] == pytest.approx(np.linalg.norm(made.q[-1] - made.q[0]))
+    assert len(run.null_space.drift) == 2
     # at the end of a cycle the task is at rest, so all that moves is unseen
-    np.testing.assert_allclose(run.null_speed[-1], np.linalg.norm(made.v[-1]), atol=1e-4)
+    np.testing.assert_allclose(run.null_space.speed[-1], np.linalg.norm(made.v[-1]), atol=1e-4)
 
 
 def test_at_the_start_each_law_is_the_cheapest_of_its_kind(arm):
     # all laws meet the same state only there: afterwards each is in its own
     q, v, x_ddot = np.array(START), np.zeros(3), np.array([1.0, 0.0])
-    for name in ts.LAWS:
-        costs = {other: ts.resolve(arm, q, v, TASK, x_ddot, other).tau for other in ts.LAWS}
+    for name in LAWS:
+        costs = {other: ts.resolve(arm, q, v, TASK, x_ddot, other).tau for other in LAWS}
         W = {"torque": np.eye(3), "acceleration-energy": np.linalg.inv(arm.mass_matrix(q)),
              "driven-acceleration": np.linalg.matrix_power(np.linalg.inv(arm.mass_matrix(q)), 2)}[name]  # fmt: skip
         found = {other: tau @ W @ tau for other, tau in costs.items()}
@@ -75,24 +75,47 @@ def test_at_the_start_each_law_is_the_cheapest_of_its_kind(arm):
 
 def test_the_least_torque_whips_the_arm_up_and_damping_calms_the_consistent_law(arm, found):
     # [Hollerbach, Suh 1987]: the least torque now is no saving later
-    assert found["torque"].null_speed.max() > 5 * found["driven-acceleration"].null_speed.max()
+    assert found["torque"].null_space.speed.max() > 5 * found["driven-acceleration"].null_space.speed.max()
     assert found["torque"].peak_torque > 5 * found["driven-acceleration"].peak_torque
-    calm = ts.compare_laws(arm, TASK, found.motion, ["acceleration-energy"], q0=START, null_space=ts.Damping(8.0))
-    assert calm.runs[0].null_speed[-1] < 0.2 * found["acceleration-energy"].null_speed[-1]
+    design = dy.control.LawDesign(null_space=ts.Damping(8.0))
+    calm = dy.control.compare_laws(arm, "acceleration-energy", found.motion, task=TASK, q0=START, design=design)
+    assert calm.runs[0].null_space.speed[-1] < 0.2 * found["acceleration-energy"].null_space.speed[-1]
     assert calm.runs[0].error.max() < 1e-5
 
 
 def test_the_table_has_a_line_for_each_law(found):
     text = found.table()
     assert str(found) == text
-    for name in ts.LAWS:
+    for name in LAWS:
         assert name in text
     assert "2 cycles of 2 s" in text
     assert "*" in text
 
 
+def test_laws_of_a_task_can_be_compared_on_a_goal_and_on_cycles(arm):
+    goal = arm.pose(START)[:2, 3] + [0.05, 0.0]
+    for motion in (goal, ts.Line(0.05, 0.5, 1)):
+        found = dy.control.compare_laws(arm, ["operational-space", "torque"], motion, task=TASK, q0=START, duration=1.0)
+        assert found.complete
+        assert all(run.error[-1] < 1e-4 for run in found.runs)
+        assert found["operational-space"].stability.stable
+        assert found["torque"].stability is None
+        assert (found["torque"].null_space is None) == (motion is goal)
+        assert "stability" in found.table()
+
+
+def test_joint_laws_are_compared_on_a_goal(tmp_path):
+    planar = dy.load("planar_2r_melchiorri")
+    found = dy.control.compare_laws(planar, ["pd-gravity", "computed-torque"], [0.5, -0.5], error=0.05, duration=1.0)
+    text = found.table()
+    assert all(words in text for words in ("pd-gravity", "computed-torque", "to a goal, model parameters off by up to 5 %"))
+    assert found["computed-torque"].error.max() < found["pd-gravity"].error.max()
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    assert len(found.plot().figure.axes) == 8
+
+
 def test_laws_name_their_cost_by_its_formula(found):
-    assert {run.minimises for run in found.runs} == set(MINIMISED.values())
+    assert {run.null_space.minimises for run in found.runs} == set(MINIMISED.values())
     assert not any("equation" in cost for cost in MINIMISED.values())
 
 
@@ -104,9 +127,9 @@ def test_the_picture_has_two_panels_for_each_law_and_three_for_all(found):
 
 def test_laws_of_ones_own_stand_beside_the_others(arm):
     def heavy_base(robot, q, v, task, acceleration, **options):
-        return ts.least_weighted_torque(robot, q, v, task, acceleration, weight=np.array([1.0, 2.0, 8.0]), **options)
+        return ts.least_cost_torque(robot, q, v, task, acceleration, weight=np.array([1.0, 2.0, 8.0]), **options)
 
-    found = ts.compare_laws(arm, TASK, ts.Line(0.1, 1.0, 1), {"heavy base": heavy_base}, q0=START)
+    found = dy.control.compare_laws(arm, {"heavy base": heavy_base}, ts.Line(0.1, 1.0, 1), task=TASK, q0=START)
     assert found["heavy base"].error.max() < 1e-5
     with pytest.raises(dy.NameLookupError, match="heavy base"):
         found["light base"]
@@ -118,10 +141,12 @@ def test_laws_of_ones_own_stand_beside_the_others(arm):
         ({"q0": [0.3, 0.0, 0.0]}, "the task is singular at q0"),
         ({"laws": []}, "laws= is empty"),
         ({"laws": ["power"]}, "torque"),
-        ({"motion": "circle"}, "Circle or a Line"),
-        ({"motion": ts.Circle(axes=(0, 2))}, "has 2"),
-        ({"K_P": -1.0}, "positive"),
-        ({"K_P": [[1.0, 2.0], [0.0, 1.0]]}, "diagonal"),
+        ({"motion": "circle"}, "goal must be 2 finite numbers"),
+        ({"laws": ["computed-torque"]}, "a Circle is a motion of a task"),
+        ({"laws": ["computed-torque", "torque"], "motion": [0.5, 0.5]}, "the goal is one of a task"),
+        ({"motion": ts.Circle(components=(0, 2))}, "has 2"),
+        ({"design": dy.control.LawDesign(bandwidth=-1.0)}, "positive"),
+        ({"design": dy.control.LawDesign(bandwidth=[[1.0, 2.0], [0.0, 1.0]])}, "bandwidth"),
         ({"seconds": -1}, "seconds"),
         ({"task": ts.PoseTask()}, "fewer rows"),
     ],
@@ -129,11 +154,12 @@ def test_laws_of_ones_own_stand_beside_the_others(arm):
 def test_comparisons_that_make_no_sense_are_refused(arm, options, words):
     given = {"task": TASK, "motion": ts.Circle(0.1), "q0": START} | options
     with pytest.raises(dy.DynamisError, match=words):
-        ts.compare_laws(arm, given.pop("task"), given.pop("motion"), **given)
+        dy.control.compare_laws(arm, **given)
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: ts.Circle(-1.0), lambda: ts.Circle(cycles=0), lambda: ts.Circle(axes=(1, 1)), lambda: ts.Line(period=0)]
+    "make",
+    [lambda: ts.Circle(-1.0), lambda: ts.Circle(cycles=0), lambda: ts.Circle(components=(1, 1)), lambda: ts.Line(period=0)],
 )
 def test_motions_that_make_no_sense_are_refused(make):
     with pytest.raises(dy.InputError):
@@ -207,7 +233,7 @@ def test_a_motion_out_of_the_workspace_is_an_error_with_a_start_from_which_it_ca
     with pytest.raises(
         dy.InputError, match=r"leaves the workspace at t = 0\.8 s: choose another start, such as q0=\("
     ) as caught:
-        dy.task_space.compare_laws(arm, task, motion)
+        dy.control.compare_laws(arm, None, motion, task=task)
     start = np.array([float(x) for x in re.search(r"q0=\(([^)]*)\)", str(caught.value))[1].split(",")])
     desired = motion.from_start(task.value(arm, start))
     assert first_unreachable(arm, task, start, desired, motion.period) is None

@@ -1,0 +1,390 @@
+"""Experiments: several laws simulated on the same motion, with their tracking errors, torques, costs and stability."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.comparison_table import html_table, run_card, table
+from dynamis.control.law import ControlLaw
+from dynamis.control.named_laws import (
+    CONTROL_LAWS,
+    JOINT_LAWS,
+    LAWS,
+    SHORT_STEPS,
+    LawDesign,
+    error_bound,
+    least_mobile,
+    named_law,
+    redundancy_law,
+    stability_of,
+)
+from dynamis.control.null_space_motion import NullSpaceMotion, null_space_motion
+from dynamis.control.parameter_error import perturbed
+from dynamis.control.reachability import check_cycles, tip_position, why_unreachable
+from dynamis.control.stability import Stability
+from dynamis.control.tracking import Tracking, tracking
+from dynamis.display import plotted, short
+from dynamis.errors import InputError, ReachWarning, printable, unknown_name
+from dynamis.kinematics.box import check_robot
+from dynamis.robot import Robot
+from dynamis.simulation.motion import without_dry_friction
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.task_space.motions import Circle, Line
+from dynamis.task_space.operational import checked_state
+from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
+from dynamis.task_space.tasks import Orientation, Position, Task
+from dynamis.trajectories.joint_moves import joint_move
+
+Array = npt.NDArray[Any]
+POINTS = 401  # of a move
+CYCLE_POINTS = 200  # per cycle
+RTOL = 1e-7  # of periodic motions, whose growth from cycle to cycle is measured
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LawRun:
+    """The simulated ``trajectory`` of one law, with its ``tracking`` errors in joint or task coordinates of these ``units``.
+
+    ``bound`` is the predicted bound of the errors and ``stability`` the stability report, None where there is none.
+    ``null_space`` is the `NullSpaceMotion` of a periodic task motion: costs, drift and null-space velocity; else None.
+    """
+
+    name: str
+    law: Any
+    trajectory: Trajectory
+    tracking: Tracking
+    units: tuple[str, ...]
+    bound: Array | None = None
+    stability: Stability | None = None
+    null_space: NullSpaceMotion | None = None
+
+    @property
+    def law_name(self) -> str:
+        """The name of the law in its stability report."""
+        return self.name if self.stability is None else self.stability.law
+
+    @property
+    def error(self) -> Array:
+        """‖e‖ (N) over time."""
+        return np.asarray(np.linalg.norm(self.tracking.error, axis=1))
+
+    @property
+    def peak_torque(self) -> float:
+        """The largest torque of any joint."""
+        return float(self.tracking.peak.max())
+
+    @property
+    def peak_joint(self) -> str:
+        """The joint with the largest torque."""
+        return self.trajectory.robot.coordinate_names[int(self.tracking.peak.argmax())]
+
+    @property
+    def peak_unit(self) -> str:
+        """The unit of ``peak_torque``."""
+        return "N m" if self.trajectory.robot.model.coordinates[int(self.tracking.peak.argmax())].revolute else "N"
+
+    @property
+    def beyond_limits(self) -> tuple[str, ...]:
+        """The joints whose torques exceeded their limits, which neither law nor simulation enforces."""
+        robot = self.trajectory.robot
+        over = self.tracking.peak > robot.limits["effort"]
+        return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        track, robot = self.tracking, self.trajectory.robot
+        rows = [
+            {"name": name, "largest_error": float(a), "last_error": float(b), "rms_error": float(c),
+             "bound": None if self.bound is None else float(self.bound[k])}
+            for k, (name, a, b, c) in enumerate(zip(track.names, track.largest, track.last, track.rms, strict=True))
+        ]  # fmt: skip
+        torques = [
+            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None}
+            for name, peak, limit in zip(robot.coordinate_names, track.peak, robot.limits["effort"], strict=True)
+        ]
+        return {
+            "law": self.name, "status": self.trajectory.status, "largest_error": float(self.error.max()),
+            "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
+            "beyond_limits": list(self.beyond_limits),
+            "stability": None if self.stability is None else self.stability.as_dict(),
+            **({} if self.null_space is None else self.null_space.as_dict()),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        worst = int(self.tracking.largest.argmax())
+        parts = [
+            f"largest error {self.tracking.largest[worst]:.4g} {self.units[worst]}",
+            f"peak torque {self.peak_torque:.4g} {self.peak_unit} at {printable(self.peak_joint)}",
+            *([] if self.stability is None else [self.stability.verdict]),
+        ]
+        return short(f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: {'; '.join(parts)}>")
+
+    def _repr_html_(self) -> str:
+        return run_card(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LawComparison:
+    """The ``runs`` of several laws on the same ``motion`` of a ``task`` (None: of the joints).
+
+    ``error`` is the relative error of the parameters in the laws' model. ``unreachable`` is the reason why the tip cannot
+    reach the goal, empty for a goal that inverse kinematics reaches within the joint limits.
+    """
+
+    robot: Robot
+    task: Any
+    motion: Any
+    runs: tuple[LawRun, ...]
+    error: float = 0.0
+    unreachable: str = ""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the motion is one of closed cycles."""
+        return isinstance(self.motion, Circle | Line)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all simulations reached their end."""
+        return all(run.trajectory.complete for run in self.runs)
+
+    def __getitem__(self, name: str) -> LawRun:
+        for run in self.runs:
+            if run.name == name:
+                return run
+        raise unknown_name("law", name, [run.name for run in self.runs])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        cycles = {"cycles": self.motion.cycles, "period": self.motion.period} if self.periodic else {}
+        return {
+            "robot": self.robot.name, "task": None if self.task is None else list(self.task.names), **cycles,
+            "parameter_error": self.error, "unreachable": self.unreachable or None,
+            "laws": [run.as_dict() for run in self.runs],
+        }  # fmt: skip
+
+    def table(self) -> str:
+        """One row per law, as text; the lowest cost of each column is marked."""
+        return table(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Plot motion, errors and torques of each law, for periodic motions null-space velocity, drift and costs too."""
+        return plotted("law_comparison", self, path)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
+
+    def __repr__(self) -> str:
+        return short(f"<LawComparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}>")
+
+
+def compare_laws(
+    robot: Robot,
+    laws: str | Sequence[str] | Mapping[str, Any] | None = None,
+    motion: Any = None,
+    *,
+    task: Task | None = None,
+    q0: Any = None,
+    design: LawDesign | None = None,
+    error: float = 0.0,
+    seed: int = 0,
+    duration: float = 2.0,
+    move: float | None = None,
+    step: float | None = None,
+    seconds: float | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> LawComparison:
+    """Simulate one or several laws on the same motion from rest at ``q0`` (default: home), and compare the results.
+
+    ``laws`` are names: in joint space "gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque",
+    "slotine-li"; in task space "operational-space", "impedance", and the redundancy resolutions "driven-acceleration",
+    "acceleration-energy", "torque" (default: these three). A mapping gives other names, and user-defined resolutions with the
+    arguments of `task_space.least_cost_torque`. ``design`` has bandwidth, damping ratio and other settings of the laws.
+
+    ``motion`` is a goal, in joint coordinates or in those of ``task`` (default: the tip position), which is reached in
+    ``move`` seconds (default: half the ``duration``); or a `Circle` or `Line` of the task, simulated without dry friction;
+    None holds the start. A tip position out of reach is simulated with a `ReachWarning`, a periodic motion out of reach is an
+    `InputError` unless ``design.regularisation`` is positive.
+
+    The parameters of the laws' model have the relative ``error``. ``step`` is the integration step; ``seconds`` limits the
+    computing time of each simulation.
+
+    >>> import dynamis as dy
+    >>> found = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
+    >>> run = found["computed-torque"]
+    >>> run.stability.stable, bool((run.tracking.largest < run.bound).all())
+    (True, True)
+    """
+    check_robot(robot)
+    made, chosen = design or LawDesign(), _laws(laws)
+    limits = {"seconds": None if seconds is None else _positive(seconds, "seconds"), "step": step}
+    q, v = robot.home() if q0 is None else _vector(q0, robot.nq, "q0"), np.zeros(robot.n)
+    if task is not None:
+        q, v = checked_state(robot, q, v, task)
+    if isinstance(motion, Circle | Line):
+        experiment = _periodic(robot, chosen, motion, task, q, made)
+    else:
+        end = _positive(duration, "duration")
+        over = _positive(end / 2.0 if move is None else move, "move")
+        experiment = _move(robot, chosen, motion, task, q, end, over)
+    model = perturbed(experiment.plant, error, seed)
+    runs = []
+    for place, (name, law) in enumerate(chosen.items()):
+        tell = None if progress is None else _part(progress, place, len(chosen), name)
+        runs.append(_run(experiment, name, law, model, q, v, made, error, limits | {"progress": tell}))
+        if runs[-1].trajectory.status.startswith("interrupted") and len(chosen) > 1:
+            raise KeyboardInterrupt  # the other laws are to stop too
+    return LawComparison(robot, experiment.task, motion, tuple(runs), error, experiment.unreachable)
+
+
+@dataclass(frozen=True, eq=False)
+class _Experiment:
+    """What all laws have in common: the simulated robot, the reference, and the options of the simulation."""
+
+    plant: Robot
+    task: Task | None
+    motion: Any
+    reference: Any
+    times: Any
+    options: Mapping[str, Any]
+    unreachable: str = ""
+
+
+def _periodic(
+    robot: Robot, laws: Mapping[str, Any], motion: Circle | Line, task: Task | None, q: Array, design: LawDesign
+) -> _Experiment:
+    _reject(laws, JOINT_LAWS, f"a {type(motion).__name__} is a motion of a task")
+    _check_torque_sources(robot)
+    chosen = tip_position(robot, q) if task is None else task
+    plant = without_dry_friction(robot)
+    desired = motion.from_start(chosen.value(plant, q))
+    if design.regularisation == 0.0:
+        check_cycles(plant, chosen, q, motion, desired)
+    times = np.linspace(0.0, motion.duration, motion.cycles * CYCLE_POINTS + 1)
+    # the quintics' third derivatives jump at the ends of cycles: no step may be so long as to miss them
+    options = {"friction": "none", "rtol": RTOL, "atol": 1e-3 * RTOL, "step": motion.period / 20.0}
+    return _Experiment(plant, chosen, motion, desired, times, options)
+
+
+def _move(
+    robot: Robot, laws: Mapping[str, Any], goal: Any, task: Task | None, q: Array, end: float, over: float
+) -> _Experiment:
+    if goal is not None and "gravity-compensation" in laws:
+        takers = [name for name in CONTROL_LAWS if name != "gravity-compensation"]
+        raise InputError(
+            "gravity-compensation has no goal: it cancels gravity and damps the motion. Leave the goal out, or choose a law "
+            f"that moves the robot to one: {', '.join(takers[:-1])} or {takers[-1]}"
+        )
+    joint = [name for name in laws if name in JOINT_LAWS]
+    if joint and (task is not None or len(joint) < len(laws)):
+        _reject(laws, JOINT_LAWS, "the goal is one of a task")
+    chosen = None if joint else (tip_position(robot, q) if task is None else task)
+    if chosen is not None and not set(laws) <= set(CONTROL_LAWS):
+        _check_torque_sources(robot)
+    here = q if chosen is None else chosen.value(robot, q)
+    there = here if goal is None else _vector(goal, len(here), "goal")
+    unreachable = "" if chosen is None or goal is None else why_unreachable(robot, chosen, there, q)
+    if unreachable:
+        warnings.warn(unreachable, ReachWarning, stacklevel=3)
+    options = {"friction": "smooth", "method": "rk4", "points": POINTS, "step": None}
+    return _Experiment(robot, chosen, goal, joint_move(here, there, duration=over), end, options, unreachable)
+
+
+def _run(
+    experiment: _Experiment, name: str, law: Any, model: Robot, q: Array, v: Array, design: LawDesign, error: float,
+    limits: Mapping[str, Any],
+) -> LawRun:  # fmt: skip
+    robot, task, reference = experiment.plant, experiment.task, experiment.reference
+    if law in CONTROL_LAWS:
+        controller = named_law(law, model, reference, task, design)
+        acting = controller.with_model(model) if isinstance(controller, ControlLaw) else controller
+    else:
+        assert task is not None
+        controller = acting = redundancy_law(law, model, getattr(reference, "at", reference), task, design)
+    usual = experiment.options["step"] or SHORT_STEPS.get(name, 1e-3)
+    options = {**experiment.options, **limits, "step": limits["step"] or usual}
+    made = simulate(robot, experiment.times, q, v, controller=acting, **options)
+    if task is None:
+        track, units = tracking(made, reference), tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
+        bound, least = error_bound(controller, model, robot, reference), q
+    else:
+        track, units = _task_tracking(made, reference, task), _units(task)
+        bound, least = None, least_mobile(made, task) if isinstance(controller, ControlLaw) else q
+    moved = (
+        null_space_motion(made, task, experiment.motion, law) if isinstance(experiment.motion, Circle | Line) and task else None
+    )
+    report = stability_of(controller, robot, model, least, design.rate, error)
+    return LawRun(name, controller, made, track, units, bound, report, moved)
+
+
+def _task_tracking(made: Trajectory, reference: Any, task: Task) -> Tracking:
+    at = getattr(reference, "at", reference)
+    desired = np.array([np.asarray(at(float(t))[0], dtype=float) for t in made.t])
+    errors = np.array([task.error(x, task.value(made.robot, q)) for x, q in zip(desired, made.q, strict=True)])
+    return Tracking(made.t, errors, desired, made.tau, made.robot.limits["effort"], task.names)
+
+
+def _units(task: Task) -> tuple[str, ...]:
+    """m for positions, rad for orientations, none for user-defined components."""
+    parts = getattr(task, "parts", None)
+    if parts is not None:
+        return tuple(unit for part in parts for unit in _units(part))
+    return ("m" if isinstance(task, Position) else "rad" if isinstance(task, Orientation) else "",) * task.size
+
+
+def _laws(laws: Any) -> dict[str, Any]:
+    """Laws by name: names of `LAWS`, or user-defined redundancy resolutions."""
+    if laws is None:
+        laws = REDUNDANCY_LAWS
+    given = dict(laws) if isinstance(laws, Mapping) else {name: name for name in ((laws,) if isinstance(laws, str) else laws)}
+    if not given:
+        raise InputError(f"laws= is empty; choose from {', '.join(LAWS)}")
+    for law in given.values():
+        if not callable(law) and law not in LAWS:
+            raise unknown_name("law", law, LAWS)
+    return {str(name): law for name, law in given.items()}
+
+
+def _reject(laws: Mapping[str, Any], wrong: Sequence[str], why: str) -> None:
+    found = [name for name, law in laws.items() if law in wrong]
+    if found:
+        others = [name for name in LAWS if name not in wrong]
+        raise InputError(f"{found[0]} takes a goal in joint coordinates, but {why}: choose from {', '.join(others)}")
+
+
+def _check_torque_sources(robot: Robot) -> None:
+    if robot.actuators:
+        raise InputError("the laws assume ideal torque sources; remove actuator models with replace(actuators={…: None})")
+
+
+def _part(progress: Callable[[float, str], None], place: int, count: int, name: str) -> Callable[[float], None]:
+    return lambda fraction: progress((place + fraction) / count, name)
+
+
+def _positive(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not (isinstance(value, int | float | np.number) and 0.0 < value < np.inf):
+        raise InputError(f"{name} must be a positive number of seconds, got {value!r}")
+    return float(value)
+
+
+def _vector(value: Any, size: int, name: str) -> Array:
+    try:
+        given = np.atleast_1d(np.array(value, dtype=float))
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape == (1,) and size > 1:
+        given = np.full(size, given[0])
+    if given.shape != (size,) or not np.isfinite(given).all():
+        raise InputError(f"{name} must be {size} finite numbers, got {np.size(value)}")
+    return given
