@@ -107,6 +107,13 @@ class Configurations(RobotBase):
         return found[..., 0, :, :], found[..., 1, :, :]
 
     def difference_derivatives(self, q0: Any, q1: Any) -> tuple[Array, Array]:
-        """Derivatives (∂dv/∂q₀, ∂dv/∂q₁) of dv = difference(q₀, q₁), each (…, n, n), in the same directions."""
+        """Derivatives (∂dv/∂q₀, ∂dv/∂q₁) of dv = difference(q₀, q₁), each (…, n, n), in the same directions.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> dq0, dq1 = robot.difference_derivatives(robot.random(0), robot.random(1))
+        >>> bool((dq0 == -dq1).all())
+        True
+        """
         found = self.evaluate(ALGORITHMS["difference_derivatives"], q0, q1)
         return found[..., 0, :, :], found[..., 1, :, :]
