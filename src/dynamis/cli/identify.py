@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dynamis.identification import Identification, LinearModel
     from dynamis.identification.write_back import Written
 
-NAMES = ("ordinary", "weighted", "robust", "total", "ridge", "consistent")
+NAMES = ("ordinary", "weighted", "ridge", "consistent")
 SHOWN = 15
 
 HELP = """Identify the dynamic parameters of a robot from logs.

@@ -14,13 +14,9 @@ from dynamis.identification.drive_gains import DriveGains, estimate_drive_gains
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.estimators.instrumental import InstrumentalVariables
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.output_error import OutputError
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.estimators.robust import RobustLeastSquares
-from dynamis.identification.estimators.total import TotalLeastSquares
 from dynamis.identification.excitation import Excitation, design_excitation
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identification import Identification
@@ -33,7 +29,6 @@ from dynamis.identification.reduction.normal_equations import NormalEquations, m
 from dynamis.identification.reduction.stream import Stream, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import derivatives, prepare, suggest_cutoff
-from dynamis.identification.simulated_loop import SimulatedInstruments, SimulatedLoop
 from dynamis.identification.static_poses import identify_static, identify_static_payload
 from dynamis.identification.transmission import Transmission
 from dynamis.identification.validation.essential import essential_parameters
@@ -51,24 +46,18 @@ __all__ = [
     "Estimator",
     "Excitation",
     "Identification",
-    "InstrumentalVariables",
     "LeastSquares",
     "LinearModel",
     "Log",
     "LongLog",
     "Mapping",
     "NormalEquations",
-    "OutputError",
     "PayloadEstimate",
     "PhysicallyConsistent",
     "RecursiveLeastSquares",
     "Ridge",
-    "RobustLeastSquares",
     "Samples",
-    "SimulatedInstruments",
-    "SimulatedLoop",
     "Stream",
-    "TotalLeastSquares",
     "Transmission",
     "WeightedLeastSquares",
     "base_parameters",
