@@ -8,6 +8,7 @@ belong to no physically consistent robot; the error then names the links, and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -114,10 +115,30 @@ def _inside(space: BodySpace, on: Array, free: Array) -> Solution:
     kept = Rows(rows.A[felt], rows.lower[felt], rows.upper[felt], tuple(n for n, f in zip(rows.names, felt, strict=True) if f))
     bodies = [(ONE + best[link.place], free[link.place]) for link in space.links]
     n = free.shape[1]
-    found = minimise(Programme(np.eye(n), np.zeros(n), bodies, kept, least=BARELY))
-    x = best + free @ found.x if np.isfinite(found.x).all() else best
-    inside = found.solved and not fixed.any() and is_allowed(space, space.rows(), x, least=-1e-9)
+    programme = Programme(np.eye(n), np.zeros(n), bodies, kept, least=BARELY)
+    for _ in range(2):
+        found = minimise(programme)
+        x = best + free @ found.x if np.isfinite(found.x).all() else best
+        inside = found.solved and not fixed.any() and is_allowed(space, space.rows(), x, least=-1e-9)
+        if inside or fixed.any():
+            break
+        # where little room is left, the nearest point is moved towards the one with the largest margin
+        programme = replace(programme, start=_centre(programme), least=0.0)
     return Solution(x, found.status, inside, not inside)
+
+
+def _centre(programme: Programme) -> Array:
+    """Return the w with the largest margin t: B_k ⪰ t, lower + t ≤ A w ≤ upper − t in units of the rows, t ≤ 1."""
+    rows, n = programme.rows, len(programme.q)
+    size = np.linalg.norm(rows.A, axis=1)
+    below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
+    t = np.append(np.zeros(n), 1.0)
+    A = [np.column_stack([rows.A / size[:, None], s * np.ones(len(size))])[there] for s, there in ((-1.0, below), (1.0, above))]
+    lower = [rows.lower[below] / size[below], np.full(int(above.sum()), -np.inf), [-np.inf]]
+    upper = [np.full(int(below.sum()), np.inf), rows.upper[above] / size[above], [1.0]]
+    eased = Rows(np.vstack([*A, t]), np.concatenate(lower), np.concatenate(upper), ("",) * (len(A[0]) + len(A[1]) + 1))
+    bodies = [(b, np.column_stack([M, -ONE])) for b, M in programme.bodies]
+    return minimise(Programme(np.diag(np.append(np.full(n, 1e-6), 0.0)), -t, bodies, eased, least=0.0)).x[:n]
 
 
 def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, inverse: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, unknown_name
 from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
 from dynamis.identification.estimators.factors import ENOUGH, FOLDS, FoldFactors, consecutive_folds, joint_noise, whitened
 
@@ -115,15 +115,32 @@ class WeightedLeastSquares(FromFactors):
     """Least squares with each joint's rows divided by its noise, which is estimated with the parameters.
 
     Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is
-    estimated from the residuals and the fit repeated until convergence, at most ``iterations`` times.
+    estimated from the residuals and the fit repeated until convergence, at most ``iterations`` times. ``only`` names the
+    parameters to estimate, such as the essential ones; the others are zero.
     """
 
-    def __init__(self, iterations: int = 20, tolerance: float = 1e-10) -> None:
-        self.iterations, self.tolerance = iterations, tolerance
+    def __init__(self, iterations: int = 20, tolerance: float = 1e-10, only: Sequence[str] | None = None) -> None:
+        self.iterations, self.tolerance, self.only = iterations, tolerance, only
 
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
         factors, counts = folds.merged()
-        self.noise_ = joint_noise(factors, counts, least=1e-14, iterations=self.iterations, tolerance=self.tolerance)
-        self._learn(factors, counts, self.noise_, names)
+        r = factors[0].shape[1] - 1
+        kept = np.arange(r) if self.only is None else self._kept(names)
+        chosen = [F[:, np.append(kept, r)] for F in factors]
+        labels = None if names is None else [names[k] for k in kept]
+        self.noise_ = joint_noise(chosen, counts, least=1e-14, iterations=self.iterations, tolerance=self.tolerance)
+        self._learn(chosen, counts, self.noise_, labels)
         self.covariance_ = self._spread
+        if self.only is not None:
+            coef, covariance, bound = np.zeros(r), np.zeros((r, r)), np.full(r, "fixed", object)
+            coef[kept], covariance[np.ix_(kept, kept)], bound[kept] = self.coef_, self._spread, ""
+            self.coef_, self.covariance_, self.at_bound_, self.n_features_in_ = coef, covariance, tuple(bound), r
         return self
+
+    def _kept(self, names: Sequence[str] | None) -> Array:
+        if names is None:
+            raise InputError("only= selects parameters by name: pass names= to fit")
+        for name in self.only or ():
+            if name not in names:
+                raise unknown_name("parameter", name, names)
+        return np.array([k for k, name in enumerate(names) if name in set(self.only or ())])
