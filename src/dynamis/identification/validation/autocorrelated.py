@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.identification.validation.excitation import chunks
 from dynamis.identification.validation.whiteness import autocorrelation, in_order, periods, positions, whiteness
 
 Array = npt.NDArray[Any]
@@ -46,17 +47,30 @@ def scatter_of_scores(scores: Array, t: Array, *, run: Array | None = None, wind
     Bartlett weights are the overlap of two windows, so the sum over pairs equals the sum over all windows of the squared
     window sums: one matrix product instead of one per lag, and positive semi-definite.
     """
+    return _scatter(scores, np.ones(len(t)), np.ones(scores.shape[1]), t, run, window)
+
+
+def _scatter(X: Array, factor: Array, unit: Array, t: Array, run: Array | None, window: int) -> Array:
+    """Return `scatter_of_scores` of the scores factor_i unit_k X_ik, which are never all in memory."""
     order = np.lexsort((t, run)) if run is not None else np.argsort(t, kind="stable")
     times = t[order]
     runs = np.zeros(len(t)) if run is None else run[order]
     first = np.flatnonzero(np.concatenate([[True], (np.diff(times) != 0.0) | (np.diff(runs) != 0)]))
-    at_once = np.add.reduceat(scores[order], first, axis=0)  # sum over the joints of one instant
     at = positions(times[first], runs[first], window)
-    grid = np.zeros((int(at[-1]) + 1 + 2 * window, scores.shape[1]))
-    grid[at + window] = at_once
-    total = np.cumsum(grid, axis=0)
-    sums = total[window:] - total[:-window]
-    return np.asarray(sums.T @ sums / window)
+    grid = np.zeros((int(at[-1]) + 1 + 2 * window, X.shape[1]))
+    ends = np.append(first, len(t))
+    for part in chunks(len(first)):
+        begins = first[part]
+        rows = order[begins[0] : ends[part.start + len(begins)]]
+        # sum over the joints of one instant
+        grid[at[part] + window] = np.add.reduceat(X[rows] * factor[rows, None], begins - begins[0], axis=0)
+    grid *= unit
+    total = np.cumsum(grid, axis=0, out=grid)
+    S = np.zeros((X.shape[1], X.shape[1]))
+    for part in chunks(len(total) - window):
+        sums = total[part.start + window : part.stop + window] - total[part][: len(total) - window - part.start]
+        S += sums.T @ sums
+    return S / window
 
 
 def autocorrelated_covariance(
@@ -79,17 +93,21 @@ def autocorrelated_covariance(
     # in units of the standard errors, which differ by orders of magnitude
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     unit = np.where(unit > 0.0, unit, 1.0)
-    X, covariance = X * unit, covariance / np.outer(unit, unit)
+    covariance = covariance / np.outer(unit, unit)
     weight = 1.0 / noise[joint] ** 2 if weighted else np.ones(len(e))
-    bread = covariance if weighted else np.linalg.pinv(X.T @ X, hermitian=True)
-    S, window = np.zeros(covariance.shape), 1
+    bread = covariance if weighted else np.linalg.pinv((X.T @ X) * np.outer(unit, unit), hermitian=True)
+    S, S_0, window, pull = np.zeros(covariance.shape), np.zeros(covariance.shape), 1, np.empty(len(e))
+    for part in chunks(len(e)):
+        Z = X[part] * unit
+        pull[part] = weight[part] * np.einsum("ij,ij->i", Z @ bread, Z)
+        S_0 += (Z.T * (weight * noise[joint])[part] ** 2) @ Z
     for rows in _of_one_rate(t, run):  # the window is a number of samples
         own = None if run is None else run[rows]
-        error = e[rows] * _released(X[rows], e[rows], joint[rows], t[rows], own, weight[rows], bread)
+        error = e[rows] * _released(pull[rows], e[rows], joint[rows], t[rows], own)
         width = bandwidth(error, joint[rows], t[rows], run=own)
-        S += scatter_of_scores(X[rows] * (weight[rows] * error)[:, None], t[rows], run=own, window=width)
+        same = len(rows) == len(e) and np.array_equal(rows, np.arange(len(e)))
+        S += _scatter(X if same else X[rows], weight[rows] * error, unit, t[rows], own, width)
         window = max(window, width)
-    S_0 = (X.T * (weight * noise[joint]) ** 2) @ X
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     there = values > 1e-15 * max(float(values[-1]), 1e-300)  # fixed directions stay fixed
     vectors, size = vectors[:, there], np.sqrt(values[there])
@@ -106,12 +124,11 @@ def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
     return [order[rate == which] for which in np.unique(rate)]
 
 
-def _released(X: Array, e: Array, joint: Array, t: Array, run: Array | None, weight: Array, bread: Array) -> Array:
-    """Return the ratio (rows,) of residuals to errors, which are larger than the residuals since the fit adapts to them.
+def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array | None) -> Array:
+    """Return the ratio (rows,) of errors to residuals from the leverage ``pull`` (rows,): the fit adapts to the errors.
 
     A joint that determines r_j parameters with n_j independent samples has residuals of √(1 − r_j / n_j) times its errors.
     """
-    pull = weight * np.einsum("ij,jk,ik->i", X, bread, X, optimize=True)
     factor = np.ones(len(e))
     for j in np.unique(joint):
         at = joint == j

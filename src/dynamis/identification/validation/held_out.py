@@ -264,7 +264,7 @@ def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, mean: Ar
         return relative(y - prediction, y), relative_by_joint(y - prediction, y, joint, n)
 
     out, plain = of(predicted[told]), of(mean[told])
-    before = None if prior is None else of(rows.X[told] @ np.asarray(prior, float))
+    before = None if prior is None else of((rows.X @ np.asarray(prior, float))[told])
     weights = np.array([fold.train_rows for fold in folds], float)
     return Validation(
         joints=tuple(rows.joints),

@@ -135,14 +135,15 @@ def statistics(
     from scipy.special import stdtrit
 
     half = float(stdtrit(dof, 0.5 + 0.5 * level)) * wider * std
-    moved = np.sqrt(np.mean(X**2, axis=0)) * np.abs(coef)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
     rows = sigma[joint] if weighed else None
+    excited = excitation(X, names, noise=rows)
+    moved = excited.column_rms * np.abs(coef)
     return Statistics(
         tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
-        len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excitation(X, names, noise=rows), e,
+        len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
         leverage(X, noise=rows), bound,
     )  # fmt: skip
 
@@ -158,8 +159,8 @@ def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: boo
 
 def _unweighted(X: Array, e: Array) -> bool:
     """Return whether rows were not weighted: only then is the residual orthogonal to every column."""
-    along = np.abs(X.T @ e)
-    return bool(np.all(along <= 1e-7 * np.linalg.norm(X, axis=0) * np.linalg.norm(e)))
+    along, lengths = np.abs(X.T @ e), np.sqrt(np.einsum("ij,ij->j", X, X))
+    return bool(np.all(along <= 1e-7 * lengths * np.linalg.norm(e)))
 
 
 def noise_of_joints(e: Array, joint: Array, count: int) -> Array:
