@@ -2,22 +2,12 @@
 
 import numpy as np
 import pytest
+from scaling import scaled
 
 import dynamis as dy
 from dynamis.identification import Column, LinearModel, PhysicallyConsistent, Samples, base_parameters, equations
 from dynamis.identification.estimators.body_space import TypicalSizes
 from dynamis.identification.identify import near_the_prior
-from dynamis.model.description import MassProperties
-
-
-def scaled(robot, factor):
-    """The same robot with every mass and inertia multiplied."""
-    description = robot.description
-    for link in description.links:
-        m = link.mass_properties
-        if m is not None:
-            link.mass_properties = MassProperties(m.mass * factor, m.com, m.tensor * factor, m.line)
-    return dy.Robot(description)
 
 
 def log(robot, viscous, coulomb, seconds=10.0, rate=40.0, noise=0.008):

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.blas_threads import one_blas_thread
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.body_space import BodySpace
@@ -38,6 +39,7 @@ Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
 
 
+@one_blas_thread()
 def identify(
     robot: Robot | LinearModel | str | os.PathLike[str],
     logs: Source | Sequence[Source],
