@@ -84,3 +84,14 @@ def test_a_column_in_other_units_has_the_inverse_size():
     )
     sizes = TypicalSizes(model).of_model(model.prior)
     assert sizes[-2] == pytest.approx(1e4 * sizes[-1])
+
+
+def test_friction_of_a_file_that_is_far_too_small_does_not_hold_the_fit_back():
+    """A placeholder of 0.01 in the file is no reason to expect friction of that size: torques of the log are."""
+    arm = dy.load("planar_2r_melchiorri")
+    friction = {joint: {"viscous": 0.01, "coulomb": 0.01} for joint in arm.joint_names}
+    placeholder = arm.replace(friction=friction)
+    run = log(arm, viscous=25.0, coulomb=7.5, seconds=5.0, noise=0.03)
+    fits = [dy.identify(robot, run, compare=()).estimator for robot in (arm, placeholder)]
+    assert np.allclose(fits[0].coef_[-4:], fits[1].coef_[-4:], rtol=1e-3)
+    assert fits[1].regularisation_ == fits[0].regularisation_

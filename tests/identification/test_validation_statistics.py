@@ -6,12 +6,11 @@ import pytest
 import dynamis as dy
 from dynamis.errors import NameLookupError
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.autocorrelated import scatter_of_scores
 from dynamis.identification.validation.essential import essential_parameters
 from dynamis.identification.validation.excitation import excitation, leverage
 from dynamis.identification.validation.residuals import residuals_by_joint
 from dynamis.identification.validation.statistics import statistics
-from dynamis.identification.validation.whiteness import autocorrelation, whiteness
+from dynamis.identification.validation.whiteness import autocorrelation, scatter_of_scores, whiteness
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 

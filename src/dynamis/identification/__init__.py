@@ -25,8 +25,7 @@ from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, examine_torques, log_chunks, raise_errors, read_log
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
-from dynamis.identification.reduction.normal_equations import NormalEquations, merge
-from dynamis.identification.reduction.stream import Stream, normal_equations
+from dynamis.identification.reduction.normal_equations import NormalEquations, Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import derivatives, prepare, suggest_cutoff
 from dynamis.identification.static_poses import identify_static, identify_static_payload

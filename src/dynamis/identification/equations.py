@@ -13,7 +13,7 @@ from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
-from dynamis.identification.presliding import Past
+from dynamis.identification.linear_model import Past
 from dynamis.identification.samples import Samples, as_runs
 
 Array = npt.NDArray[Any]

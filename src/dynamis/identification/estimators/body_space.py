@@ -6,7 +6,7 @@ With the prior pseudo-inertia J₀ = L Lᵀ of a link,
 
 so the link is physically consistent if 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ)
 and 2 (tr X − log det(1 + X)) the entropic one. Friction and other scalar parameters are divided by their prior value or, if it
-is zero, by a typical size (`TypicalSizes`). The parameters are affine in the vector of all x: π = π₀ + C x.
+is larger, by a typical size (`TypicalSizes`). The parameters are affine in the vector of all x: π = π₀ + C x.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class BodySpace:
     ``prior`` (p,) are the prior values, all or by name (default: the model's). ``masses`` and ``com`` bound links by name:
     (lower, upper) in kg, and ((x, y, z) lower, (x, y, z) upper) in m in the link's frame; ``total_mass`` is that of all moving
     links. ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
-    are never negative. ``sizes`` (p,) are the typical sizes of parameters with a prior of zero, and of masses missing in the
-    file; by default they are derived from the robot's own torques.
+    are never negative. ``sizes`` (p,) are the typical sizes of friction and other scalars, and of masses missing in the file:
+    by default they are derived from the robot's own torques.
     """
 
     def __init__(
@@ -94,7 +94,8 @@ class BodySpace:
             self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
             self.links.append(Whitened(name, place, L))
         self.others = np.flatnonzero(~model.is_inertial)
-        C[self.others, self.others] = np.abs(np.where(believed != 0.0, believed, sizes))[self.others]
+        # a file's friction may be a placeholder: its value does not say how large the error is
+        C[self.others, self.others] = np.maximum(np.abs(believed), sizes)[self.others]
         self.C = C
         self.lower, self.upper = self._scalar_bounds(bounds)
         self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}

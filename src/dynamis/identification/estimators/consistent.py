@@ -19,7 +19,9 @@ from dynamis.identification.reduction.normal_equations import householder_qr
 
 Array = npt.NDArray[Any]
 
-TRIED = 10.0 ** np.arange(-6.0, 4.5, 0.5)  # λ, from no influence of the prior to a standard error of 1 %
+# λ, from no influence of the prior to a standard error of 30 %: one that takes the file for more certain than that predicts
+# well, but leaves intervals too narrow for parameters that the file has wrong
+TRIED = 10.0 ** np.arange(-6.0, 1.5, 0.5)
 RAISED = 4  # attempts, each with 100 times the λ
 ONE_BLOCK = 1.0  # λ where nothing can be held out
 DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
@@ -45,7 +47,7 @@ class PhysicallyConsistent(FromFactors):
     ``bounds`` see `BodySpace`.
 
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
-    active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of parameters with a prior of zero, from
+    active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from
     torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
     inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
     exact, so it is too small if a constraint is active due to noise only. Base parameters that the active constraints alone

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError
-from dynamis.identification.validation.autocorrelated import autocorrelated_covariance, widening
 from dynamis.identification.validation.excitation import Excitation, excitation, leverage
 from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
+from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
