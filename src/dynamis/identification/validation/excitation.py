@@ -56,22 +56,27 @@ def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | N
     (('c', 'b'), True)
     """
     R = triangle(X, noise)
+    return excitation_of(R, R if noise is None else triangle(X), len(X), names)
+
+
+def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None = None) -> Excitation:
+    """Return the excitation from the triangular factors of the weighted and of the plain rows."""
     size = np.linalg.norm(R, axis=0)
     scaled = R / np.where(size > 0.0, size, 1.0)
     values, Vt = np.linalg.svd(scaled)[1:]
-    every = triangle(X) if noise is not None else R
     plain = np.linalg.svd(every, compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         inflation = ((Vt.T[:, : len(values)] / values) ** 2).sum(axis=1)
         own = np.where(size > 0.0, 1.0 / np.sqrt(inflation), 0.0)
         ratios = [float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf") for s in (plain, values)]
-    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(X.shape[1]))
-    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / len(X) ** 0.5)
+    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(R.shape[1]))
+    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
 
 
-def leverage(X: Array, *, noise: Array | None = None) -> Array:
-    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank."""
-    _, sigma, Vt = np.linalg.svd(triangle(X, noise), full_matrices=False)
+def leverage(X: Array, *, noise: Array | None = None, R: Array | None = None) -> Array:
+    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank. ``R`` is the
+    triangular factor of the rows, if known."""
+    _, sigma, Vt = np.linalg.svd(triangle(X, noise) if R is None else R, full_matrices=False)
     shown = sigma > 1e-13 * sigma.max(initial=0.0)
     root = Vt[shown].T / sigma[shown]
     found = np.empty(len(X))

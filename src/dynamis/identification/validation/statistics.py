@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError
-from dynamis.identification.validation.excitation import Excitation, excitation, leverage
+from dynamis.identification.estimators.factors import factor, whitened
+from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage
 from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
 from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
 
@@ -139,12 +140,15 @@ def statistics(
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
     rows = sigma[joint] if weighed else None
-    excited = excitation(X, names, noise=rows)
+    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(len(whose))]
+    plain_R = whitened(factors, np.ones(len(factors)))[: X.shape[1], :-1]
+    R = whitened(factors, sigma)[: X.shape[1], :-1] if weighed else plain_R
+    excited = excitation_of(R, plain_R, len(y), names)
     moved = excited.column_rms * np.abs(coef)
     return Statistics(
         tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
-        leverage(X, noise=rows), bound,
+        leverage(X, noise=rows, R=R), bound,
     )  # fmt: skip
 
 
