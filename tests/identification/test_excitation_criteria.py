@@ -7,9 +7,7 @@ import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.excitation import CRITERIA, Box, Fourier, HalfSpace, Sphere, Splines, above
-from dynamis.identification.excitation.aggregation import Aggregated
-from dynamis.identification.excitation.criteria import condition_number
-from dynamis.identification.excitation.information import Information, Regressor
+from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor, condition_number
 from dynamis.identification.excitation.limits import joint_rows, region_rows, torque_rows, user_rows
 from dynamis.identification.linear_model import LinearModel
 

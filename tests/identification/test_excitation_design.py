@@ -8,9 +8,8 @@ import dynamis as dy
 from dynamis.errors import InputError, NameLookupError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.excitation import CRITERIA, Box, HalfSpace, Sphere, above, design_excitation
-from dynamis.identification.excitation.checking import Checker
-from dynamis.identification.excitation.fourier import Fourier
-from dynamis.identification.excitation.limits import joint_rows, torque_rows
+from dynamis.identification.excitation.basis import Fourier
+from dynamis.identification.excitation.limits import Checker, joint_rows, torque_rows
 from dynamis.identification.linear_model import LinearModel
 
 ARM = dy.load("planar_2r_melchiorri")

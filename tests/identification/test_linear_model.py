@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.identification import Column, LinearModel
-from dynamis.identification.presliding import Past
+from dynamis.identification.linear_model import Past
 
 
 def states(robot, count=20, seed=0):

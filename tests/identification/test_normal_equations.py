@@ -20,7 +20,7 @@ from dynamis.identification import (
 from dynamis.identification.decimation import Decimation
 
 # the package has a function of the same name
-stream_module = importlib.import_module("dynamis.identification.reduction.stream")
+stream_module = importlib.import_module("dynamis.identification.reduction.normal_equations")
 
 
 @pytest.fixture(scope="module")

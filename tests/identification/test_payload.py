@@ -11,7 +11,7 @@ import pytest
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.payload import identify_payload
-from dynamis.identification.payload_rows import payload_regressor
+from dynamis.identification.payload_fit import payload_regressor
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.filters import low_pass
 from dynamis.spatial import PARAMETER_NAMES, Inertia

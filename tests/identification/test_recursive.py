@@ -9,7 +9,7 @@ import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.estimators.least_squares import LeastSquares
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
-from dynamis.identification.payload_rows import payload_regressor
+from dynamis.identification.payload_fit import payload_regressor
 
 
 def test_without_forgetting_it_is_least_squares_of_the_whole_log():

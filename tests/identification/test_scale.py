@@ -2,22 +2,12 @@
 
 import numpy as np
 import pytest
+from scaling import scaled
 
 import dynamis as dy
 from dynamis.identification import Column, LinearModel, PhysicallyConsistent, Samples, base_parameters, equations
-from dynamis.identification.estimators.typical_sizes import TypicalSizes
+from dynamis.identification.estimators.body_space import TypicalSizes
 from dynamis.identification.identify import near_the_prior
-from dynamis.model.description import MassProperties
-
-
-def scaled(robot, factor):
-    """The same robot with every mass and inertia multiplied."""
-    description = robot.description
-    for link in description.links:
-        m = link.mass_properties
-        if m is not None:
-            link.mass_properties = MassProperties(m.mass * factor, m.com, m.tensor * factor, m.line)
-    return dy.Robot(description)
 
 
 def log(robot, viscous, coulomb, seconds=10.0, rate=40.0, noise=0.008):
@@ -31,6 +21,16 @@ def log(robot, viscous, coulomb, seconds=10.0, rate=40.0, noise=0.008):
     tau = robot.inverse_dynamics(q, v, a) + viscous * v + coulomb * np.sign(v)
     tau += noise * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
     return Samples.of(q, v, a, tau, t=t, period=1.0 / rate)
+
+
+def test_a_file_with_a_fortieth_of_the_masses_does_not_hold_the_fit_back():
+    """λ comes from held-out blocks: a file that is far off must not cost more than a twentieth of the error."""
+    arm = dy.load("planar_2r_melchiorri")
+    run = log(scaled(arm, 40.0), viscous=1000.0, coulomb=300.0, seconds=5.0, noise=0.1)
+    found = dy.identify(arm, run, compare=("weighted",))
+    assert found.comparison["consistent"].held_out < 1.05 * found.comparison["weighted"].held_out
+    assert found.comparison["consistent"].train < 1.05 * found.comparison["weighted"].train
+    assert found.estimator.regularisation_ < 0.1
 
 
 @pytest.mark.parametrize("estimator", ["consistent", "ridge"])
@@ -48,8 +48,9 @@ def test_torques_masses_and_friction_times_forty_give_the_parameters_times_forty
 
 def test_large_friction_that_the_file_lacks_is_found_by_default():
     large = scaled(dy.load("ur5e"), 40.0)
-    found = dy.identify(large, log(large, viscous=1000.0, coulomb=300.0), compare=())
+    found = dy.identify(large, log(large, viscous=1000.0, coulomb=300.0), compare=("weighted",))
     assert found.validation.held_out < 1.0  # percent; the noise of the log is 0.8
+    assert found.validation.held_out < 1.05 * found.comparison["weighted"].held_out
     for joint in large.coordinate_names:
         assert found.parameters[f"{joint}.viscous"] == pytest.approx(1000.0, rel=0.015)
         assert found.parameters[f"{joint}.coulomb"] == pytest.approx(300.0, rel=0.015)
@@ -83,3 +84,14 @@ def test_a_column_in_other_units_has_the_inverse_size():
     )
     sizes = TypicalSizes(model).of_model(model.prior)
     assert sizes[-2] == pytest.approx(1e4 * sizes[-1])
+
+
+def test_friction_of_a_file_that_is_far_too_small_does_not_hold_the_fit_back():
+    """A placeholder of 0.01 in the file is no reason to expect friction of that size: torques of the log are."""
+    arm = dy.load("planar_2r_melchiorri")
+    friction = {joint: {"viscous": 0.01, "coulomb": 0.01} for joint in arm.joint_names}
+    placeholder = arm.replace(friction=friction)
+    run = log(arm, viscous=25.0, coulomb=7.5, seconds=5.0, noise=0.03)
+    fits = [dy.identify(robot, run, compare=()).estimator for robot in (arm, placeholder)]
+    assert np.allclose(fits[0].coef_[-4:], fits[1].coef_[-4:], rtol=1e-3)
+    assert fits[1].regularisation_ == fits[0].regularisation_

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.errors import NameLookupError
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.autocorrelated import scatter_of_scores
 from dynamis.identification.validation.essential import essential_parameters
 from dynamis.identification.validation.excitation import excitation, leverage
 from dynamis.identification.validation.residuals import residuals_by_joint
 from dynamis.identification.validation.statistics import statistics
-from dynamis.identification.validation.whiteness import autocorrelation, whiteness
+from dynamis.identification.validation.whiteness import autocorrelation, scatter_of_scores, whiteness
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 
@@ -153,6 +153,30 @@ def test_a_certain_enough_fit_keeps_all_and_coloured_noise_keeps_fewer():
     y = X @ [1.0, 2.0, 0.02] + 0.1 * rng.normal(size=200)
     assert len(essential_parameters(X, y, "abc", certain=1000.0)) == 3
     assert len(essential_parameters(X, y, "abc", effective=0.2)) == 2
+
+
+def test_one_correlated_joint_does_not_hide_the_parameters_of_the_others():
+    """Joint 1 repeats every residual 50 times; joint 2 is white, and its parameter is many standard errors from zero."""
+    rng = np.random.default_rng(5)
+    X, joint = np.zeros((4000, 4)), np.repeat([0, 1], 2000)
+    X[:2000, :2], X[2000:, 2:] = rng.normal(size=(2000, 2)), rng.normal(size=(2000, 2))
+    noise = np.concatenate([np.repeat(rng.normal(size=40), 50), rng.normal(size=2000)])
+    y = X @ [0.02, 3.0, 0.4, 0.0] + noise
+    assert essential_parameters(X, y, "abcd", joint=joint, effective=0.02).names == ("b",)  # 0.4 is 18 standard errors
+    assert essential_parameters(X, y, "abcd", joint=joint, effective=[0.02, 1.0]).names == ("b", "c")
+
+
+def test_the_essential_parameters_alone_can_be_fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X @ [3.0, 0.0, -2.0, 0.0] + 0.1 * rng.normal(size=300)
+    kept = essential_parameters(X, y, "abcd").names
+    fit = WeightedLeastSquares(only=kept).fit(X, y, names="abcd")
+    assert np.allclose(fit.coef_[[0, 2]], np.linalg.lstsq(X[:, [0, 2]], y, rcond=None)[0])
+    assert (fit.coef_[[1, 3]] == 0.0).all()
+    assert fit.at_bound_ == ("", "fixed", "", "fixed")
+    with pytest.raises(NameLookupError, match="no parameter"):
+        WeightedLeastSquares(only=["e"]).fit(X, y, names="abcd")
 
 
 def test_what_does_not_fit_together_is_refused():

@@ -10,7 +10,6 @@ import pytest
 import dynamis as dy
 from dynamis.errors import ConversionError, InputError
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.estimators import convex_solver
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.linear_model import LinearModel
@@ -48,11 +47,8 @@ def test_a_floating_tree_is_written_too(tmp_path):
     assert any("fixed to it" in note for note in written.notes)
 
 
-@pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("name", ["planar_2r_melchiorri", "ur5e", "panda"])
-def test_full_parameters_have_exactly_the_base_values_and_are_real(name, own, monkeypatch):
-    if own:
-        monkeypatch.setattr(convex_solver, "clarabel_is_installed", lambda: False)
+def test_full_parameters_have_exactly_the_base_values_and_are_real(name):
     base = base_of(name)
     coef = base.prior * (1.0 + 1e-3 * np.random.default_rng(0).normal(size=base.rank))
     pi = full_parameters(base, coef)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dynamis.identification.identification import Identification
     from dynamis.identification.write_back import Written
 
-NAMES = ("ordinary", "weighted", "robust", "total", "ridge", "consistent")
+NAMES = ("ordinary", "weighted", "ridge", "consistent")
 SHOWN = 15
 
 HELP = """Identify the dynamic parameters of a robot from logs.

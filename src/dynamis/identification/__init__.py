@@ -12,45 +12,33 @@ from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.drive_gains import estimate_drive_gains
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
-from dynamis.identification.estimators.instrumental import InstrumentalVariables
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.output_error import OutputError
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.estimators.robust import RobustLeastSquares
-from dynamis.identification.estimators.total import TotalLeastSquares
 from dynamis.identification.excitation import design_excitation
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
 from dynamis.identification.payload import identify_payload
 from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
-from dynamis.identification.reduction.normal_equations import merge
-from dynamis.identification.reduction.stream import Stream, normal_equations
+from dynamis.identification.reduction.normal_equations import Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, suggest_cutoff
-from dynamis.identification.simulated_loop import SimulatedInstruments, SimulatedLoop
 from dynamis.identification.static_poses import identify_static, identify_static_payload
 from dynamis.identification.transmission import Transmission
 from dynamis.identification.validation.held_out import cross_validate
 
 __all__ = [
     "Column",
-    "InstrumentalVariables",
     "LeastSquares",
     "LinearModel",
     "Log",
     "LongLog",
     "Mapping",
-    "OutputError",
     "PhysicallyConsistent",
     "RecursiveLeastSquares",
     "Ridge",
-    "RobustLeastSquares",
     "Samples",
-    "SimulatedInstruments",
-    "SimulatedLoop",
     "Stream",
-    "TotalLeastSquares",
     "Transmission",
     "WeightedLeastSquares",
     "base_parameters",

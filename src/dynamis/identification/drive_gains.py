@@ -18,9 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_text, flat, short
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.drive_gain_equations import NO_SCALE, CurrentEquations
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.equations import rows_of
+from dynamis.identification.payload import payload_regressor
 from dynamis.identification.samples import Samples, as_runs
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
@@ -104,3 +106,217 @@ def estimate_drive_gains(
         carried = Inertia.from_parameters(numbers)
     return DriveGains(theta[:n], errors[:n], theta[n : n + r], errors[n : n + r], carried, 1.0 / weights, covariance,
                       base.model.robot.coordinate_names, system.notes(theta, errors, settled))  # fmt: skip
+
+
+STEPS = 100
+SETTLED = 1e-6  # convergence: step relative to the standard deviation
+RUNAWAY = 1e4  # divergence: gains relative to the initial ones, for currents unrelated to the model
+UNDETERMINED = 1e-9  # smallest over largest singular value, normalized columns
+NOISELESS = 1e-12  # relative to a joint's current: a smaller residual is rounding
+BELIEVABLE = 1e-6  # the same with a prior, which must not be lost in rounding
+
+NO_SCALE = (
+    "currents alone determine the gains and the parameters only up to a common factor: add runs with a known payload "
+    "(loaded=, payload=), or give the uncertainty of the robot's own parameters (spread=0.1 for 10 %)"
+)
+NOT_SHOWN = "the currents do not depend on the payload: check that all loaded runs, and no others, carried it"
+
+
+@dataclass(frozen=True, eq=False)
+class CurrentEquations:
+    """Triangular equations of each joint: currents i, columns W of the arm, U (unknown) and torque b (known) of the payload."""
+
+    base: BaseParameters
+    i: Array  # (n, k)
+    W: Array  # (n, k, r)
+    U: Array  # (n, k, u)
+    b: Array  # (n, k)
+    rows: Array  # (n,) number of equations of each joint
+    unknown: Array
+    believed: Array  # (r,) prior parameters
+    certainty: Array  # (r,) 1 / standard deviation, 0 without a prior
+
+    @classmethod
+    def of(
+        cls,
+        base: BaseParameters,
+        unloaded: list[Samples],
+        loaded: list[Samples],
+        payload: Inertia | None,
+        frame: str | None,
+        known: Sequence[str],
+        spread: Any,
+    ) -> CurrentEquations:
+        strange = [name for name in known if name not in PARAMETER_NAMES]
+        if strange:
+            raise InputError(f"known= contains {printable(str(strange[0]))}; the parameters are {', '.join(PARAMETER_NAMES)}")
+        unknown = np.array(
+            [k for k, name in enumerate(PARAMETER_NAMES) if payload is not None and name not in known], dtype=int
+        )
+        numbers = np.zeros(10) if payload is None else np.array(payload.parameters, dtype=float)
+        numbers[unknown] = 0.0
+        if loaded and not numbers.any():
+            raise InputError(
+                "the payload has no known parameters, or zero mass, so it does not determine the scale: weigh it, known=['m']"
+            )
+        parts = [_rows(base, run, np.zeros((*run.tau.shape, 10)), numbers, unknown) for run in unloaded]
+        loads = [payload_regressor(base.model.robot, run.q, run.v, run.a, frame) for run in loaded]
+        parts += [_rows(base, run, load, numbers, unknown) for run, load in zip(loaded, loads, strict=True)]
+        table, joint = (np.concatenate([part[k] for part in parts]) for k in range(2))
+        n, r, u = base.model.robot.n, base.rank, len(unknown)
+        triangles = np.zeros((n, table.shape[1], table.shape[1]))
+        counts = np.bincount(joint, minlength=n)
+        for j in range(n):
+            own = table[joint == j]
+            if not own[:, 0].any():
+                name = printable(base.model.robot.coordinate_names[j])
+                raise InputError(f"joint {name} has no current in any row in use, so its gain cannot be estimated")
+            R = np.linalg.qr(own, mode="r")
+            triangles[j, : len(R)] = R
+        W, U, b = triangles[:, :, 1 : r + 1], triangles[:, :, r + 1 : r + 1 + u], triangles[:, :, -1]
+        return cls(base, triangles[:, :, 0], W, U, b, counts, unknown, *_belief(base, spread))
+
+    def parts(self, theta: Array) -> tuple[Array, Array, Array]:
+        n, r = len(self.i), self.W.shape[2]
+        return theta[:n], theta[n : n + r], theta[n + r :]
+
+    def residual(self, theta: Array, weights: Array) -> Array:
+        """Return the current residuals over their noise, and the deviations of the parameters from the prior."""
+        k, beta, pi = self.parts(theta)
+        e = self.i - (self.W @ beta + self.U @ pi + self.b) / k[:, None]
+        return np.concatenate([(weights[:, None] * e).reshape(-1), self.certainty * (beta - self.believed)])
+
+    def jacobian(self, theta: Array, weights: Array) -> Array:
+        k, beta, pi = self.parts(theta)
+        n, rows, r = self.W.shape
+        J = np.zeros((n, rows, len(theta)))
+        scale = (weights / k)[:, None]
+        joints = np.arange(n)
+        J[joints, :, joints] = scale * (self.W @ beta + self.U @ pi + self.b) / k[:, None]
+        J[:, :, n : n + r] = -scale[:, :, None] * self.W
+        J[:, :, n + r :] = -scale[:, :, None] * self.U
+        belief = np.zeros((r, len(theta)))
+        belief[:, n : n + r] = np.diag(self.certainty)
+        return np.concatenate([J.reshape(n * rows, -1), belief])
+
+    def start(self, weights: Array) -> Array:
+        """Return the linear solution of k i − W β − U π = b, normalized per joint."""
+        n, rows, r = self.W.shape
+        A = np.zeros((n, rows, n + r + self.U.shape[2]))
+        joints = np.arange(n)
+        A[joints, :, joints] = self.i
+        A[:, :, n : n + r], A[:, :, n + r :] = -self.W, -self.U
+        belief = np.zeros((r, A.shape[2]))
+        belief[:, n : n + r] = np.diag(self.certainty)
+        A = np.concatenate([(weights[:, None, None] * A).reshape(n * rows, -1), belief])
+        y = np.concatenate([(weights[:, None] * self.b).reshape(-1), self.certainty * self.believed])
+        return _solved(A, y)
+
+    def solved(self) -> tuple[Array, Array, bool]:
+        """Return the maximum-likelihood parameters, 1 / standard deviation of each joint's current, and convergence."""
+        size = np.linalg.norm(self.i, axis=1) / np.sqrt(self.rows)
+        least = (BELIEVABLE if self.certainty.any() else NOISELESS) * size
+        weights = 1.0 / size
+        theta = self.start(weights)
+        torque = np.linalg.norm(theta[: len(self.i), None] * self.i)
+        if torque <= 1e-6 * np.linalg.norm(self.b):
+            raise InputError(NOT_SHOWN)  # parameters that cancel the payload fit as well, with zero currents
+        largest = RUNAWAY * np.abs(theta[: len(self.i)]).max()
+        for _ in range(STEPS):
+            self._check_determined(theta, weights)
+            e, J = self.residual(theta, weights), self.jacobian(theta, weights)
+            step = _solved(J, -e)
+            length = 1.0
+            while (
+                np.linalg.norm(self.residual(theta + length * step, weights)) > 1.000001 * np.linalg.norm(e) and length > 1e-6
+            ):
+                length *= 0.5
+            theta = theta + length * step
+            if np.abs(theta[: len(self.i)]).max() > largest:
+                raise InputError(NOT_SHOWN if self.b.any() else NO_SCALE)
+            noise = self._noise(theta)
+            before, weights = weights, 1.0 / np.maximum(noise, least)
+            small = np.linalg.norm(J @ step) < SETTLED or (noise <= least).all()
+            if small and np.allclose(weights, before, rtol=1e-6):
+                return theta, weights, True
+        return theta, weights, False
+
+    def _noise(self, theta: Array) -> Array:
+        """Return the residual standard deviation of each joint's current; the parameters count equally for all joints."""
+        left = self.residual(theta, np.ones(len(self.i)))[: self.i.size].reshape(self.i.shape)
+        return np.linalg.norm(left, axis=1) / np.sqrt(np.maximum(self.rows - len(theta) / len(self.i), 1.0))
+
+    def covariance(self, theta: Array, weights: Array) -> Array:
+        J = self.jacobian(theta, weights)
+        scale = np.linalg.norm(J, axis=0)
+        inverse = np.linalg.pinv(J / scale)
+        return (inverse @ inverse.T) / np.outer(scale, scale)
+
+    def notes(self, theta: Array, errors: Array, settled: bool) -> tuple[str, ...]:
+        said = [] if settled else [f"the gains have not converged after {STEPS} iterations: do not rely on them"]
+        n = len(self.i)
+        if self.certainty.any():
+            said.append(
+                "the scale of the gains comes from the prior parameters: if these were all larger by 1 %, the gains would be "
+                "too; only the ratios of the gains, as far as joints share parameters, come from the log"
+            )
+        shares = errors[:n] / np.abs(theta[:n])
+        for j, share in enumerate(shares):
+            if share > 0.1:
+                said.append(f"the gain of joint {self._joint(j)} has a standard error of {share:.0%}: use more motion or load")
+            if theta[j] < 0.0:
+                said.append(f"the gain of joint {self._joint(j)} is negative: its current has the opposite sign")
+        return tuple(said)
+
+    def _check_determined(self, theta: Array, weights: Array) -> None:
+        J = self.jacobian(theta, weights)
+        lengths = np.linalg.norm(J, axis=0)
+        names = self._names()
+        if not lengths.all():
+            raise InputError(f"{names[int(np.argmin(lengths))]} has no effect on these currents; move more, or leave it out")
+        _, values, V = np.linalg.svd(J / lengths, full_matrices=False)
+        if values[-1] > UNDETERMINED * values[0]:
+            return
+        share = np.abs(V[-1])
+        together = [names[k] for k in np.argsort(-share) if share[k] > 0.05][:6]
+        raise InputError(
+            f"these runs do not distinguish {', '.join(together)}: move more, or list more payload parameters in known="
+        )
+
+    def _joint(self, j: int) -> str:
+        return printable(self.base.model.robot.coordinate_names[j])
+
+    def _names(self) -> list[str]:
+        joints = [f"the gain of {self._joint(j)}" for j in range(len(self.i))]
+        return [*joints, *self.base.names, *(f"payload.{PARAMETER_NAMES[k]}" for k in self.unknown)]
+
+
+def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> tuple[Array, Array]:
+    """Return a table [i, W, U, b] of one run with payload columns ``load`` (N, n, 10), and the joint of each row."""
+    arm = rows_of(base, run)
+    filtered = Decimation(run.period, run.parallel, run.every)
+    counted = run.use[filtered.centres(len(run))].reshape(-1)
+    L = filtered.of(load).reshape(-1, 10)[counted]
+    return np.column_stack([arm["y"], arm["X"], L[:, unknown], L @ numbers]), arm["joint"]
+
+
+def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
+    """Return the prior parameters and 1 / their standard deviations."""
+    if spread is None:
+        return np.zeros(base.rank), np.zeros(base.rank)
+    given = np.asarray(spread, dtype=float)
+    if given.shape not in ((), (base.rank,)) or not (given > 0.0).all():
+        raise InputError(f"spread= takes a relative spread above zero, or {base.rank} standard deviations (one per parameter)")
+    prior = np.asarray(base.prior, dtype=float)
+    deviations = given * np.abs(prior) if given.ndim == 0 else given
+    certainty = np.where(deviations > 0.0, 1.0 / np.where(deviations > 0.0, deviations, 1.0), 0.0)
+    if not (certainty * np.abs(prior)).any():
+        raise InputError("the robot's own parameters are all zero and do not determine the scale: " + NO_SCALE)
+    return prior, certainty
+
+
+def _solved(A: Array, y: Array) -> Array:
+    """Solve least squares with normalized columns."""
+    lengths = np.linalg.norm(A, axis=0)
+    lengths[lengths == 0.0] = 1.0
+    return np.asarray(np.linalg.lstsq(A / lengths, y, rcond=None)[0] / lengths)

@@ -13,10 +13,11 @@ from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.decimation import Decimation
-from dynamis.identification.presliding import Past
+from dynamis.identification.linear_model import Past
 from dynamis.identification.samples import Samples, as_runs
 
 Array = npt.NDArray[Any]
+CHUNK = 8192  # samples whose regressor is computed at once: more would only need memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,9 +77,13 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
     """
     parts = [rows_of(base, run) for run in as_runs(samples)]
     joints = base.model.robot.coordinate_names
-    stacked = {key: np.concatenate([part[key] for part in parts]) for key in ("X", "y", "joint", "t", "v")}
+    stacked = {key: _joined([part[key] for part in parts]) for key in ("X", "y", "joint", "t", "v")}
     run = np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
     return Equations(**stacked, run=run, names=base.names, joints=joints)
+
+
+def _joined(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def filter_of(run: Samples) -> Decimation:
@@ -105,10 +110,14 @@ def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
     filtered = filter_of(run)
     past = Past(base.model).advance(run.q)
     centres = filtered.centres(len(run))
-    Y = filtered.of(base.regressor(run.q, run.v, run.a, past))
+    Y = np.empty((len(centres), robot.n, base.rank))
+    for low in range(0, len(Y), max(1, CHUNK // filtered.every)):
+        part = Y[low : low + max(1, CHUNK // filtered.every)]
+        of = slice(low * filtered.every, (low + len(part) - 1) * filtered.every + len(filtered.taps))
+        part[...] = filtered.of(base.regressor(run.q[of], run.v[of], run.a[of], past[of]))
     tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
     use, v, t = (x[centres] for x in (run.use, run.v, run.t))
-    counted = use.reshape(-1)
+    counted: Any = slice(None) if use.all() else use.reshape(-1)
     joint = np.broadcast_to(np.arange(robot.n), tau.shape).reshape(-1)
     times = np.broadcast_to(t[:, None], tau.shape).reshape(-1)
     return {

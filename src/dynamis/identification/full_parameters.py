@@ -8,6 +8,7 @@ belong to no physically consistent robot; the error then names the links, and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,13 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution
-from dynamis.identification.estimators.convex_solver import minimise
-from dynamis.identification.estimators.linear_matrix_inequalities import fit_bodies, is_allowed
+from dynamis.identification.estimators.consistent import fit_bodies, is_allowed
+from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution, minimise
 
 Array = npt.NDArray[Any]
 
-BARELY = 1e-10  # tolerance of an exact solution, relative to the prior inertia
+BARELY = 5e-8  # margin of an exact solution, relative to the prior inertia: above the accuracy of the solver
+ROOMY = 1e-5  # margin of the nearest consistent robot, so that its base parameters have a consistent solution again
 LOYAL = 1e-8  # weight of the prior when the base parameters are infeasible
 
 
@@ -90,7 +91,7 @@ def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covari
         values, vectors = np.linalg.eigh(C / np.outer(std, std))
         R = (vectors / np.sqrt(np.maximum(values, 1e-9))).T / std
     D = R @ base.B @ space.spun
-    found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, LOYAL, "euclidean")
+    found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, LOYAL, "euclidean", least=ROOMY)
     pi = space.parameters(found.x)
     k = space.others
     pi[k] = np.clip(pi[k], space.lower[k], space.upper[k])
@@ -106,17 +107,38 @@ def _split(S: Array) -> tuple[Array, Array]:
 
 def _inside(space: BodySpace, on: Array, free: Array) -> Solution:
     """Return the nearest x = on + free u among physically consistent robots."""
-    rows = space.rows().moved(on, free)
+    best = on + free @ (free.T @ (space.wish - on))
+    rows = space.rows().moved(best, free)
     felt = np.linalg.norm(rows.A, axis=1) > 1e-10
     # blocks determined by the base parameters alone are not constrained
     fixed = (rows.lower[~felt] > 1e-12) | (rows.upper[~felt] < -1e-12)
     kept = Rows(rows.A[felt], rows.lower[felt], rows.upper[felt], tuple(n for n, f in zip(rows.names, felt, strict=True) if f))
-    bodies = [(ONE + on[link.place], free[link.place]) for link in space.links]
+    bodies = [(ONE + best[link.place], free[link.place]) for link in space.links]
     n = free.shape[1]
-    found = minimise(Programme(np.eye(n), -free.T @ (space.wish - on), bodies, kept, least=BARELY))
-    x = on + free @ found.x if found.x.shape == (n,) and np.isfinite(found.x).all() else on
-    inside = found.solved and not fixed.any() and is_allowed(space, space.rows(), x, least=-1e-9)
+    programme = Programme(np.eye(n), np.zeros(n), bodies, kept, least=BARELY)
+    for _ in range(2):
+        found = minimise(programme)
+        x = best + free @ found.x if np.isfinite(found.x).all() else best
+        inside = found.solved and not fixed.any() and is_allowed(space, space.rows(), x, least=-1e-9)
+        if inside or fixed.any():
+            break
+        # where little room is left, the nearest point is moved towards the one with the largest margin
+        programme = replace(programme, start=_centre(programme), least=0.0)
     return Solution(x, found.status, inside, not inside)
+
+
+def _centre(programme: Programme) -> Array:
+    """Return the w with the largest margin t: B_k ⪰ t, lower + t ≤ A w ≤ upper − t in units of the rows, t ≤ 1."""
+    rows, n = programme.rows, len(programme.q)
+    size = np.linalg.norm(rows.A, axis=1)
+    below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
+    t = np.append(np.zeros(n), 1.0)
+    A = [np.column_stack([rows.A / size[:, None], s * np.ones(len(size))])[there] for s, there in ((-1.0, below), (1.0, above))]
+    lower = [rows.lower[below] / size[below], np.full(int(above.sum()), -np.inf), [-np.inf]]
+    upper = [np.full(int(below.sum()), np.inf), rows.upper[above] / size[above], [1.0]]
+    eased = Rows(np.vstack([*A, t]), np.concatenate(lower), np.concatenate(upper), ("",) * (len(A[0]) + len(A[1]) + 1))
+    bodies = [(b, np.column_stack([M, -ONE])) for b, M in programme.bodies]
+    return minimise(Programme(np.diag(np.append(np.full(n, 1e-6), 0.0)), -t, bodies, eased, least=0.0)).x[:n]
 
 
 def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, inverse: Array) -> Array:

@@ -102,10 +102,11 @@ class Identification:
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:
-        """The parameters needed to explain the torques."""
+        """The parameters needed to explain the torques; ``WeightedLeastSquares(only=found.essential.names)`` fits these."""
         rows = self.equations
-        shares = [j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None]
-        return essential_parameters(rows.X, rows.y, rows.names, joint=rows.joint, effective=min(shares, default=1.0))
+        shares = {j.joint: j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None}
+        effective = [shares.get(name, 1.0) for name in rows.joints[: int(rows.joint.max()) + 1]]
+        return essential_parameters(rows.X, rows.y, rows.names, joint=rows.joint, effective=effective)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.

@@ -12,6 +12,7 @@ import numpy as np
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.blas_threads import one_blas_thread
 from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.body_space import BodySpace
@@ -19,8 +20,6 @@ from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.estimators.robust import RobustLeastSquares
-from dynamis.identification.estimators.total import TotalLeastSquares
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
@@ -30,7 +29,7 @@ from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
-from dynamis.identification.validation.held_out import Validation, cross_validate, held_out
+from dynamis.identification.validation.held_out import Folds, Validation, cross_validate, predictions
 from dynamis.identification.validation.statistics import judge_fit
 from dynamis.robot import Robot, load
 
@@ -40,6 +39,7 @@ Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
 
 
+@one_blas_thread()
 def identify(
     robot: Robot | LinearModel | str | os.PathLike[str],
     logs: Source | Sequence[Source],
@@ -58,7 +58,7 @@ def identify(
 
     ``robot`` is the prior model, or a `LinearModel` that selects the parameters. ``logs`` are files, `Log`s or `Samples`;
     ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is "ordinary",
-    "weighted", "robust", "total", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted too. Each is
+    "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted too. Each is
     validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in ``validate``. With
     ``examined=False`` suspicious logs are not rejected.
 
@@ -88,7 +88,8 @@ def identify(
     rows = equations(base, runs)
     main = chosen(estimator, base)
     tell(0.4, f"fitting ({label(estimator)})")
-    _fit(main, rows)
+    separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
+    separate.fit(main)
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
     judged: dict[str, Validation] = {}
     fresh = None
@@ -97,7 +98,11 @@ def identify(
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
         try:
-            judged[name] = _judged(each, rows, fresh, runs, folds, block_seconds, base.prior)
+            if fresh is None:
+                judged[name] = cross_validate(each, separate, prior=base.prior)
+            else:
+                fit = each if each is main else separate.fit(each)
+                judged[name] = predictions(fit.coef_, rows, fresh, prior=base.prior)
         except InputError as error:
             if name == label(estimator):
                 raise
@@ -133,25 +138,10 @@ def _literal(value: Any) -> str:
         return NO_LITERAL
 
 
-def _fit(estimator: Estimator, rows: Equations) -> None:
-    estimator.fit(rows.X, rows.y, joint=rows.joint, names=rows.names)
-
-
-def _judged(
-    estimator: Estimator,
-    rows: Equations,
-    fresh: Equations | None,
-    runs: Sequence[Samples],
-    folds: int,
-    block_seconds: float | None,
-    prior: Any,
-) -> Validation:
-    if fresh is not None:
-        return held_out(estimator, rows, fresh, prior=prior)
-    # rows whose filter reaches into a held-out block depend on it
+def folds_of(rows: Equations, runs: Sequence[Samples], folds: int, block_seconds: float | None) -> Folds:
+    """Return the rows in folds; rows whose filter reaches into a held-out block depend on it and are not fitted."""
     reach = max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
-    guard = min(reach, 0.1 * block_seconds) if block_seconds else reach
-    return cross_validate(estimator, rows, folds, block_seconds=block_seconds, guard=guard, prior=prior)
+    return Folds(rows, folds, seconds=block_seconds, guard=min(reach, 0.1 * block_seconds) if block_seconds else reach)
 
 
 def _samples(
@@ -200,8 +190,6 @@ def near_the_prior(base: BaseParameters) -> Ridge:
 ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
     "ordinary": lambda _: LeastSquares(),
     "weighted": lambda _: WeightedLeastSquares(),
-    "robust": lambda _: RobustLeastSquares(),
-    "total": lambda _: TotalLeastSquares(),
     "ridge": near_the_prior,
     "consistent": PhysicallyConsistent,
 }

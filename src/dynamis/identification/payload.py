@@ -11,8 +11,14 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
-from dynamis.identification.payload_fit import Determined, consistent_parameters, determined
-from dynamis.identification.payload_rows import CORRECTIONS, PayloadRows, payload_regressor
+from dynamis.identification.payload_fit import (
+    CORRECTIONS,
+    Determined,
+    PayloadRows,
+    consistent_parameters,
+    determined,
+    payload_regressor,
+)
 from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
 from dynamis.spatial import PARAMETER_NAMES, Inertia

@@ -5,15 +5,26 @@ The size of the load is the unit of length, so that the ten parameters of a comp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms import regressor
+from dynamis.algorithms.registry import Algorithm
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.samples import Samples
+from dynamis.model.model import Frame, Model
+from dynamis.robot import Robot
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
+
 LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # each parameter has the unit kg m to this power
 NOT_SHOWN = 1e-8  # relative to the largest singular value: unexcited directions
 MIXED = 1e-6  # a parameter with a smaller component along unexcited directions is determined
@@ -150,3 +161,179 @@ def _parameters(P: Array) -> Array:
     """Return the ten parameters of a pseudo-inertia: I = tr(Σ) 1 − Σ."""
     second = P[:3, :3]
     return Inertia(P[3, 3], P[:3, 3], np.trace(second) * np.eye(3) - second).parameters
+
+
+CORRECTIONS = ("offset", "viscous", "coulomb")
+PASSES = 5  # iterations of the noise weights of the joints, which depend on the solution
+REPEATED = 1e-10  # relative to the largest singular value: linearly dependent correction columns
+
+
+def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = None) -> Array:
+    """Return Y(q, v, a) (…, n, 10): torques due to the ten parameters of a body attached to a frame, about the frame's origin.
+
+    >>> import dynamis as dy, numpy as np
+    >>> arm = dy.load("ur5e")
+    >>> ball = dy.solids.sphere(0.05, mass=2.0)
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+    >>> more = arm.replace(payload=ball).inverse_dynamics(q, v, a) - arm.inverse_dynamics(q, v, a)
+    >>> bool(np.allclose(payload_regressor(arm, q, v, a) @ ball.parameters, more))
+    True
+    """
+    at = robot.model.frame(frame)
+    if at.body not in [i for i, _ in regressor.links(robot.model)]:
+        raise InputError(f"frame {printable(at.name)} does not move: torques do not depend on its payload; name a moving frame")
+    return robot.evaluate(PAYLOAD_REGRESSOR, q, v, a, frame=at)
+
+
+def _payload_columns(model: Model, q: Array, v: Array, a: Array, frame: Frame) -> Array:
+    start = 10 * [i for i, _ in regressor.links(model)].index(frame.body)
+    to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(frame.pose).parameters for unit in np.eye(10)])
+    return regressor.regressor(model, q, v, a)[:, start : start + 10] @ to_body
+
+
+PAYLOAD_REGRESSOR = Algorithm("payload_regressor", _payload_columns, ("q", "v", "a"), options=("frame",))
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """The equations of one joint. ``own`` are the columns of its corrections, ``arm`` those of the arm's parameters."""
+
+    load: Array
+    own: Array
+    arm: Array
+    y: Array
+    loaded: Array
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """min |factor π − solution|² in units of noise, corrections eliminated; ``corrections(π)`` are those for a given π."""
+
+    factor: Array
+    solution: Array
+    stacked: Array
+    terms: int
+
+    def corrections(self, parameters: Array) -> Array:
+        return _solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
+
+
+class PayloadRows:
+    """The rows of loaded and unloaded runs, joint by joint.
+
+    ``terms`` are the corrections of each joint; ``arm`` is the relative uncertainty of the arm's base parameters: zero assumes
+    them known.
+    """
+
+    def __init__(
+        self, robot: Robot, frame: str, runs: Sequence[Samples], empty: Sequence[Samples], terms: tuple[str, ...], arm: float
+    ) -> None:
+        self.robot, self.terms = robot, terms
+        base = base_parameters(LinearModel(robot, friction=())) if arm > 0.0 else None
+        pieces: list[list[tuple[Any, ...]]] = [[] for _ in range(robot.n)]
+        for number, run in enumerate([*runs, *empty]):
+            loaded = number < len(runs)
+            states = (run.q, run.v, run.a)
+            load = payload_regressor(robot, *states, frame) if loaded else np.zeros((len(run), robot.n, 10))
+            kinds = {"offset": np.ones_like(run.v), "viscous": run.v, "coulomb": np.sign(run.v)}
+            own = np.stack([kinds[term] for term in terms], axis=-1) if terms else np.zeros((*run.v.shape, 0))
+            whole = np.zeros((*run.v.shape, 0)) if base is None else base.regressor(*states)
+            known = robot.inverse_dynamics(*states)[..., None]
+            filtered = Decimation(run.period, run.parallel, run.every)
+            kept = filtered.centres(len(run))
+            parts = np.cumsum([load.shape[-1], own.shape[-1], whole.shape[-1]])
+            table = filtered.of(np.concatenate([load, own, whole, known], axis=-1))
+            load, own, whole, known = np.split(table, parts, axis=-1)
+            missing = (filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
+            for j in range(robot.n):
+                use = run.use[kept, j]
+                pieces[j].append((load[use, j], own[use, j], whole[use, j], missing[use, j], loaded))
+        self.joints = [_joined(piece) for piece in pieces]
+        self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
+
+    def _sizes(self, prior: Array) -> Array:
+        """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
+        squares = sum(np.sum(rows.arm**2, axis=0) for rows in self.joints) / max(sum(len(rows.y) for rows in self.joints), 1)
+        shown = np.sqrt(np.maximum(squares, 1e-300))
+        typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
+        return np.maximum(np.abs(prior), 0.1 * typical / shown)
+
+    def _table(self, j: int) -> Array:
+        """Return the table [corrections of all joints, the arm's, payload, y] of joint j, reduced by QR."""
+        rows, k = self.joints[j], len(self.terms)
+        own = np.zeros((len(rows.y), k * len(self.joints)))
+        own[:, k * j : k * j + k] = rows.own
+        table = np.column_stack([own, rows.arm, rows.load, rows.y])
+        return np.asarray(np.linalg.qr(table, mode="r")) if len(table) > table.shape[1] else table
+
+    def weighed(self) -> Fit:
+        """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
+        tables = [self._table(j) for j in range(len(self.joints))]
+        own, arm = len(self.terms) * len(self.joints), len(self.belief)
+        terms = own + arm
+        believed = np.zeros((arm, terms + 11))
+        believed[:, own:terms] = np.diag(self.belief)
+        largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
+        # lower bound for exact data: the effect of a microgram
+        largest = max(largest, 1e-9 * max((float(np.abs(rows.load).max(initial=0.0)) for rows in self.joints), default=1.0))
+        noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
+        for _ in range(PASSES):
+            stacked = np.vstack([*(table / s for table, s in zip(tables, noise, strict=True)), believed])
+            rest = _without(stacked[:, :terms], stacked[:, terms:])
+            rest = np.vstack([rest, np.zeros((max(0, 11 - len(rest)), 11))])
+            R = np.asarray(np.linalg.qr(rest, mode="r"))
+            fit = Fit(R[:, :10], R[:, 10], stacked, terms)
+            left = self.residuals(_solve(fit.factor, fit.solution, 1e-9), fit)
+            floor = 1e-12 * max(largest, 1e-300)
+            noise = np.array([max(_noise(e, rows), floor) for e, rows in zip(left, self.joints, strict=True)])
+        return fit
+
+    def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
+        """Return the residuals of each joint."""
+        c, k = fit.corrections(parameters), len(self.terms)
+        arm = c[k * len(self.joints) :]
+        return [r.y - r.load @ parameters - r.own @ c[k * j : k * j + k] - r.arm @ arm for j, r in enumerate(self.joints)]
+
+
+def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
+    load, own, arm, y = (np.concatenate([piece[k] for piece in pieces]) for k in range(4))
+    lengths = [len(piece[3]) for piece in pieces]
+    loaded = np.repeat([piece[4] for piece in pieces], lengths)
+    return JointRows(load, own, arm, y, loaded, tuple(int(k) for k in np.cumsum([0, *lengths[:-1]])))
+
+
+def _solve(A: Array, b: Array, rcond: float = REPEATED) -> Array:
+    """Solve least squares with normalized columns; minimum-norm if rank-deficient."""
+    scale = np.linalg.norm(A, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    return np.linalg.lstsq(A / scale, b, rcond=rcond)[0] / scale
+
+
+def _without(A: Array, B: Array) -> Array:
+    """Return the component of B's columns orthogonal to the span of A."""
+    if not A.shape[1]:
+        return B
+    scale = np.linalg.norm(A, axis=0)
+    U, s, _ = np.linalg.svd(A / np.where(scale > 0.0, scale, 1.0), full_matrices=False)
+    U = U[:, s > REPEATED * max(s[0], 1e-300)]
+    return B - U @ (U.T @ B)
+
+
+def _noise(residual: Array, rows: JointRows) -> float:
+    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals."""
+    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # payload and arm are shared by joints
+    return float(np.sqrt(residual @ residual / dof * _lasting(residual, rows.starts)))
+
+
+def _lasting(residual: Array, starts: tuple[int, ...]) -> float:
+    """Return 1 + 2 Σ ρ_k up to the first non-positive autocorrelation: the number of samples per independent one."""
+    runs = [run for run in np.split(residual, starts[1:]) if len(run) > 20]
+    total = sum(float(run @ run) for run in runs)
+    if total == 0.0:
+        return 1.0
+    length = 1 << (2 * max(map(len, runs)) - 1).bit_length()
+    spectrum = sum(np.abs(np.fft.rfft(run, length)) ** 2 for run in runs)
+    correlation = np.fft.irfft(spectrum, length)[1 : min(map(len, runs)) // 2] / total
+    ends = np.flatnonzero(correlation <= 2.0 / np.sqrt(len(residual)))
+    return float(1.0 + 2.0 * correlation[: ends[0] if len(ends) else None].sum())

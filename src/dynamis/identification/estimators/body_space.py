@@ -6,12 +6,12 @@ With the prior pseudo-inertia J₀ = L Lᵀ of a link,
 
 so the link is physically consistent if 1 + X is positive semi-definite, |x|² is the pullback distance tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ)
 and 2 (tr X − log det(1 + X)) the entropic one. Friction and other scalar parameters are divided by their prior value or, if it
-is zero, by a typical size (`typical_sizes`). The parameters are affine in the vector of all x: π = π₀ + C x.
+is larger, by a typical size (`TypicalSizes`). The parameters are affine in the vector of all x: π = π₀ + C x.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ import numpy.typing as npt
 from dynamis.algorithms import regressor
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.estimators.convex import Rows
-from dynamis.identification.estimators.typical_sizes import TypicalSizes
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
     is_consistent,
@@ -39,6 +38,11 @@ Array = npt.NDArray[Any]
 NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia")
 ROOM = 1e-4  # relative to the prior inertia: a link with less in some direction is called flat
 
+STATES = 64
+SPEED = 2.0  # rad/s or m/s: RMS of `LinearModel.random_states`
+SHARE_OF_LIMIT = 0.5  # RMS of the reference states, relative to the velocity limit
+SEEN = 1e-9  # relative to a parameter's largest column
+
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
@@ -55,8 +59,8 @@ class BodySpace:
     ``prior`` (p,) are the prior values, all or by name (default: the model's). ``masses`` and ``com`` bound links by name:
     (lower, upper) in kg, and ((x, y, z) lower, (x, y, z) upper) in m in the link's frame; ``total_mass`` is that of all moving
     links. ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
-    are never negative. ``sizes`` (p,) are the typical sizes of parameters with a prior of zero, and of masses missing in the
-    file; by default they are derived from the robot's own torques.
+    are never negative. ``sizes`` (p,) are the typical sizes of friction and other scalars, and of masses missing in the file:
+    by default they are derived from the robot's own torques.
     """
 
     def __init__(
@@ -90,7 +94,8 @@ class BodySpace:
             self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
             self.links.append(Whitened(name, place, L))
         self.others = np.flatnonzero(~model.is_inertial)
-        C[self.others, self.others] = np.abs(np.where(believed != 0.0, believed, sizes))[self.others]
+        # a file's friction may be a placeholder: its value does not say how large the error is
+        C[self.others, self.others] = np.maximum(np.abs(believed), sizes)[self.others]
         self.C = C
         self.lower, self.upper = self._scalar_bounds(bounds)
         self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}
@@ -281,3 +286,53 @@ def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
 
 def _counted(directions: int) -> str:
     return "one direction" if directions == 1 else f"{directions} directions"
+
+
+class TypicalSizes:
+    """Typical size of a parameter of unknown value: the value whose torque is as large as the joint's torque.
+
+    For a parameter π_k with regressor columns Y_jk and joint torques τ_j (RMS values over a motion),
+
+        s_k² = Σ_j τ_j² / Σ_j Y_jk²      over the joints j whose torque depends on π_k,
+
+    so sizes scale with torques and masses, and do not depend on units. A slow log hardly excites viscous friction or rotor
+    inertia and would allow any size: each column counts with at least its RMS over reference states of the robot, with speeds
+    from the limits in its file.
+    """
+
+    def __init__(self, model: LinearModel) -> None:
+        q, v, a, past = model.random_states(np.random.default_rng(11), STATES)
+        limit = np.asarray(model.robot.limits["velocity"], dtype=float)
+        known = np.isfinite(limit) & (limit > 0.0)
+        stretch = np.where(known, SHARE_OF_LIMIT / SPEED * limit, 1.0)
+        # a user-defined column may be undefined there
+        self.rows = np.nan_to_num(model.regressor(q, stretch * v, stretch * a, past), posinf=0.0, neginf=0.0)
+        self.columns = np.sqrt(np.mean(self.rows**2, axis=0))
+
+    def of_model(self, prior: Array) -> Array:
+        """Return (p,) from the torques of the parameters ``prior`` in the reference states."""
+        return _sizes(np.sqrt(np.mean((self.rows @ prior) ** 2, axis=0)), self.columns)
+
+    def of_log(self, B: Array, factors: Sequence[Array], counts: Array) -> Array:
+        """Return (p,) from the triangular factor of [X, y] of each joint, or of all, where X β = Y π and β = B π."""
+        torque, shown = _root_mean_squares(B, factors, counts)
+        least = self.columns if len(shown) == len(self.columns) else np.sqrt(np.mean(self.columns**2, axis=0, keepdims=True))
+        return _sizes(torque, np.maximum(shown, least))
+
+
+def _root_mean_squares(B: Array, factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
+    """Return the RMS of the torque (joints,) and of each parameter's column (joints, p)."""
+    rows = np.maximum(np.asarray(counts, dtype=float), 1.0)
+    torque = np.array([np.sum(F[:, -1] ** 2) for F in factors]) / rows
+    columns = np.stack([np.sum((F[:, :-1] @ B) ** 2, axis=0) for F in factors]) / rows[:, None]
+    return np.sqrt(torque), np.sqrt(columns)
+
+
+def _sizes(torque: Array, columns: Array) -> Array:
+    """Return s (p,) of torques (joints,) and columns (joints, p)."""
+    shown = columns > SEEN * columns.max(axis=0, initial=0.0)
+    squares = np.sum(np.where(shown, torque[:, None] ** 2, 0.0), axis=0)
+    # if the joint itself has no torque, the size comes from the torques of all joints
+    squares = np.where(squares > 0.0, squares, np.mean(torque**2) or 1.0)
+    lengths = np.sum(columns**2, axis=0)
+    return np.sqrt(squares / np.where(lengths > 0.0, lengths, 1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,21 +11,23 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.estimators import linear_matrix_inequalities, log_cholesky_fit
-from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.estimator import checked_rows
+from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
+from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows, Solution, minimise
+from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, joint_noise, whitened
 from dynamis.identification.estimators.least_squares import FromFactors
-from dynamis.identification.estimators.typical_sizes import TypicalSizes, weighted_sizes
+from dynamis.identification.reduction.normal_equations import householder_qr
 
 Array = npt.NDArray[Any]
 
-AUTO = 1.0  # the prior counts like a measurement of every parameter with a standard error of 100 %
-TRIED = tuple(10.0 ** np.arange(-4.0, 5.0))
-FOLDS = 5
+# λ, from no influence of the prior to a standard error of 30 %: one that takes the file for more certain than that predicts
+# well, but leaves intervals too narrow for parameters that the file has wrong
+TRIED = 10.0 ** np.arange(-6.0, 1.5, 0.5)
+RAISED = 4  # attempts, each with 100 times the λ
+ONE_BLOCK = 1.0  # λ where nothing can be held out
 DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
 CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
-ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
-METRICS, METHODS = ("entropic", "euclidean"), ("lmi", "log-cholesky")
+ROUNDING = 1e-12  # relative to the largest singular value
+METRICS = ("entropic", "euclidean")
 
 
 class PhysicallyConsistent(FromFactors):
@@ -37,15 +40,14 @@ class PhysicallyConsistent(FromFactors):
     the residuals of weighted least squares.
 
     ``metric`` is the distance from the prior: "euclidean" Σ tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ), or "entropic" twice the divergence
-    Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, equal to second order and infinite at the boundary. ``regularisation`` is λ; in both
-    metrics, λ = 1 weights the prior like a measurement with a standard error of 100 %. "auto" is 1, which hardly affects
-    well-excited parameters and keeps the others bounded; "cross-validated" minimizes the error on held-out blocks, given to
-    ``fit`` as ``blocks``. ``method`` is "lmi" (a convex program, solved by Clarabel if installed) or "log-cholesky" (Newton's
-    method without constraints [Rucker & Wensing 2022]: the same minimum, slower). For ``masses``, ``com``, ``total_mass`` and
+    Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, equal to second order and infinite at the boundary. ``regularisation`` is λ; λ = 1
+    weights the prior like a measurement of each parameter with a standard error of 100 %. "auto" takes the λ with the best
+    predictions of held-out blocks of time (``blocks`` of ``fit``), computed without the constraints; it is 1 for equations
+    reduced to a single block. The convex program is solved by Clarabel. For ``masses``, ``com``, ``total_mass`` and
     ``bounds`` see `BodySpace`.
 
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
-    active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of parameters with a prior of zero, from
+    active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from
     torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
     inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
     exact, so it is too small if a constraint is active due to noise only. Base parameters that the active constraints alone
@@ -60,6 +62,7 @@ class PhysicallyConsistent(FromFactors):
     (True, True)
     """
 
+    uses_folds = True
     full_: Array
     consistent_: bool
     active_: tuple[str, ...]
@@ -74,72 +77,29 @@ class PhysicallyConsistent(FromFactors):
         prior: Any = None,
         regularisation: float | str = "auto",
         metric: str = "entropic",
-        method: str = "lmi",
         masses: Mapping[str, tuple[float, float]] | None = None,
         com: Mapping[str, tuple[Any, Any]] | None = None,
         total_mass: float | None = None,
         bounds: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
-        self.base, self.prior, self.regularisation, self.metric, self.method = base, prior, regularisation, metric, method
+        self.base, self.prior, self.regularisation, self.metric = base, prior, regularisation, metric
         self.masses, self.com, self.total_mass, self.bounds = masses, com, total_mass, bounds
 
-    def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None, blocks: Any = None) -> Self:
-        """Fit to rows; ``blocks`` (rows,) labels the time blocks that cross-validation holds out together."""
+    def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:  # noqa: ARG002 - those of the base
         self._check_settings()
-        if self.regularisation != "cross-validated":
-            return super().fit(X, y, joint=joint, names=names)
-        rows, given, labels = checked_rows(X, y, joint, names)
-        if blocks is None or np.shape(blocks) != given.shape:
-            raise InputError(
-                f"cross-validation needs blocks=, one label for each of the {len(given)} rows; see Equations.blocks"
-            )
-        numbers, fold = np.unique(np.asarray(blocks), return_inverse=True)
-        if len(numbers) < 2:
-            raise InputError("cross-validation needs at least two blocks; record longer, or use shorter blocks")
-        fold = fold * min(FOLDS, len(numbers)) // len(numbers)  # neighbouring blocks are in one fold
-        count = int(labels.max()) + 1
-        parts = [
-            [_factor(rows[m], given[m]) for k in range(count) for m in [(fold == f) & (labels == k)]] for f in np.unique(fold)
-        ]
-        sizes = np.array([[int(((fold == f) & (labels == k)).sum()) for k in range(count)] for f in np.unique(fold)])
-        joined = [_triangle(np.vstack(each)) for each in zip(*parts, strict=True)]
-        return self._learn_consistent(joined, sizes.sum(axis=0), self._cross_validated(parts, sizes))
-
-    def fit_factor(self, R: Any, z: Any, rss: float = 0.0, count: int | None = None) -> Self:
-        """Fit to a triangular factor of weighted rows: |y − X β|² = |R β − z|² + rss over ``count`` rows."""
-        self._check_settings()
-        R, z = np.asarray(R, dtype=float), np.asarray(z, dtype=float)
         r = self.base.rank
-        if R.ndim != 2 or R.shape[1] != r or z.shape != R.shape[:1]:
-            raise InputError(f"R must be (k, {r}) and z (k,), got {R.shape} and {z.shape}")
-        last = np.zeros((1, r + 1))
-        last[0, r] = np.sqrt(max(rss, 0.0))
-        factor = np.vstack([np.column_stack([R, z]), last])
-        return self._fit_factors([factor], np.array([len(R) if count is None else count]), None, weighted=True)
-
-    def _fit_factors(
-        self,
-        factors: Sequence[Array],
-        counts: Array,
-        names: Sequence[str] | None,  # noqa: ARG002
-        weighted: bool = False,
-    ) -> Self:
-        self._check_settings()
-        if self.regularisation == "cross-validated":
-            raise InputError("cross-validation needs rows and blocks: use fit(X, y, blocks=…), or a number for regularisation")
-        weight = AUTO if self.regularisation == "auto" else float(self.regularisation)
-        return self._learn_consistent(factors, counts, weight, weighted)
-
-    def _learn_consistent(self, factors: Sequence[Array], counts: Array, weight: float, weighted: bool = False) -> Self:
-        r = self.base.rank
-        if factors[0].shape[1] != r + 1:
-            raise InputError(f"X has {factors[0].shape[1] - 1} columns; the base has {r} parameters")
+        if folds.R[0][0].shape[1] != r + 1:
+            raise InputError(f"X has {folds.R[0][0].shape[1] - 1} columns; the base has {r} parameters")
+        factors, counts = folds.merged()
         if not counts.sum():
             raise InputError("no rows to fit: all torques are unused, or the logs are empty")
-        space, (R, z) = self._space(factors, counts, weighted), _whitened(factors, counts)
+        space, noise = self._space(factors, counts), joint_noise(factors, counts, least=CLEAN, tolerance=1e-3)
+        weight = self._weight(folds, space, noise)
+        whole = whitened(factors, noise)
+        R, z = whole[:r, :r], whole[:r, r]
         D = R @ self.base.B @ space.spun
         G, g = D @ space.C, z - D @ space.origin
-        x, self.status_ = self._solve(space, G, g, weight)
+        x, self.status_, weight = self._solve(space, G, g, weight)
         self.full_ = _within(space, space.parameters(x))
         self.coef_ = self.base.values(self.full_)
         self.consistent_ = space.is_consistent(self.full_)
@@ -157,98 +117,86 @@ class PhysicallyConsistent(FromFactors):
         self.condition_ = float(np.linalg.cond(R / lengths)) if lengths.all() else float("inf")
         return self
 
-    def _solve(self, space: BodySpace, G: Array, g: Array, weight: float) -> tuple[Array, str]:
-        if self.method == "lmi":
-            found = linear_matrix_inequalities.fit_bodies(space, G, g, weight, self.metric)
+    def _solve(self, space: BodySpace, G: Array, g: Array, weight: float) -> tuple[Array, str, float]:
+        """Return x, the status and λ, which is raised if it is too small beside almost exact data for the solver."""
+        for _ in range(RAISED if self.regularisation == "auto" else 1):
+            found = fit_bodies(space, G, g, weight, self.metric)
             if found.impossible:
                 raise InputError(f"{found.status}: relax masses=, com=, total_mass= or bounds=")
-            if found.solved and space.is_consistent(_within(space, space.parameters(found.x))):
-                return found.x, found.status
-        # unconstrained coordinates cannot leave the cone, even if the solver fails
-        found = log_cholesky_fit.fit_bodies(space, G, g, weight, self.metric)
-        return found.x, found.status
+            if found.solved:
+                return found.x, found.status, weight
+            weight *= 100.0
+        raise InputError(f"the physically consistent fit failed ({found.status}): check the units of the log and the prior")
 
-    def _cross_validated(self, parts: Sequence[Sequence[Array]], sizes: Array) -> float:
-        """Return the λ with the best predictions of held-out folds."""
-        joined = [_triangle(np.vstack(each)) for each in zip(*parts, strict=True)]
-        space, errors = self._space(joined, sizes.sum(axis=0)), np.zeros(len(TRIED))
-        for f, held in enumerate(parts):
-            others = [part for k, part in enumerate(parts) if k != f]
-            factors = [_triangle(np.vstack(each)) for each in zip(*others, strict=True)]
-            counts = sizes.sum(axis=0) - sizes[f]
-            R, z = _whitened(factors, counts)
-            noise = _noise(factors, counts)
-            D = R @ self.base.B @ space.spun
-            G, g = D @ space.C, z - D @ space.origin
-            for k, weight in enumerate(TRIED):
-                beta = self.base.values(space.parameters(self._solve(space, G, g, weight)[0]))
-                errors[k] += sum(
-                    float(np.sum((F @ np.append(beta, -1.0)) ** 2)) / s**2 for F, s in zip(held, noise, strict=True)
-                )
-        return TRIED[int(np.argmin(errors))]
+    def _weight(self, folds: FoldFactors, space: BodySpace, noise: Array) -> float:
+        """Return λ: as given, or the one with the best predictions of held-out folds."""
+        if self.regularisation != "auto":
+            return float(self.regularisation)
+        if len(folds) < 2:
+            return ONE_BLOCK
+        T, origin = self.base.B @ space.spun @ space.C, self.base.B @ space.spun @ space.origin
+        parts = []
+        for own in folds.R:
+            R = whitened(own, noise)
+            parts.append((R[:, :-1] @ T, R[:, -1] - R[:, :-1] @ origin))
+        return held_out_weight(parts, space.wish, TRIED)
 
-    def _space(self, factors: Sequence[Array], counts: Array, weighted: bool = False) -> BodySpace:
+    def _space(self, factors: Sequence[Array], counts: Array) -> BodySpace:
         model, B = self.base.model, self.base.B
-        self.sizes_ = weighted_sizes(B, factors, counts) if weighted else TypicalSizes(model).of_log(B, factors, counts)
+        self.sizes_ = TypicalSizes(model).of_log(B, factors, counts)
         limits: dict[str, Any] = {"masses": self.masses, "com": self.com, "total_mass": self.total_mass, "bounds": self.bounds}
         return BodySpace(model, self.prior, sizes=self.sizes_, **limits)
 
     def _check_settings(self) -> None:
         if self.metric not in METRICS:
             raise InputError(f"metric={self.metric!r} is not supported; choose {' or '.join(map(repr, METRICS))}")
-        if self.method not in METHODS:
-            raise InputError(f"method={self.method!r} is not supported; choose {' or '.join(map(repr, METHODS))}")
         given = self.regularisation
-        if isinstance(given, str) and given not in ("auto", "cross-validated"):
-            raise InputError(f"regularisation={given!r} is not supported; choose a number, 'auto' or 'cross-validated'")
+        if isinstance(given, str) and given != "auto":
+            raise InputError(f"regularisation={given!r} is not supported; choose a number or 'auto'")
         if not isinstance(given, str) and not (np.isfinite(given) and given > 0.0):
             raise InputError(f"regularisation must be above zero, got {given!r}: it determines unexcited parameters")
 
 
-def _triangle(rows: Array) -> Array:
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str, least: float = LEAST) -> Solution:
+    """Minimize |G x − g|² + weight · distance from the prior over consistent inertias within their bounds.
 
-
-def _factor(rows: Array, given: Array) -> Array:
-    return _triangle(np.column_stack([rows, given]))
-
-
-def _noise(factors: Sequence[Array], counts: Array) -> Array:
-    """Return σ_j of iterated weighted least squares, without unexcited directions.
-
-    A joint with few rows could be fitted exactly, which would raise its weight further: its noise is updated only while enough
-    of its rows are redundant according to their leverage.
+    Coordinates are rotated and scaled so that the quadratic part is the distance from the unconstrained minimum:
+    well-determined and undetermined directions are then equally conditioned for the solver.
     """
-    r = factors[0].shape[1] - 1
-    owner = np.repeat(np.arange(len(factors)), [len(F) for F in factors])
-    sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
-    floor = np.maximum(CLEAN * np.maximum(sizes, 1e-3 * sizes.max(initial=0.0)), 1e-100)
-    noise = np.ones(len(factors))
-    for repeat in range(12):
-        stacked = np.vstack([F / s for F, s in zip(factors, noise, strict=True)])
-        lengths = np.linalg.norm(stacked[:, :r], axis=0)
-        U, sigma, _ = np.linalg.svd(stacked[:, :r] / np.where(lengths > 0.0, lengths, 1.0), full_matrices=False)
-        U = U[:, sigma > 1e-10 * sigma[0]]
-        left = stacked[:, r] - U @ (U.T @ stacked[:, r])
-        squares = np.bincount(owner, left**2, len(factors)) * noise**2
-        over = counts - np.bincount(owner, (U**2).sum(axis=1), len(factors))
-        enough = over > ENOUGH * counts
-        pooled = np.sqrt(squares.sum() / max(over.sum(), 1.0))
-        found = np.where(enough, np.sqrt(squares / np.maximum(over, 1e-9)), noise if repeat else pooled)
-        found = np.maximum(found, floor)
-        settled = np.max(np.abs(found / noise - 1.0)) < 1e-3
-        noise = found
-        if settled:
+    U, found, Vt = np.linalg.svd(G, full_matrices=True)
+    found = np.where(found > ROUNDING * found.max(initial=0.0), found, 0.0)
+    sigma, along = np.zeros((2, len(Vt)))
+    sigma[: len(found)], along[: len(found)] = found, found * (U.T @ g)[: len(found)]
+    stretch = np.sqrt(sigma**2 + weight)
+    best = Vt.T @ ((along + weight * (Vt @ space.wish)) / stretch**2)
+    rows = space.rows()
+    if metric == "euclidean" and is_allowed(space, rows, best, least):
+        return Solution(best, "solved: no active constraint", True)
+    inside = space.inside()
+    # w in standard errors; if the constraints are too many of these away for the solver, in units of the way to the inside
+    for size in (1.0, max(1.0, float(np.linalg.norm(stretch * (Vt @ (inside - best)))))):
+        W = size * Vt.T / stretch  # x = best + W w
+        bodies = [(ONE + best[link.place], W[link.place]) for link in space.links]
+        start = stretch * (Vt @ (inside - best)) / size
+        programme = Programme(np.eye(len(W)), np.zeros(len(W)), bodies, rows.moved(best, W), least=least, start=start)
+        if metric == "entropic":
+            slope = G.T @ (G @ best - g)
+            slope[space.others] += weight * (best - space.wish)[space.others]
+            for link in space.links:
+                slope[link.place] += weight * ONE
+            P = np.diag((sigma / stretch) ** 2) + weight / size**2 * W[space.others].T @ W[space.others]
+            programme = replace(programme, P=P, q=W.T @ slope / size**2, log_det=weight / size**2)
+        result = minimise(programme)
+        result = replace(result, x=best + W @ result.x, impossible=result.impossible and not is_allowed(space, rows, inside))
+        if result.solved or result.impossible:
             break
-    return noise
+    return result
 
 
-def _whitened(factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
-    """Return (R, z) of all rows, each divided by its joint's noise."""
-    stacked = np.vstack([F / s for F, s in zip(factors, _noise(factors, counts), strict=True)])
-    whole = _triangle(stacked)
-    r = stacked.shape[1] - 1
-    return whole[:r, :r], whole[:r, r]
+def is_allowed(space: BodySpace, rows: Rows, x: Array, least: float = LEAST) -> bool:
+    """Return whether x is physically consistent and within the bounds."""
+    inside = np.linalg.eigvalsh(space.matrices(x)).min(initial=np.inf) >= least
+    return bool(inside and rows.hold(x, 1e-12))
 
 
 def _within(space: BodySpace, parameters: Array) -> Array:
@@ -285,6 +233,6 @@ def _active_bounds(space: BodySpace, B: Array, parameters: Array, determined: Ar
 
 def _covariance(S: Array, G: Array, prior: Array, free: Array) -> Array:
     """Return S (GᵀG + priorᵀ prior)⁻¹ Sᵀ within the directions ``free`` of the active constraints."""
-    inner = _triangle(np.vstack([G @ free, prior @ free]))
+    inner = householder_qr(np.vstack([G @ free, prior @ free]))
     root = np.linalg.solve(inner.T, (S @ free).T)
     return np.asarray(root.T @ root)

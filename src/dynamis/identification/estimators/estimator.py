@@ -18,7 +18,6 @@ from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
 DEFICIENT = 1e-10  # relative to the largest singular value of the normalized columns
-ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
 
 
 class Estimator(ABC):
@@ -133,15 +132,6 @@ def noise_of_each(noise: Any, joints: int) -> Array:
             f"{noise!r:.60}"
         )
     return np.broadcast_to(values, (joints,)).copy()
-
-
-def is_overfit(leverage: Array, labels: Array, joints: int) -> Array:
-    """Return whether the parameters interpolate a joint's rows, so that the residuals do not show its noise.
-
-    ``leverage`` (rows,) is the leverage of each row.
-    """
-    counts = np.bincount(labels, minlength=joints)
-    return np.asarray(counts - np.bincount(labels, leverage, joints) < ENOUGH * counts)
 
 
 def check_rank(R: Array, names: Sequence[str] | None = None) -> float:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
-from dynamis.identification.estimators.estimator import ENOUGH, Estimator, check_rank, checked_rows
-from dynamis.identification.reduction.normal_equations import householder_qr
+from dynamis.errors import InputError, unknown_name
+from dynamis.identification.estimators.estimator import Estimator, check_rank, checked_rows
+from dynamis.identification.estimators.factors import ENOUGH, FOLDS, FoldFactors, consecutive_folds, joint_noise, whitened
 
 if TYPE_CHECKING:
     from dynamis.identification.reduction.normal_equations import NormalEquations
@@ -25,20 +25,21 @@ CLEAR = 1e4  # condition numbers whose square is far from rounding
 
 
 class FromFactors(Estimator):
-    """An estimator that needs only the triangular factor of [X, y] of each joint."""
+    """An estimator that needs only the triangular factors of [X, y] of each joint, in folds of consecutive samples."""
 
-    def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None) -> Self:
+    uses_folds = False  # whether a setting is chosen on held-out folds
+
+    def fit(self, X: Any, y: Any, *, joint: Any = None, names: Sequence[str] | None = None, blocks: Any = None) -> Self:
+        """Fit to rows; ``blocks`` (rows,) labels blocks of time, which are held out together where a setting is chosen on
+        held-out rows. Without labels the rows of each joint, in order of time, are divided into five blocks."""
         rows, given, labels = checked_rows(X, y, joint, names)
-        factors, counts = [], []
-        for k in range(int(labels.max()) + 1):
-            mine = labels == k
-            factors.append(householder_qr(np.column_stack([rows[mine], given[mine]])))
-            counts.append(int(mine.sum()))
-        return self._fit_factors(factors, np.array(counts), names)
+        fold = consecutive_folds(blocks, labels) if self.uses_folds else np.zeros(len(given), int)
+        folds = FoldFactors.of(rows, given, labels, fold, int(labels.max()) + 1, FOLDS if self.uses_folds else 1)
+        return self.fit_factors(folds, names)
 
     def fit_normal_equations(self, equations: NormalEquations) -> Self:
         """Fit to the reduced equations of a long log instead of its rows."""
-        self._fit_factors(equations.factors(), equations.counts, equations.names)
+        self.fit_factors(FoldFactors((tuple(equations.factors()),), equations.counts[None]), equations.names)
         if not equations.exact and self.condition_ > CLEAR:
             raise InputError(
                 f"the parameters are ill-conditioned (condition number {self.condition_:.1e}), too much for normal equations: "
@@ -47,28 +48,24 @@ class FromFactors(Estimator):
         return self
 
     @abstractmethod
-    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
-        """Fit to each joint's R of [X, y] and the number of rows it represents."""
+    def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
+        """Fit to the factors of [X, y] of each fold and joint."""
 
-    def _learn(self, factors: Sequence[Array], counts: Array, weights: Array, names: Sequence[str] | None) -> Array:
-        """Return each joint's sum of squared residuals for the given weights, and set the common attributes."""
+    def _learn(self, factors: Sequence[Array], counts: Array, noise: Array, names: Sequence[str] | None) -> Array:
+        """Return each joint's sum of squared residuals for rows divided by the noise, and set the common attributes."""
         r = factors[0].shape[1] - 1
         if counts.sum() <= r:
             raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or estimate fewer")
-        whole = householder_qr(np.vstack([w * F for w, F in zip(weights, factors, strict=True)]))
+        whole = whitened(factors, noise)
         R, z = np.zeros((r, r)), np.zeros(r)  # normal equations may have a lower rank than the number of parameters
         R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)
         self.n_features_in_, self.dof_ = r, int(counts.sum()) - r
-        self._root = np.linalg.inv(R)
-        self._spread = self._root @ self._root.T
+        root = np.linalg.inv(R)
+        self._spread = root @ root.T
         ends = np.append(self.coef_, -1.0)
         return np.array([float(np.sum((F @ ends) ** 2)) for F in factors])
-
-    def _leverages(self, factors: Sequence[Array], weights: Array) -> Array:
-        """Return the total leverage of each joint's rows; they sum to the number of parameters."""
-        return np.array([np.sum((w * F[:, :-1] @ self._root) ** 2) for w, F in zip(weights, factors, strict=True)])
 
 
 class LeastSquares(FromFactors):
@@ -88,7 +85,8 @@ class LeastSquares(FromFactors):
     def __init__(self, per_joint: bool = True) -> None:
         self.per_joint = per_joint
 
-    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
+    def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
+        factors, counts = folds.merged()
         squares = self._learn(factors, counts, np.ones(len(factors)), names)
         grams = [F[:, :-1].T @ F[:, :-1] for F in factors]
         self.noise_ = np.sqrt(self._variances(grams, counts, squares))
@@ -117,32 +115,32 @@ class WeightedLeastSquares(FromFactors):
     """Least squares with each joint's rows divided by its noise, which is estimated with the parameters.
 
     Torques of a large shoulder and of a small wrist differ by orders of magnitude, and so do their errors. The noise is
-    estimated from the residuals and the fit repeated until convergence, at most ``iterations`` times.
+    estimated from the residuals and the fit repeated until convergence, at most ``iterations`` times. ``only`` names the
+    parameters to estimate, such as the essential ones; the others are zero.
     """
 
-    def __init__(self, iterations: int = 20, tolerance: float = 1e-10) -> None:
-        self.iterations, self.tolerance = iterations, tolerance
+    def __init__(self, iterations: int = 20, tolerance: float = 1e-10, only: Sequence[str] | None = None) -> None:
+        self.iterations, self.tolerance, self.only = iterations, tolerance, only
 
-    def _fit_factors(self, factors: Sequence[Array], counts: Array, names: Sequence[str] | None) -> Self:
-        weights = np.ones(len(factors))
-        # lower bound of the noise: rounding
-        sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
-        floor = 1e-14 * np.maximum(sizes, 1e-6 * sizes.max()) + 1e-100
-        for repeat in range(max(1, self.iterations)):
-            squares = self._learn(factors, counts, weights, names)
-            # initially, every joint has the noise of all joints
-            before = 1.0 / weights if repeat else np.full(len(counts), np.sqrt(squares.sum() / self.dof_))
-            noise = np.maximum(self._noise(factors, counts, weights, squares, before), floor)
-            change = float(np.max(np.abs(noise * weights - 1.0)))
-            weights = 1.0 / noise
-            if change < self.tolerance:
-                break
-        squares = self._learn(factors, counts, weights, names)
-        self.noise_ = np.maximum(self._noise(factors, counts, weights, squares, 1.0 / weights), floor)
+    def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
+        factors, counts = folds.merged()
+        r = factors[0].shape[1] - 1
+        kept = np.arange(r) if self.only is None else self._kept(names)
+        chosen = [F[:, np.append(kept, r)] for F in factors]
+        labels = None if names is None else [names[k] for k in kept]
+        self.noise_ = joint_noise(chosen, counts, least=1e-14, iterations=self.iterations, tolerance=self.tolerance)
+        self._learn(chosen, counts, self.noise_, labels)
         self.covariance_ = self._spread
+        if self.only is not None:
+            coef, covariance, bound = np.zeros(r), np.zeros((r, r)), np.full(r, "fixed", object)
+            coef[kept], covariance[np.ix_(kept, kept)], bound[kept] = self.coef_, self._spread, ""
+            self.coef_, self.covariance_, self.at_bound_, self.n_features_in_ = coef, covariance, tuple(bound), r
         return self
 
-    def _noise(self, factors: Sequence[Array], counts: Array, weights: Array, squares: Array, before: Array) -> Array:
-        over = counts - self._leverages(factors, weights)
-        # residuals of a joint whose rows are interpolated do not show its noise: leave it unchanged
-        return np.where(over >= ENOUGH * counts, np.sqrt(squares / np.maximum(over, 1.0)), before)
+    def _kept(self, names: Sequence[str] | None) -> Array:
+        if names is None:
+            raise InputError("only= selects parameters by name: pass names= to fit")
+        for name in self.only or ():
+            if name not in names:
+                raise unknown_name("parameter", name, names)
+        return np.array([k for k, name in enumerate(names) if name in set(self.only or ())])

@@ -6,13 +6,11 @@ with gradients), `information` and `criteria` (optimality of a motion), `regions
 `design` (the complete design), `excitation` (the result), `files` and `plots`.
 """
 
-from dynamis.identification.excitation.basis import Basis
+from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.criteria import CRITERIA
 from dynamis.identification.excitation.design import design_excitation
 from dynamis.identification.excitation.excitation import Excitation, Use
-from dynamis.identification.excitation.fourier import Fourier
 from dynamis.identification.excitation.regions import Box, HalfSpace, Region, Sphere, above
-from dynamis.identification.excitation.splines import Splines
 
 __all__ = [
     "CRITERIA",

@@ -7,15 +7,22 @@ norms, so that larger motions are better.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import unknown_name
+from dynamis.errors import InputError, unknown_name
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.excitation.basis import Basis
+from dynamis.identification.excitation.limits import Rows
+from dynamis.identification.excitation.regions import Traced
+from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+
 Valued = tuple[float, Array]
 LEAST = 1e-15  # relative to the largest eigenvalue: smaller ones are rounding
 NOTHING = 1e-200  # column norm of a motion at rest
@@ -114,3 +121,128 @@ def _spread(C: Array, sharpness: float) -> Valued:
     logs = np.log(values)
     (high, up), (low, down) = _largest(logs, sharpness), _largest(-logs, sharpness)
     return 0.5 * (high + low), (vectors * (0.5 * (up - down) / values)) @ vectors.T
+
+
+GENTLE_SIGN = 0.05  # rad/s: smoothing of Coulomb friction, so that the gradient depends on velocity reversals
+
+
+class Regressor:
+    """Regressor of the base parameters with gradients; rows divided by each joint's noise."""
+
+    def __init__(self, base: BaseParameters, noise: Any = None) -> None:
+        robot = base.model.robot
+        self.base, self.robot = base, robot
+        if base.model.presliding:
+            raise InputError(
+                "presliding friction depends on the previous motion: design with a model without it, and identify with it"
+            )
+        try:
+            self.noise = np.ones(robot.n) if noise is None else np.broadcast_to(np.asarray(noise, float), (robot.n,))
+        except (TypeError, ValueError):
+            raise InputError(f"noise= takes one number for all joints or {robot.n}, the torques' standard deviations") from None
+        if not (self.noise > 0.0).all() or not np.isfinite(self.noise).all():
+            raise InputError("noise= takes standard deviations above zero, in N m (N for prismatic joints)")
+        model = copy.copy(base.model)
+        model.smooth = GENTLE_SIGN if model.smooth is None else model.smooth
+
+        def columns(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+            return np.asarray(model.rows(robot, q, v, a, np.zeros(0))[:, base.independent] / self.noise[:, None])
+
+        self.smooth = Traced(robot, columns, "excitation_regressor")
+
+    def stacked(self, q: Array, v: Array, a: Array) -> Array:
+        """Return (states · n, rank): as measured, with discontinuous Coulomb friction."""
+        Y = self.base.regressor(q, v, a) / self.noise[:, None]
+        return np.asarray(Y.reshape(-1, Y.shape[-1]))
+
+
+class Information:
+    """A criterion for motions of one basis, on one time grid."""
+
+    def __init__(self, regressor: Regressor, basis: Basis, criterion: str, count: int, lengths: Array | None = None) -> None:
+        self.regressor, self.basis, self.criterion = regressor, basis, criterion_of(criterion)
+        self.phi = basis.matrices(basis.grid(count))
+        self.lengths = np.ones(regressor.base.rank) if lengths is None else lengths
+
+    def states(self, q0: Array, c: Array) -> tuple[Array, Array, Array]:
+        """Return (q, v, a) on the grid."""
+        phi, phi_dot, phi_ddot = self.phi
+        return q0 + phi @ c, phi_dot @ c, phi_ddot @ c
+
+    def matrix(self, q0: Array, c: Array) -> Array:
+        """Return M, with discontinuous friction as measured."""
+        X = self.regressor.stacked(*self.states(q0, c))
+        return np.asarray(X.T @ X / len(self.phi[0]))
+
+    def measure(self, q0: Array, c: Array) -> float:
+        """Return the criterion without smoothing."""
+        return self.criterion(self.matrix(q0, c), self.lengths)[0]
+
+    def value_and_gradient(self, q0: Array, c: Array, sharpness: float) -> Valued:
+        """Return the smoothed criterion, and its gradient by the coefficients (size, n)."""
+        q, v, a = self.states(q0, c)
+        Y = self.regressor.smooth(q, v, a)
+        count, X = len(q), Y.reshape(-1, Y.shape[-1])
+        value, slope = self.criterion(X.T @ X / count, self.lengths, sharpness)
+        # dF = Σ ∂F/∂M : (dYᵀ Y + Yᵀ dY) / count
+        weights = (X @ (slope + slope.T) / count).reshape(Y.shape)
+        pulled = self.regressor.smooth.pull(q, v, a, weights)
+        return value, np.asarray(sum(phi.T @ g for phi, g in zip(self.phi, pulled, strict=True)))
+
+
+class Aggregated:
+    """g(c) ≤ 0 with gradients, on a time grid: an upper bound of the largest violation [Kreisselmeier & Steinhauser].
+
+    ``extra`` (one array per kind of limit) tightens the bounds by violations found between the grid points.
+    """
+
+    def __init__(self, basis: Basis, rows: Sequence[Rows], count: int) -> None:
+        self.rows = list(rows)
+        self.phi = basis.matrices(np.linspace(0.0, basis.duration, count))
+        self.bounded = [np.flatnonzero(np.isfinite(x.lower) | np.isfinite(x.upper)) for x in self.rows]
+        self.extra = [np.zeros(len(x.names)) for x in self.rows]
+
+    def states(self, q0: Array, c: Array) -> tuple[Array, Array, Array]:
+        phi, phi_dot, phi_ddot = self.phi
+        return q0 + phi @ c, phi_dot @ c, phi_ddot @ c
+
+    def worst(self, q0: Array, c: Array) -> float:
+        """Return the largest violation on the grid."""
+        state = self.states(q0, c)
+        return max(float(rows.excess(rows.values(*state)).max()) for rows in self.rows)
+
+    def values_and_jacobian(self, q0: Array, c: Array, sharpness: float) -> tuple[Array, Array]:
+        """Return (k,) and (k, size, n)."""
+        state = self.states(q0, c)
+        values, slopes = [], []
+        for rows, kept, extra in zip(self.rows, self.bounded, self.extra, strict=True):
+            value, weights = _smooth_maximum(rows, rows.values(*state), extra, sharpness)
+            values.append(value[kept])
+            slopes.append(self._pulled(rows, kept, state, weights))
+        return np.concatenate(values), np.concatenate(slopes)
+
+    def _pulled(self, rows: Rows, kept: Array, state: tuple[Array, Array, Array], weights: Array) -> Array:
+        count, n = state[0].shape
+        if rows.order is not None:
+            slope = np.zeros((len(kept), self.phi[0].shape[1], n))
+            slope[np.arange(len(kept)), :, kept] = (self.phi[rows.order].T @ weights).T[kept]
+            return slope
+        # one backward pass per row, with zero weights for the others
+        single = np.zeros((len(kept), count, weights.shape[1]))
+        single[np.arange(len(kept)), :, kept] = weights.T[kept]
+        assert rows.traced is not None
+        pulled = rows.traced.pull(*state, single)
+        return np.asarray(sum(np.einsum("tk,mtn->mkn", phi, g, optimize=True) for phi, g in zip(self.phi, pulled, strict=True)))
+
+
+def _smooth_maximum(rows: Rows, values: Array, extra: Array, sharpness: float) -> tuple[Array, Array]:
+    """Return (m,) over time and both bounds, and its derivatives (N, m) by the values."""
+    over, under = (values - rows.upper) / rows.scale + extra, (rows.lower - values) / rows.scale + extra
+    top = np.maximum(over.max(axis=0), under.max(axis=0))
+    safe_top = np.where(np.isfinite(top), top, 0.0)
+    plus, minus = np.exp(sharpness * (over - safe_top)), np.exp(sharpness * (under - safe_top))
+    total = plus.sum(axis=0) + minus.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = safe_top + np.log(total) / sharpness
+        weights = (plus - minus) / (total * rows.scale)
+    return value, np.nan_to_num(weights)

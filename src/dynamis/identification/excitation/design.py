@@ -17,17 +17,12 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.excitation import criteria
-from dynamis.identification.excitation.aggregation import Aggregated
-from dynamis.identification.excitation.basis import Basis, Shifted
-from dynamis.identification.excitation.checking import Checker, Extent
+from dynamis.identification.excitation.basis import Basis, Fourier, Shifted, Splines
+from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
-from dynamis.identification.excitation.fourier import Fourier
-from dynamis.identification.excitation.information import Information, Regressor
-from dynamis.identification.excitation.limits import Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.limits import Checker, Extent, Rows, joint_rows, region_rows, torque_rows, user_rows
 from dynamis.identification.excitation.regions import Region
-from dynamis.identification.excitation.search import Progress, Search
-from dynamis.identification.excitation.splines import Splines
-from dynamis.identification.excitation.start import check_start, find_start, middle
+from dynamis.identification.excitation.search import Progress, Search, check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain

@@ -18,9 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, excitation_card, plotted
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
-from dynamis.identification.excitation.basis import Basis
-from dynamis.identification.excitation.fourier import Fourier
-from dynamis.identification.excitation.splines import Splines
+from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import Motion, State

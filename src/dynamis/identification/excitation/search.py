@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.excitation.aggregation import Aggregated
+from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
-from dynamis.identification.excitation.checking import Checker
-from dynamis.identification.excitation.information import Information
+from dynamis.identification.excitation.criteria import Aggregated, Information
+from dynamis.identification.excitation.limits import Checker, Rows
+from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+
 Progress = Callable[[float, str], None]
 # sharpness of limits and criterion, and maximal iterations: smoothing is reduced in stages
 STAGES = ((40.0, 4.0, 60), (150.0, 16.0, 60), (500.0, 64.0, 60))
@@ -171,3 +173,100 @@ class Search:
     def _look_at_the_clock(self) -> None:
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
+
+
+TRIED = 4000
+IMPROVED = 8
+CLEAR = 1e-9  # relative to a limit's scale: minimal distance to it at rest
+COMFORTABLE = 0.02
+
+
+def middle(robot: Robot, given: Any = None) -> Array:
+    """Return the given start, or the middle of the ranges, zero for continuous joints."""
+    if given is not None:
+        try:
+            start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
+        except (TypeError, ValueError):
+            raise InputError(f"start= takes {robot.n} joint positions, got {given!r}") from None
+        if not np.isfinite(start).all():
+            raise InputError("start= contains a non-finite number")
+        return start
+    low, high = robot.limits["lower"], robot.limits["upper"]
+    ended = np.isfinite(low) & np.isfinite(high)
+    one = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+    return np.where(ended, 0.5 * (np.where(ended, low, 0.0) + np.where(ended, high, 0.0)), one)
+
+
+def check_start(rows: Sequence[Rows], q: Array, named: str) -> None:
+    """Reject a start that violates or touches a limit."""
+    worst, kind, row, value = _worst(rows, q)
+    if worst > -CLEAR:
+        bounds = f"{kind.lower[row]:.6g} to {kind.upper[row]:.6g}"
+        raise InputError(
+            f"{named} violates a limit at rest: {kind.kind} of {printable(kind.names[row])} is {value:.6g}, "
+            f"allowed is {bounds} (including the margin); choose another start, or widen this limit"
+        )
+
+
+def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator) -> Array:
+    """Return the wanted configuration if it is clearly feasible, else the most feasible of many."""
+    if _worst(rows, wanted)[0] < -COMFORTABLE:
+        return wanted
+    position = rows[0]
+    q = np.vstack([wanted[None], rng.uniform(position.lower, position.upper, (TRIED, len(wanted)))])
+    still = np.zeros_like(q)
+    excess = np.max([x.excess(x.values(q, still, still)).max(axis=1) for x in rows], axis=0)
+    order = np.argsort(excess, kind="stable")[:IMPROVED]
+    found = min((_improved(rows, q[k]) for k in order), key=lambda x: _worst(rows, x)[0])
+    worst, kind, row, value = _worst(rows, found)
+    if worst > -CLEAR:
+        raise InputError(
+            f"no configuration at rest satisfies all limits: the best of {TRIED} has {kind.kind} of "
+            f"{printable(kind.names[row])} at {value:.6g}, allowed is {kind.lower[row]:.6g} to {kind.upper[row]:.6g}; "
+            "widen this limit, or pass start="
+        )
+    return found
+
+
+def _worst(rows: Sequence[Rows], q: Array) -> tuple[float, Rows, int, float]:
+    """Return the largest violation at rest, with the kind of limit, its row, and the value."""
+    still = np.zeros_like(q)
+    found = []
+    for kind in rows:
+        values = kind.values(q, still, still)
+        excess = kind.excess(values)
+        row = int(np.argmax(excess))
+        found.append((float(excess[row]), kind, row, float(values[row])))
+    return max(found, key=lambda x: x[0])
+
+
+def _improved(rows: Sequence[Rows], q: Array) -> Array:
+    """Improve feasibility by minimizing the smooth maximum of all violations."""
+    from scipy.optimize import minimize
+
+    position = rows[0]
+
+    def smooth_worst(x: Array) -> tuple[float, Array]:
+        parts = [_excess_and_slopes(kind, x) for kind in rows if kind.order in (0, None)]  # at rest the others are zero
+        excess, slopes = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        top = excess.max()
+        weights = np.exp(60.0 * (excess - top))
+        return float(top + np.log(weights.sum()) / 60.0), weights / weights.sum() @ slopes
+
+    bounds = list(zip(position.lower, position.upper, strict=True))
+    return np.asarray(minimize(smooth_worst, q, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x)
+
+
+def _excess_and_slopes(kind: Rows, q: Array) -> tuple[Array, Array]:
+    """Return (2m,) and (2m, n): violations of both finite bounds and their derivatives."""
+    still, m = np.zeros_like(q), len(kind.names)
+    values = kind.values(q, still, still)
+    if kind.traced is None:
+        J = np.eye(m)
+    else:
+        rest = np.tile(still, (m, 1))
+        J = kind.traced.pull(np.tile(q, (m, 1)), rest, rest, np.eye(m))[0]
+    excess = np.concatenate([(values - kind.upper) / kind.scale, (kind.lower - values) / kind.scale])
+    slopes = np.concatenate([J, -J]) / np.tile(kind.scale, 2)[:, None]
+    bounded = np.isfinite(excess)
+    return excess[bounded], slopes[bounded]

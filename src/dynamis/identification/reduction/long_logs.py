@@ -22,8 +22,7 @@ from dynamis.identification.base_parameters import BaseParameters, base_paramete
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.log import SIGNALS, Log, joined
 from dynamis.identification.logs.reading import log_chunks
-from dynamis.identification.reduction.normal_equations import NormalEquations, merge
-from dynamis.identification.reduction.stream import Stream
+from dynamis.identification.reduction.normal_equations import NormalEquations, Stream, merge
 from dynamis.identification.samples import Samples, not_finite
 from dynamis.identification.signals.filters import margin
 from dynamis.identification.signals.measured import Measured

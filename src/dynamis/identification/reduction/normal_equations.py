@@ -7,7 +7,11 @@ result is bit-identical however a log is split.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +19,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from dynamis.compiler.kernel import thread_count
 from dynamis.display import normal_equations_card
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.equations import filter_of
+from dynamis.identification.linear_model import Past
+from dynamis.identification.samples import Samples, as_runs
+from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+
 CLEAR = 1e-6
 TALL = 8  # rows per column above which normal equations are faster
 
@@ -92,7 +104,7 @@ def householder_qr(A: Array) -> Array:
     """Return R of A = Q R by Householder reflections, accurate to rounding of A."""
     if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
         return np.zeros(A.shape)
-    R, *_ = scipy.linalg.lapack.dgeqrf(A)
+    R, *_ = scipy.linalg.lapack.dgeqrf(A, lwork=64 * max(A.shape[1], 1))  # enough for blocked reflections
     return np.asarray(np.triu(R[: min(A.shape)]))
 
 
@@ -124,3 +136,243 @@ def cholesky_qr(A: Array, gram: Array) -> Array:
 def _solved(U: Array, b: Array, trans: int = 0) -> Array:
     """Return U⁻¹ b, or U⁻ᵀ b; U is upper triangular, and LAPACK rejects an empty one."""
     return np.asarray(scipy.linalg.lapack.dtrtrs(U, b, trans=trans)[0]).reshape(-1) if len(b) else b
+
+
+ARRAYS = ("t", "q", "v", "a", "tau", "use")  # attributes of Samples
+BLOCK = 8192  # rows per triangular factor
+TOGETHER = 16  # triangular factors merged at once
+TOGETHER_AT_MOST = 5  # samples averaged in one compiled function
+MOST_THREADS = 16  # each holds one block
+AHEAD = 2  # blocks queued per thread
+TILE = 2048  # samples whose regressor is processed while in the cache
+SUMMED = 1024  # rows per matrix product
+
+
+class Stream:
+    """Incremental normal equations: `push` samples of one uninterrupted run, then `finish`.
+
+    The samples' own filter (``parallel``, ``every``) is applied. The result does not depend on the chunk sizes. ``exact`` uses
+    Householder reflections for all rows instead of normal equations for full blocks: several times slower, and needed only for
+    very ill-conditioned parameters.
+    """
+
+    def __init__(self, base: BaseParameters, exact: bool = False) -> None:
+        self.base, self.exact = base, exact
+        names, joints = base.names, base.model.robot.coordinate_names
+        self._nothing = nothing(names, joints, base.pattern)
+        self._parts: list[NormalEquations] = []
+        self._waiting: list[tuple[Samples, Array]] = []
+        self._count = 0
+        self._filter: Decimation | None = None
+        self._rooms: list[tuple[Array, Array]] = []
+        threads = min(thread_count(), MOST_THREADS)
+        self._threads = ThreadPoolExecutor(threads, "dynamis normal equations") if threads > 1 else None
+        self._underway: deque[Callable[[], NormalEquations]] = deque()
+        self._most_underway = threads + AHEAD if threads > 1 else 0
+        self._broken = False
+
+    def push(self, samples: Samples) -> None:
+        """Add samples of the same run; the arrays are copied, since they are processed later."""
+        copied: dict[str, Any] = {name: getattr(samples, name).copy() for name in ARRAYS}
+        self.take(replace(samples, **copied))
+
+    def take(self, samples: Samples) -> None:
+        """Add samples without copying; the arrays must not change afterwards."""
+        if self._broken:
+            raise InputError("this stream was interrupted and is incomplete: start a new one")
+        robot = self.base.model.robot
+        if samples.q.shape[1] != robot.nq or samples.tau.shape[1] != robot.n:
+            raise InputError(
+                f"{samples!r} has {samples.q.shape[1]} positions and {samples.tau.shape[1]} torques; robot "
+                f"{printable(robot.name)} has {robot.nq} and {robot.n}"
+            )
+        own = Decimation(samples.period, samples.parallel, samples.every)
+        if self._filter is None:
+            self._filter = own
+            self._smooth_torque, self._past = samples.smooth_torque, Past(self.base.model)
+        elif own != self._filter or samples.smooth_torque != self._smooth_torque:
+            raise InputError("all chunks of a run must have the same period and filter; finish one run before the next")
+        self._waiting.append((samples, self._past.advance(samples.q)))
+        self._count += len(samples)
+        while self._count >= max(self._needed(BLOCK), BLOCK * own.every):
+            self._work_off(BLOCK)
+
+    def finish(self) -> NormalEquations:
+        """Return the normal equations of the run, including all remaining samples."""
+        if self._broken:
+            raise InputError("this stream was interrupted and is incomplete: start a new one")
+        if self._filter is not None and (left := self._filter.rows(self._count)):
+            self._work_off(left)  # at most one block
+        while self._underway:
+            self._keep_next()
+        self._waiting, self._count, self._filter = [], 0, None
+        self._parts = [merge([self._nothing, *self._parts])]
+        return self._parts[0]
+
+    def _needed(self, rows: int) -> int:
+        assert self._filter is not None
+        return (rows - 1) * self._filter.every + len(self._filter.taps)
+
+    def _work_off(self, rows: int) -> None:
+        """Process a block of this many rows, and drop its samples except those the next row needs. With several threads it is
+        only submitted here; results are merged in the order of the blocks."""
+        assert self._filter is not None
+        block = self._first(self._needed(rows))
+        self._drop(min(rows * self._filter.every, self._count))
+        self._underway.append(self._begun(*block))
+        if len(self._underway) > self._most_underway:
+            self._keep_next()
+
+    def _begun(self, run: Samples, past: Array) -> Callable[[], NormalEquations]:
+        """Return a function that gives the normal equations of a block, which is computed in a thread if there are several."""
+        if self._threads is None:
+            return functools.partial(self._normal_equations, run, past)
+        return self._threads.submit(self._normal_equations, run, past).result
+
+    def _keep_next(self) -> None:
+        self._broken = True  # until completed
+        self._keep(self._underway.popleft()())
+        self._broken = False
+
+    def _keep(self, part: NormalEquations) -> None:
+        self._parts.append(part)
+        if len(self._parts) == TOGETHER:
+            self._parts = [merge(self._parts)]
+
+    def _first(self, count: int) -> tuple[Samples, Array]:
+        """Return the first samples in the queue; copied only if they span several chunks."""
+        parts: list[tuple[Samples, Array]] = []
+        for run, past in self._waiting:
+            parts.append((run[:count], past[:count]))
+            count -= len(run)
+            if count <= 0:
+                break
+        if len(parts) == 1:
+            return parts[0]
+        return _joined([run for run, _ in parts]), np.concatenate([past for _, past in parts])
+
+    def _drop(self, count: int) -> None:
+        self._count -= count
+        while count and count >= len(self._waiting[0][0]):
+            count -= len(self._waiting.pop(0)[0])
+        if count:
+            run, past = self._waiting[0]
+            self._waiting[0] = run[count:], past[count:]
+
+    @np.errstate(over="ignore", invalid="ignore")  # overflow is checked at the end
+    def _normal_equations(self, run: Samples, past: Array) -> NormalEquations:
+        """Reduce one block. The entries of all joints are in one row, each joint's torque after its columns."""
+        assert self._filter is not None
+        filtered, columns = self._filter, self._nothing.columns
+        rows, step = filtered.rows(len(run)), max(1, TILE // filtered.every)
+        widths = [len(c) + 1 for c in columns]
+        edges = np.concatenate([[0], np.cumsum(widths)])
+        g = _averaged_at_once(filtered)
+        function = _entry_function(self.base, g)
+        again = max(0, len(filtered.taps) - filtered.every) // g  # means shared with the next tile
+        entries, work = room = self._room(int(edges[-1]), step * filtered.every // g + again)
+        centres = filtered.centres(len(run))
+        use = run.use[centres]
+        products = [bool(use[:, j].all()) and not self.exact and rows == BLOCK > TALL * w for j, w in enumerate(widths)]
+        grams = [np.zeros((w, w)) for w in widths]
+        middles = filtered.middles(run.tau) if run.smooth_torque else None
+        summed = known = 0
+        for low in range(0, rows, step):  # while the tile is in the cache
+            high = min(low + step, rows)
+            end = (high - 1) * filtered.every + len(filtered.taps)
+            piece = slice(low * filtered.every + known * g, end)
+            tile = work[: known + (end - piece.start) // g]
+            arguments = (x[piece].reshape(len(tile) - known, -1) for x in (run.q, run.v, run.a, past, run.tau))
+            function(*arguments, out=tile[known:])
+            filtered.of_means(tile, g, entries[low:high])
+            known = again if high < rows else 0
+            tile[:known] = tile[len(tile) - known :]
+            if middles is not None:
+                entries[low:high, edges[1:] - 1] = middles[low:high]
+            if high - summed >= SUMMED or high == rows:
+                for j in np.flatnonzero(products):
+                    T = entries[summed:high, edges[j] : edges[j + 1]]
+                    grams[j] += T.T @ T
+                summed = high
+        _check_finite(grams)
+        triangles, counts = [], []
+        for k, gram in enumerate(grams):
+            A = entries[:rows, edges[k] : edges[k + 1]]
+            triangles.append(cholesky_qr(A, gram) if products[k] else householder_qr(A[use[:, k]]))
+            counts.append(int(use[:, k].sum()))
+        _check_finite(triangles)
+        self._rooms.append(room)
+        return replace(
+            self._nothing,
+            R=tuple(triangles),
+            counts=np.array(counts),
+            samples=min(rows * filtered.every, len(run)),
+            exact=not any(products),
+        )
+
+    def _room(self, width: int, longest: int) -> tuple[Array, Array]:
+        """Reusable memory for a block and a tile: touching fresh memory is slow."""
+        with contextlib.suppress(IndexError):
+            room = self._rooms.pop()
+            if len(room[1]) >= longest:
+                return room
+        return np.empty((BLOCK, width)), np.empty((longest, width))
+
+    def __repr__(self) -> str:
+        return f"<Stream of normal equations: {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
+
+
+def _check_finite(matrices: Iterable[Array]) -> None:
+    if not all(np.isfinite(M).all() for M in matrices):
+        raise InputError("the samples contain numbers that overflow: check their units")
+
+
+def normal_equations(base: BaseParameters, samples: Samples | Iterable[Samples], *, exact: bool = False) -> NormalEquations:
+    """Reduce one or several runs to normal equations.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> base = dy.identification.base_parameters(robot)
+    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 5000, 6))
+    >>> found = dy.identification.normal_equations(base, dy.identification.Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
+    >>> fit = dy.identification.LeastSquares().fit_normal_equations(found)
+    >>> bool(np.allclose(fit.coef_, base.prior))
+    True
+    """
+    runs = as_runs(samples) if isinstance(samples, Samples | list | tuple) else samples
+    parts = []
+    for run in runs:
+        filter_of(run)
+        stream = Stream(base, exact)
+        stream.take(run)
+        parts.append(stream.finish())
+    return merge(parts)
+
+
+def _averaged_at_once(filtered: Decimation) -> int:
+    """Return the number of samples averaged by the compiled function: averaging before the filter saves memory."""
+    return max(d for d in range(1, TOGETHER_AT_MOST + 1) if filtered.averaged % d == 0)
+
+
+@functools.lru_cache(maxsize=8)
+def _entry_function(base: BaseParameters, samples: int) -> Any:
+    """Return a compiled function of the structurally non-zero regressor entries and the torque of each joint, averaged over
+    this many samples."""
+    pattern, robot = base.pattern, base.model.robot
+    sizes: dict[str, Any] = {"q": robot.nq, "v": robot.n, "a": robot.n, "past": base.model.past_size, "tau": robot.n}
+
+    def shown(robot: Robot, q: Array, v: Array, a: Array, past: Array, tau: Array) -> Array:
+        total: Any = 0.0
+        for parts in zip(*(x.reshape(samples, -1) for x in (q, v, a, past, tau)), strict=True):
+            Y = base.model.rows(robot, *parts[:4])[:, base.independent]
+            total = total + np.concatenate([np.append(Y[j, shows], parts[4][j]) for j, shows in enumerate(pattern)])
+        return np.asarray(total / samples if samples > 1 else total)
+
+    shape = f"{pattern.shape} {np.packbits(pattern).tobytes().hex()}"
+    identity = None if base.identity is None else f"{base.identity} {shape} mean of {samples}"
+    return robot.compile(shown, identity=identity, **{name: samples * size for name, size in sizes.items()}).ufunc()
+
+
+def _joined(pieces: Sequence[Samples]) -> Samples:
+    joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
+    return replace(pieces[0], **joined)

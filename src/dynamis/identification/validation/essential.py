@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError
+from dynamis.identification.estimators.factors import factor, joint_noise, whitened
 from dynamis.identification.validation.residuals import names_of_joints, relative
-from dynamis.identification.validation.statistics import noise_of_joints
 
 Array = npt.NDArray[Any]
 
@@ -58,14 +58,15 @@ def essential_parameters(
     level: float = 0.05,
     growth: float | None = None,
     certain: float = 0.0,
-    effective: float = 1.0,
+    effective: Any = 1.0,
 ) -> EssentialParameters:
     """Eliminate the parameter with the largest relative deviation, fit again, and repeat until a parameter is significant.
 
     A parameter is significant if an F-test against the full fit rejects its elimination (``level``), or, with ``growth``, if
     the RMS residual grows by more than this fraction (0.01: one percent). Elimination also ends when every deviation is below
-    ``certain`` percent. ``effective`` is the fraction of independent samples (`Whiteness.effective`): coloured residuals
-    otherwise make every parameter significant. Joints are weighted by their noise [Gautier 1991; Pressé and Gautier 1993].
+    ``certain`` percent. ``effective`` is the fraction of independent samples (`Whiteness.effective`), one number
+    or one for each joint: coloured residuals otherwise make every parameter significant. A joint is weighted by its noise and
+    counts as many samples as it has independent ones [Gautier 1991; Pressé and Gautier 1993].
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -79,15 +80,22 @@ def essential_parameters(
     joint = np.zeros(rows, int) if joint is None else np.asarray(joint, int)
     if rows <= r:
         raise InputError(f"{rows} equations do not determine {r} parameters and their noise: use more samples")
-    if not 0.0 < effective <= 1.0:
-        raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1")
-    e = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
-    sigma = np.maximum(noise_of_joints(e, joint, len(names_of_joints(joint))), 1e-12 * float(np.abs(y).max()) + 1e-300)[joint]
-    # all fits below use the triangular factor instead of the rows
-    whole = np.asarray(np.linalg.qr(np.column_stack([X, y]) / sigma[:, None], mode="r"))
+    count = len(names_of_joints(joint))
+    share = np.asarray(effective, float)
+    if share.shape not in ((), (count,)) or not ((share > 0.0) & (share <= 1.0)).all():
+        raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1, or one per joint")
+    share = np.broadcast_to(share, (count,))
+    # all fits below use triangular factors instead of the rows
+    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(count)]
+    rows_of = np.bincount(joint, minlength=count)
+    # a sample that repeats others adds only its share of information
+    sigma = joint_noise(factors, rows_of, least=1e-12) / np.sqrt(share)
+    whole = np.zeros((r + 1, r + 1))
+    found = whitened(factors, sigma)
+    whole[: len(found)] = found
     R, z, floor = whole[:r, :r], whole[:r, r], float(whole[r, r] ** 2)
-    dof = max(effective * rows - r, 1.0)
-    variance = floor / (rows - r) / effective  # per sample; correlated samples increase it
+    dof = max(float(share @ rows_of) - r, 1.0)
+    variance = floor / max(float(share @ rows_of) * (1.0 - r / rows), 1.0)
     from scipy.special import fdtrc
 
     kept = list(range(r))

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table
+from dynamis.identification.reduction.normal_equations import householder_qr
 
 Array = npt.NDArray[Any]
+CHUNK = 16384
 BARELY_INDEPENDENT = 0.03  # independent fraction of a column
 
 
@@ -53,21 +55,43 @@ def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | N
     >>> e.weak, e.scaled_condition > 1000
     (('c', 'b'), True)
     """
-    W = X if noise is None else X / noise[:, None]
-    R = np.linalg.qr(W, mode="r")
+    R = triangle(X, noise)
+    return excitation_of(R, R if noise is None else triangle(X), len(X), names)
+
+
+def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None = None) -> Excitation:
+    """Return the excitation from the triangular factors of the weighted and of the plain rows."""
     size = np.linalg.norm(R, axis=0)
     scaled = R / np.where(size > 0.0, size, 1.0)
     values, Vt = np.linalg.svd(scaled)[1:]
-    plain = np.linalg.svd(np.linalg.qr(X, mode="r") if noise is not None else R, compute_uv=False)
+    plain = np.linalg.svd(every, compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         inflation = ((Vt.T[:, : len(values)] / values) ** 2).sum(axis=1)
         own = np.where(size > 0.0, 1.0 / np.sqrt(inflation), 0.0)
         ratios = [float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf") for s in (plain, values)]
-    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(X.shape[1]))
-    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.sqrt(np.mean(X**2, axis=0)))
+    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(R.shape[1]))
+    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
 
 
-def leverage(X: Array, *, noise: Array | None = None) -> Array:
-    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank."""
-    Q = np.linalg.qr(X if noise is None else X / noise[:, None], mode="reduced")[0]
-    return np.asarray(np.einsum("ij,ij->i", Q, Q))
+def leverage(X: Array, *, noise: Array | None = None, R: Array | None = None) -> Array:
+    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank. ``R`` is the
+    triangular factor of the rows, if known."""
+    _, sigma, Vt = np.linalg.svd(triangle(X, noise) if R is None else R, full_matrices=False)
+    shown = sigma > 1e-13 * sigma.max(initial=0.0)
+    root = Vt[shown].T / sigma[shown]
+    found = np.empty(len(X))
+    for part in chunks(len(X)):
+        rows = X[part] if noise is None else X[part] / noise[part, None]
+        found[part] = np.sum((rows @ root) ** 2, axis=1)
+    return found
+
+
+def triangle(X: Array, noise: Array | None = None) -> Array:
+    """Return R of X = Q R, with rows divided by ``noise`` (rows,)."""
+    parts = [householder_qr(X[part] if noise is None else X[part] / noise[part, None]) for part in chunks(len(X))]
+    return parts[0] if len(parts) == 1 else householder_qr(np.vstack(parts))
+
+
+def chunks(rows: int) -> list[slice]:
+    """Return slices of the rows that are small enough for copies of them to need little memory."""
+    return [slice(low, low + CHUNK) for low in range(0, max(rows, 1), CHUNK)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError
+from dynamis.identification.estimators.factors import FoldFactors
+from dynamis.identification.estimators.least_squares import FromFactors
 from dynamis.identification.validation.residuals import relative, relative_by_joint
 
 if TYPE_CHECKING:
@@ -125,19 +127,64 @@ def clear_of(t: Any, held: Any, guard: float, *, run: Any = None) -> Array:
     return keep
 
 
+class Folds:
+    """The rows of a log in k folds of blocks of time, with their triangular factors, which several estimators share.
+
+    ``seconds`` is the duration of a block, by default that of the log over 4 k, at least a quarter of a second. Rows within
+    ``guard`` seconds of held-out ones are not fitted.
+    """
+
+    def __init__(self, rows: Equations, k: int = 5, *, seconds: float | None = None, guard: float = 0.0) -> None:
+        blocks = rows.blocks(_block_seconds(rows, max(k, 1)) if seconds is None else seconds)
+        self.rows, self.k, self.fold = rows, k, blocked_folds(blocks, k)
+        # with two or three folds, each is divided in two: those fitted must be several for settings chosen on held-out ones
+        self.part = self.fold + (k * (blocks // k % 2) if k < 4 else 0)
+        self.fitted = np.array([clear_of(rows.t, self.fold == f, guard, run=rows.run) for f in range(k)])
+        if not self.fitted.any(axis=1).all():
+            raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
+
+    @functools.cached_property
+    def _groups(self) -> list[tuple[int, Array, FoldFactors]]:
+        """(part, the folds (k,) for which the rows are fitted, their factors): rows near another fold are a group of their
+        own."""
+        bits = self.part + 2 * self.k * (1 << np.arange(self.k)) @ self.fitted
+        groups, which = np.unique(bits, return_inverse=True)
+        rows = self.rows
+        factors = FoldFactors.of(rows.X, rows.y, rows.joint, which, len(rows.joints), len(groups))
+        return [
+            (int(self.part[first]), self.fitted[:, first], FoldFactors((R,), counts[None]))
+            for first, R, counts in zip(np.unique(which, return_index=True)[1], factors.R, factors.counts, strict=True)
+        ]
+
+    def factors(self, without: int | None = None) -> FoldFactors:
+        """Return the factors of all folds, or of those to fit when one of them is held out."""
+        parts = []
+        for part in range(2 * self.k):
+            own = [F for mine, fitted, F in self._groups if mine == part and (without is None or fitted[without])]
+            if own:
+                together = FoldFactors(tuple(F.R[0] for F in own), np.concatenate([F.counts for F in own]))
+                parts.append(together.merged())
+        return FoldFactors(tuple(tuple(R) for R, _ in parts), np.array([counts for _, counts in parts]))
+
+    def fit(self, estimator: Estimator, without: int | None = None) -> Estimator:
+        """Fit the estimator to all rows, or to those to fit when a fold is held out."""
+        rows = self.rows
+        if isinstance(estimator, FromFactors):
+            return estimator.fit_factors(self.factors(without), rows.names)
+        kept = rows if without is None else rows.select(self.fitted[without])
+        return estimator.fit(kept.X, kept.y, joint=kept.joint, names=kept.names)
+
+
 def cross_validate(
     estimator: Estimator,
-    equations: Equations,
+    equations: Equations | Folds,
     k: int = 5,
     *,
     block_seconds: float | None = None,
     guard: float = 0.0,
     prior: Any = None,
 ) -> Validation:
-    """Cross-validate with k folds of blocks of time.
-
-    ``block_seconds`` is by default the duration of the log over 4 k, at least a quarter of a second; rows within ``guard``
-    seconds of held-out ones are not fitted. ``prior`` (r,) are the prior parameters, for comparison.
+    """Cross-validate with k folds of blocks of time (`Folds`). ``prior`` (r,) are the prior parameters, for comparison.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -147,19 +194,32 @@ def cross_validate(
     >>> cross_validate(dy.identification.LeastSquares(), rows, block_seconds=0.1).held_out < 1e-6
     True
     """
-    seconds = _block_seconds(equations, max(k, 1)) if block_seconds is None else block_seconds
-    fold = blocked_folds(equations.blocks(seconds), k)
-    masks = [(clear_of(equations.t, fold == f, guard, run=equations.run), fold == f) for f in range(k)]
-    return _validate(estimator, equations, masks, prior)
+    folds = equations if isinstance(equations, Folds) else Folds(equations, k, seconds=block_seconds, guard=guard)
+    rows = folds.rows
+    predicted, mean, found = np.empty(len(rows)), np.empty(len(rows)), []
+    for f in range(folds.k):
+        fitted, held = folds.fitted[f], folds.fold == f
+        coef = folds.fit(_fresh(estimator), f).coef_
+        all_rows = rows.X @ coef
+        predicted[held] = all_rows[held]
+        mean[held] = _means(rows, fitted)[rows.joint[held]]
+        found.append(_fold(coef, rows, all_rows, fitted, rows, all_rows, held))
+    return _pooled(tuple(found), rows, predicted, mean, prior)
 
 
 def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
     """Fit some rows and predict others: ``predicted`` are those of ``test``."""
     if train.names != test.names:
         raise InputError("training and test rows have different parameters: build both from the same base parameters")
-    fold, mean = _one_fold(estimator, train, test)
-    prediction = test.X @ fold.coef
-    return _pooled((fold,), test, prediction, mean, prior)
+    fit = _fresh(estimator).fit(train.X, train.y, joint=train.joint, names=train.names)
+    return predictions(fit.coef_, train, test, prior=prior)
+
+
+def predictions(coef: Array, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
+    """Return the validation on ``test`` of parameters that were fitted to ``train``."""
+    every, predicted = slice(None), test.X @ coef
+    fold = _fold(coef, train, train.X @ coef, every, test, predicted, every)
+    return _pooled((fold,), test, predicted, _means(train, every)[test.joint], prior)
 
 
 def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
@@ -176,29 +236,24 @@ def _block_seconds(equations: Equations, k: int) -> float:
     return max(total / (4 * k), min(0.25, total / (2 * k)), 1e-9)
 
 
-def _validate(estimator: Estimator, rows: Equations, masks: Sequence[tuple[Array, Array]], prior: Any) -> Validation:
-    predicted, mean = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    folds = []
-    for fitted, held in masks:
-        if not fitted.any():
-            raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
-        fold, mean[held] = _one_fold(estimator, rows.select(fitted), rows.select(held))
-        predicted[held] = rows.X[held] @ fold.coef
-        folds.append(fold)
-    return _pooled(tuple(folds), rows, predicted, mean, prior)
+def _fresh(estimator: Estimator) -> Estimator:
+    return type(estimator)(**estimator.get_params())
 
 
-def _one_fold(estimator: Estimator, train: Equations, test: Equations) -> tuple[Fold, Array]:
-    fresh = type(estimator)(**estimator.get_params())
-    fresh.fit(train.X, train.y, joint=train.joint, names=train.names)
+def _means(rows: Equations, fitted: Any) -> Array:
+    """Return the mean torque of each joint over the fitted rows."""
+    joint, count = rows.joint[fitted], len(rows.joints)
+    return np.asarray(np.bincount(joint, rows.y[fitted], count) / np.maximum(np.bincount(joint, minlength=count), 1))
+
+
+def _fold(coef: Array, train: Equations, fit: Array, fitted: Any, test: Equations, predicted: Array, held: Any) -> Fold:
+    e, y, joint = (train.y - fit)[fitted], train.y[fitted], train.joint[fitted]
+    f, tau, others = (test.y - predicted)[held], test.y[held], test.joint[held]
     n = len(train.joints)
-    e, f = train.y - train.X @ fresh.coef_, test.y - test.X @ fresh.coef_
-    means = np.array([float(train.y[train.joint == j].mean()) if np.any(train.joint == j) else 0.0 for j in range(n)])
-    fold = Fold(
-        fresh.coef_, len(train), len(test), relative(e, train.y), relative(f, test.y),
-        relative_by_joint(e, train.y, train.joint, n), relative_by_joint(f, test.y, test.joint, n),
+    return Fold(
+        coef, len(y), len(tau), relative(e, y), relative(f, tau),
+        relative_by_joint(e, y, joint, n), relative_by_joint(f, tau, others, n),
     )  # fmt: skip
-    return fold, means[test.joint]
 
 
 def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, mean: Array, prior: Any) -> Validation:
@@ -209,7 +264,7 @@ def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, mean: Ar
         return relative(y - prediction, y), relative_by_joint(y - prediction, y, joint, n)
 
     out, plain = of(predicted[told]), of(mean[told])
-    before = None if prior is None else of(rows.X[told] @ np.asarray(prior, float))
+    before = None if prior is None else of((rows.X @ np.asarray(prior, float))[told])
     weights = np.array([fold.train_rows for fold in folds], float)
     return Validation(
         joints=tuple(rows.joints),

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError
-from dynamis.identification.validation.autocorrelated import autocorrelated_covariance, widening
-from dynamis.identification.validation.excitation import Excitation, excitation, leverage
+from dynamis.identification.estimators.factors import factor, whitened
+from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage
 from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
+from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -135,15 +136,19 @@ def statistics(
     from scipy.special import stdtrit
 
     half = float(stdtrit(dof, 0.5 + 0.5 * level)) * wider * std
-    moved = np.sqrt(np.mean(X**2, axis=0)) * np.abs(coef)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
     rows = sigma[joint] if weighed else None
+    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(len(whose))]
+    plain_R = whitened(factors, np.ones(len(factors)))[: X.shape[1], :-1]
+    R = whitened(factors, sigma)[: X.shape[1], :-1] if weighed else plain_R
+    excited = excitation_of(R, plain_R, len(y), names)
+    moved = excited.column_rms * np.abs(coef)
     return Statistics(
         tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
-        len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excitation(X, names, noise=rows), e,
-        leverage(X, noise=rows), bound,
+        len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
+        leverage(X, noise=rows, R=R), bound,
     )  # fmt: skip
 
 
@@ -158,8 +163,8 @@ def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: boo
 
 def _unweighted(X: Array, e: Array) -> bool:
     """Return whether rows were not weighted: only then is the residual orthogonal to every column."""
-    along = np.abs(X.T @ e)
-    return bool(np.all(along <= 1e-7 * np.linalg.norm(X, axis=0) * np.linalg.norm(e)))
+    along, lengths = np.abs(X.T @ e), np.sqrt(np.einsum("ij,ij->j", X, X))
+    return bool(np.all(along <= 1e-7 * lengths * np.linalg.norm(e)))
 
 
 def noise_of_joints(e: Array, joint: Array, count: int) -> Array:

@@ -222,7 +222,7 @@ def _outliers(s: Statistics) -> list[VerdictItem]:
     wild = [f"{j.joint} ({100 * j.outliers:.2g} % of its rows)" for j in s.joints if j.outliers > 2e-3 and j.percent > EXACT]
     if not wild:
         return []
-    text = f"Residuals beyond five standard deviations: {listed(wild)}. Check the log there, or use a robust estimator."
+    text = f"Residuals beyond five standard deviations: {listed(wild)}. Check the log there for disturbances."
     return [VerdictItem("outliers", 1, text)]
 
 
