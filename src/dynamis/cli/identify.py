@@ -23,6 +23,7 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.identification import Identification, LinearModel
     from dynamis.identification.write_back import Written
+    from dynamis.robot import Robot
 
 NAMES = ("ordinary", "weighted", "robust", "total", "ridge", "consistent")
 SHOWN = 15
@@ -114,9 +115,15 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     sys.exit(0 if grade in ("good", "usable") else 1)
 
 
-def _model(robot: Any, options: dict[str, Any]) -> LinearModel:
+MODEL_OPTIONS = ("friction", "offset", "no_rotor", "spring", "smooth", "stribeck", "presliding", "couple")
+
+
+def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
+    """The model with the terms given; without any of these options the robot, whose terms are then chosen by the log."""
     from dynamis.identification import LinearModel
 
+    if not any(options[name] for name in MODEL_OPTIONS):
+        return robot
     friction = options["friction"]
     terms = None if friction is None else () if friction == "none" else tuple(x.strip() for x in friction.split(","))
     pairs = [tuple(name.strip() for name in pair.split(",")) for pair in options["couple"]]

@@ -20,12 +20,36 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class MotionSummary:
-    """Measurements, in rows spread over a run."""
+    """Measurements of runs, low-pass filtered and decimated like their equations, with the time and the run of each row."""
 
     q: Array
     v: Array
     a: Array
     tau: Array
+    t: Array
+    run: Array
+
+    def step(self, most: int) -> int:
+        """Return the step between rows of which about this many are kept."""
+        return max(1, len(self.t) // most)
+
+    def thinned(self, most: int) -> MotionSummary:
+        """Return about this many rows."""
+        step = self.step(most)
+        return MotionSummary(*(x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run)))
+
+    def delayed(self, seconds: Array, step: int) -> Array:
+        """Return every ``step``-th of the torques (delays, N, n) logged this much later."""
+        from scipy.interpolate import CubicSpline
+
+        later = np.broadcast_to(self.tau, (len(seconds), *self.tau.shape)).copy()
+        for run in np.unique(self.run):
+            at = self.run == run
+            t = self.t[at]
+            if len(t) > 3:
+                spline = CubicSpline(t, self.tau[at], axis=0)
+                later[:, at] = [spline(np.clip(t + d, t[0], t[-1])) for d in seconds]
+        return later[:, ::step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +89,14 @@ class Explained:
         return np.asarray(self.foretold > 0.3 * self.left)
 
 
-def explained(robot: Robot, motion: MotionSummary) -> Explained:
-    """Fit the model and free friction to the torques of a run."""
+def explained(robot: Robot, motion: MotionSummary, *, reversed_gravity: bool = False) -> Explained:
+    """Fit the model and free friction to the torques of a run; with reversed gravity, as if the robot were upside down."""
     from scipy.optimize import nnls
 
     tau = motion.tau - motion.tau.mean(axis=0)
     predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
+    if reversed_gravity:
+        predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
     n, count = robot.n, len(tau)
     variance = np.maximum((tau**2).mean(axis=0), 1e-300)
     fraction, alone, scale, foretold = np.zeros((4, n))

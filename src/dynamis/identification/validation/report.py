@@ -343,11 +343,11 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
     import scipy
 
     versions = f"dynamis {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
-    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}. Estimator: {_settings(estimator)}.")
+    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}. Estimator: {describe_estimator(estimator)}.")
     return section.add(Code(command)) if command else section
 
 
-def _settings(estimator: Estimator) -> str:
+def describe_estimator(estimator: Estimator) -> str:
     """The class and the settings that differ from their defaults, in words."""
     defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
     given = {name: value for name, value in estimator.get_params().items() if name != "base" and value is not defaults[name]}

@@ -17,6 +17,7 @@ from dynamis.identification.validation.symptoms import Symptom, missing_terms, r
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
+    from dynamis.identification.logs.finding import LogFinding
 
 Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")
@@ -108,13 +109,16 @@ def verdict(
     equations: Equations | None = None,
     inconsistent: Mapping[str, str] | None = None,
     effort: Any = None,
+    log_findings: Sequence[LogFinding] = (),
 ) -> Verdict:
     """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
 
     ``equations`` are the rows of the statistics, used to search the residual for missing terms. ``inconsistent`` maps links to
-    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits.
+    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits; ``log_findings`` are
+    problems of the logs that limit the grade.
     """
-    found = [*_excitation(statistics), *_level(statistics, validation)]
+    found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
+    found += [*_excitation(statistics), *_level(statistics, validation)]
     if validation is not None:
         found += [*_overfit(validation), *_against_others(validation)]
     found += [*_coloured(statistics), *_outliers(statistics), *_consistency(inconsistent)]
