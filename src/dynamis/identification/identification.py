@@ -15,7 +15,9 @@ import numpy.typing as npt
 from dynamis.display import identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
+from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters
 from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.samples import Samples
@@ -24,7 +26,7 @@ from dynamis.identification.validation.essential import EssentialParameters, ess
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.statistics import Statistics
-from dynamis.identification.validation.verdict import Verdict, verdict
+from dynamis.identification.validation.verdict import RESIDUAL, Verdict, verdict
 from dynamis.identification.write_back import Edited, Written, edit, write_identified
 from dynamis.robot import Robot
 
@@ -39,9 +41,10 @@ class Identification:
     """The ``estimator`` fitted to all ``equations`` of the ``samples``, with ``statistics`` of the fit, the ``comparison`` of
     the errors of this and other estimators on held-out motion, and ``notes`` on the processing of the logs.
 
-    ``validated`` is true if the comparison uses separate validation logs instead of held-out blocks of the same logs. ``call``
-    is Python code that repeats the identification, if all arguments are file names, numbers and the like. ``log_findings`` are
-    problems of the logs that limit the grade.
+    ``validated`` is true if the comparison uses separate validation logs, whose equations are ``validated_rows``, instead of
+    held-out blocks of the same logs. ``call`` is Python code that repeats the identification, if all arguments are file names,
+    numbers and the like. ``log_findings`` are problems of the logs that limit the grade, ``limits`` the residuals on held-out
+    motion [%] that do so.
     """
 
     base: BaseParameters
@@ -55,6 +58,8 @@ class Identification:
     validated: bool = False
     call: str = ""
     log_findings: tuple[LogFinding, ...] = ()
+    limits: tuple[float, float, float] = RESIDUAL
+    validated_rows: Equations | None = None
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -90,7 +95,8 @@ class Identification:
         effort = self.base.model.robot.limits["effort"]
         return verdict(
             self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort,
-            log_findings=self.log_findings,
+            log_findings=self.log_findings, limits=self.limits,
+            regularised=isinstance(self.estimator, PhysicallyConsistent | Ridge),
         )  # fmt: skip
 
     @property
@@ -144,6 +150,7 @@ class Identification:
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
             essential=self.essential, notes=self.notes, command=command or self.call, name=self.name, draw=draw,
+            validated_rows=self.validated_rows,
         )  # fmt: skip
         return made.write(path)
 

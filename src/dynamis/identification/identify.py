@@ -33,6 +33,7 @@ from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.validation.held_out import Validation, cross_validate, held_out
 from dynamis.identification.validation.statistics import judge_fit
+from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
@@ -53,6 +54,7 @@ def identify(
     folds: int = 5,
     block_seconds: float | None = None,
     examined: bool = True,
+    limits: tuple[float, float, float] = RESIDUAL,
     progress: Progress | None = None,
 ) -> Identification:
     """Identify the dynamic parameters of a robot from logs, with standard errors and validation.
@@ -62,7 +64,8 @@ def identify(
     `Samples`; ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is
     "ordinary", "weighted", "robust", "total", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted
     too. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in
-    ``validate``. With ``examined=False`` suspicious logs are not rejected.
+    ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
+    held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -78,7 +81,7 @@ def identify(
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
     call = _call(
         robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, compare=compare, folds=folds,
-        block_seconds=block_seconds, examined=examined,
+        block_seconds=block_seconds, examined=examined, limits=limits,
     )  # fmt: skip
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
@@ -113,7 +116,7 @@ def identify(
     tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
-        validated=fresh is not None, call=call, log_findings=tuple(caps),
+        validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
     )  # fmt: skip
     tell(1.0, "done")
     return found

@@ -30,7 +30,7 @@ CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of 
 UNITS = {1e3: "in N·mm or mN·m, or a thousand times too large", 1e-3: "in kN·m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
 FAR = 3.0  # scale factor of currents, or of a wrong gear ratio, too large for model errors
-SCALE = 1.5  # scale factor above which the masses of the model or the torques are wrong
+LOW, HIGH = 1.0 / 1.5, 2.5  # scale factors beyond which torques or masses are wrong; a payload increases torques
 ALONE = 2.5  # ratio of the scale of one joint to that of the others
 VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
 
@@ -105,13 +105,13 @@ def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
     total = sum(len(run.tau) for run in runs)
     parts: list[list[Array]] = []
     before = 0
-    for number, run in enumerate(runs):
+    for place, run in enumerate(runs):
         cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
         every = max(1, total // MOST_ROWS) if cutoff is None else getattr(run, "every", 1)
         keep = Decimation(period, cutoff, every)
         centres = keep.centres(len(run.tau)) if cutoff is not None else np.arange(0, len(run.tau), every)
         arrays = [keep.of(np.asarray(x, float)) for x in (run.q, run.v, run.a, run.tau)]
-        parts.append([*arrays, np.asarray(run.t, float)[centres], np.full(len(centres), number), before + centres])
+        parts.append([*arrays, np.asarray(run.t, float)[centres], np.full(len(centres), place), before + centres])
         before += len(run.tau)
     q, v, a, tau, t, number, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
     step = max(1, len(rows) // MOST_ROWS)
@@ -210,7 +210,7 @@ class _Report:
                 "check unit, gear ratios and drive gains (currents need gains = […] in a mapping), or the masses of the model"
             )
             yield LogFinding("warning", "wrong scale", column, row, text, cure, caps=3)
-        elif not 1.0 / SCALE < common < SCALE:
+        elif not LOW < common < HIGH:
             cure = "check drive gains and gear ratios, or the masses of the model: the log cannot tell which is wrong"
             yield LogFinding("warning", "wrong scale", column, row, f"{text}; for {printable(column)}, {instant}", cure, caps=2)
         heavy = foretold > 0.1 * foretold.max()

@@ -17,7 +17,7 @@ from dynamis.identification.logs.explained import MotionSummary
 from dynamis.identification.presliding import Past
 
 Array = npt.NDArray[Any]
-EXACT = 1e-3  # fraction of the variance below which there is nothing to correct
+EXACT = 1e-5  # fraction of the variance below which there is nothing to correct
 GOOD = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
 HALVED = 0.6  # ratio of this fraction after and before a correction that is reported
 MOST_ROWS = 400  # samples used in a fit

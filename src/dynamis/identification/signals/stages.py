@@ -82,7 +82,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
     These are rows where positions are not finite or an encoder is frozen for longer than a gap, which are not interpolated, and
     rows that repeat all values of the previous one at a later time, logged before the controller had new ones.
     """
-    t, lost = raw.t.copy(), ~np.isfinite(raw.q).all(axis=1)
+    t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
     for first, last in _stretches(lost):
         if last - first > gap:
             t[first:last] = np.nan
@@ -119,7 +119,7 @@ def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
         if not len(moving):
             continue
         usual = float(np.quantile(moving, 0.99))
-        for first, last in _stretches(np.concatenate([[False], steps == 0.0])):
+        for first, last in _stretches(np.append(False, steps == 0.0)):
             jump = steps[last - 1] if last <= len(steps) else 0.0
             ends = t[min(last, len(t) - 1)] - t[first - 1]
             if last - first >= FROZEN and ends > 0.0 and jump > 5.0 * usual:
