@@ -134,6 +134,7 @@ def test_held_out_motion_of_the_ur10_with_a_sixth_joint_that_sticks(ur10):
     assert with_stiction < 0.95 * without
 
 
+@pytest.mark.campaign
 def test_the_defaults_identify_both_arms(tx40):
     """No option is needed: filters, slow rows, offsets, further friction and the coupled wrist are found from the logs."""
     found = dy.identify(*tx40, compare=())

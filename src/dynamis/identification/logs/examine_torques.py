@@ -23,6 +23,8 @@ from dynamis.identification.logs.free_fit import Delay, FreeFit, Zero
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+FINE, ROWS = 20.0, 5.0  # samples and filtered rows per period of the filter
+MOST_SAMPLES = 20_000  # of a long log
 MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 FEWEST = 30
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
@@ -83,7 +85,7 @@ def examine_torques(
     motion, rows = summary(runs)
     report = _Report(motion, rows, runs[0].source, robot, columns or {})
     last = explained(robot, motion)
-    if robot.nq != robot.n or len(motion.tau) < FEWEST:
+    if robot.nq != robot.n or len(motion.torque) < FEWEST:
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     zero, delay = fit.zero(motion), fit.delay(motion)
@@ -98,24 +100,34 @@ def examine_torques(
 
 
 def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
-    """Return runs filtered and decimated like their equations, about `MOST_ROWS` in all, and the sample index of each row.
+    """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
 
-    The filter is far above the band of the motion, so that it removes noise from q, v and a, but not motion.
+    Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
     """
     total = sum(len(run.tau) for run in runs)
     parts: list[list[Array]] = []
+    filters: list[Decimation] = []
     before = 0
-    for place, run in enumerate(runs):
+    for run in runs:
         cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
-        every = max(1, total // MOST_ROWS) if cutoff is None else getattr(run, "every", 1)
-        keep = Decimation(period, cutoff, every)
-        centres = keep.centres(len(run.tau)) if cutoff is not None else np.arange(0, len(run.tau), every)
-        arrays = [keep.of(np.asarray(x, float)) for x in (run.q, run.v, run.a, run.tau)]
-        parts.append([*arrays, np.asarray(run.t, float)[centres], np.full(len(centres), place), before + centres])
+        arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
+        index = np.arange(before, before + len(run.tau))
         before += len(run.tau)
-    q, v, a, tau, t, number, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
-    step = max(1, len(rows) // MOST_ROWS)
-    return MotionSummary(*(x[::step] for x in (q, v, a, tau, t, number))), rows[::step]
+        if cutoff is None or period is None:
+            step = max(1, total // MOST_ROWS)
+            reduced, keep = [x[::step] for x in arrays], Decimation()
+            index = index[::step]
+        else:
+            step = max(1, int(1.0 / (FINE * cutoff * period)))
+            count = len(index) // step
+            reduced = [x[: count * step].reshape(count, step, -1).mean(axis=1) for x in arrays]
+            index = index[: count * step : step] + step // 2
+            keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
+        if keep.rows(len(index)):
+            parts.append([*reduced, np.full(len(index), len(filters)), index])
+            filters.append(keep)
+    q, v, a, tau, t, number, rows = (np.concatenate(x)[:MOST_SAMPLES] for x in zip(*parts, strict=True))
+    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
 
 
 class _Report:
@@ -134,11 +146,11 @@ class _Report:
 
     def _instant(self, joint: int, expected: Array) -> tuple[int, str]:
         """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
-        k = int(np.argmax(np.abs(expected - self.motion.tau[:, joint])))
-        measured = self.motion.tau[k, joint]
+        k = int(np.argmax(np.abs(expected - self.motion.torque[:, joint])))
+        measured, at = self.motion.torque[k, joint], int(self.motion.rows[k])
         unit = "N m" if self.robot.model.coordinates[joint].revolute else "N"
         values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
-        return int(self.rows[k]), f"at t = {self.motion.t[k]:.6g} s {values}"
+        return int(self.rows[at]), f"at t = {self.motion.t[at]:.6g} s {values}"
 
     def zero(self, zero: Zero) -> LogFinding:
         """Return the finding for a joint zero, with its interval and the option that corrects it."""

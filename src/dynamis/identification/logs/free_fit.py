@@ -19,7 +19,7 @@ from dynamis.identification.presliding import Past
 Array = npt.NDArray[Any]
 EXACT = 1e-5  # fraction of the variance below which there is nothing to correct
 GOOD = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
-HALVED = 0.6  # ratio of this fraction after and before a correction that is reported
+FALLS = 0.3  # ratio of this fraction after and before a correction that is reported
 MOST_ROWS = 400  # samples used in a fit
 STEPS = 6  # Gauss–Newton iterations of a zero
 EPSILON = 1e-4  # rad or m, finite difference
@@ -62,20 +62,23 @@ class FreeFit:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
         motion = motion.thinned(MOST_ROWS)
         fit = self._fit(motion)
-        return self._left(fit.rest(fit.y), motion)
+        return self._left(fit.rest(fit.y))
 
     def _fit(self, motion: MotionSummary) -> _Weighted:
         X = np.asarray(self.base.regressor(motion.q, motion.v, motion.a, Past(self.base.model).advance(motion.q)))
         X = np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)  # offsets
-        scale = 1.0 / np.maximum(motion.tau.std(axis=0), 1e-9 * np.abs(motion.tau).max() + 1e-300)
-        weight = np.tile(scale, len(motion.tau))
-        return _Weighted.of(X.reshape(len(weight), -1) * weight[:, None], motion.tau.reshape(-1) * weight, weight)
+        X = motion.filtered(X)
+        weight = np.tile(1.0 / self._size(motion), len(X))
+        return _Weighted.of(X.reshape(len(weight), -1) * weight[:, None], motion.torque.reshape(-1) * weight, weight)
 
-    def _left(self, weighted: Array, motion: MotionSummary) -> Array:
-        """Return the fraction of the variance in a weighted residual."""
-        variance = np.maximum(motion.tau.var(axis=0), 1e-300)
-        scale = 1.0 / np.maximum(motion.tau.std(axis=0), 1e-9 * np.abs(motion.tau).max() + 1e-300)
-        return np.asarray(((weighted.reshape(motion.tau.shape) / scale) ** 2).mean(axis=0) / variance)
+    @staticmethod
+    def _size(motion: MotionSummary) -> Array:
+        """The standard deviation (n,) of the torques, above zero."""
+        return np.asarray(np.maximum(motion.torque.std(axis=0), 1e-9 * np.abs(motion.torque).max() + 1e-300))
+
+    def _left(self, weighted: Array) -> Array:
+        """Return the fraction (n,) of the variance in a residual weighted by the standard deviations."""
+        return np.asarray((weighted.reshape(-1, self.n) ** 2).mean(axis=0))
 
     def zero(self, motion: MotionSummary) -> Zero | None:
         """Return the joint zero whose correction makes the fit good, or None."""
@@ -84,7 +87,7 @@ class FreeFit:
         if before < EXACT:
             return None
         trials = [self._zero_of(motion, joint, before) for joint in range(self.n)]
-        found = [z for z in trials if z is not None and z.after < min(GOOD, HALVED * before)]
+        found = [z for z in trials if z is not None and z.after < min(GOOD, FALLS * before)]
         return min(found, key=lambda z: z.after) if found else None
 
     def _zero_of(self, motion: MotionSummary, joint: int, before: float) -> Zero | None:
@@ -98,7 +101,7 @@ class FreeFit:
             if np.linalg.norm(rest) <= HIDDEN * np.linalg.norm(d):
                 return None
             e = fit.rest(fit.y)
-            left = float(self._left(e, motion).mean())
+            left = float(self._left(e).mean())
             step = float(rest @ e) / float(rest @ rest)
             error = float(np.std(e) / np.linalg.norm(rest))
             if abs(step) < 0.01 * SHOWN:
@@ -115,14 +118,13 @@ class FreeFit:
         """Return a delay common to the joints, within the range considered, whose correction makes the fit good, or None."""
         thin = motion.thinned(MOST_ROWS)
         fit = self._fit(thin)
-        if self._left(fit.rest(fit.y), thin).mean() < EXACT:
+        if self._left(fit.rest(fit.y)).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        shifted = motion.delayed(delays, motion.step(MOST_ROWS))
-        left = np.stack([self._left(fit.rest(x.reshape(-1) * fit.weight), thin) for x in shifted])
+        left = np.stack([self._left(fit.rest(thin.delayed(d).reshape(-1) * fit.weight)) for d in delays])
         total = left.mean(axis=1)
         best, none = int(np.argmin(total)), DELAYS // 2
-        if best in (0, DELAYS - 1) or total[best] > min(GOOD, HALVED * total[none]):
+        if best in (0, DELAYS - 1) or total[best] > min(GOOD, FALLS * total[none]):
             return None
         near = np.abs(delays[np.argmin(left, axis=0)] - delays[best]) <= max(
             0.3 * abs(delays[best]), 2.0 * (delays[1] - delays[0])
