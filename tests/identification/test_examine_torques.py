@@ -68,8 +68,29 @@ def test_clean_samples_are_not_accused(name, options):
 
 def test_a_model_that_is_far_off_is_not_held_against_the_log():
     robot = ROBOTS["ur5e"]
-    for heavy in (robot.replace(payload=dy.solids.sphere(0.1, mass=4.0)), robot.replace(gravity=[0.0, 0.0, -3.7])):
-        assert examine_torques(sampled(heavy), robot) == []
+    assert examine_torques(sampled(robot.replace(payload=dy.solids.sphere(0.1, mass=4.0))), robot) == []
+    (found,) = examine_torques(sampled(robot.replace(gravity=[0.0, 0.0, -3.7])), robot)
+    assert (found.severity, found.code, found.caps) == ("warning", "wrong scale", 2)
+
+
+def test_halved_torques_zeros_delays_and_a_ceiling_are_named_with_their_correction():
+    robot = ROBOTS["ur5e"]
+    samples = sampled(robot)
+    (found,) = examine_torques(changed(samples, tau=samples.tau / 2), robot)
+    assert (found.code, found.caps) == ("wrong scale", 2)
+    assert "0.5 times those of the model" in re.sub(r"0\.[45]\d*", "0.5", found.text)
+    smooth = sampled(robot, friction=0.0)
+    (found,) = examine_torques(changed(smooth, q=smooth.q - np.array([0, 0, 0.3, 0, 0, 0])), robot)
+    assert (found.code, found.column, found.caps) == ("joint zero", "q.elbow_joint", 2)
+    angle = float(re.search(r"zero=\(0,0,([\d.]+),0,0,0\)", found.cure)[1])
+    assert abs(angle - 0.3) < 0.02
+    late = changed(samples, tau=np.concatenate([samples.tau[:1], samples.tau[:-1]]))  # 20 ms
+    (found,) = examine_torques(late, robot)
+    assert (found.code, found.caps) == ("delay", 2)
+    assert abs(float(found.cure.split("delay=")[1]) - 0.02) < 0.003
+    (found,) = examine_torques(sampled(robot.replace(gravity=[0.0, 0.0, 9.81])), robot)
+    assert (found.severity, found.code) == ("error", "mounting")
+    assert "hung from the ceiling" in found.text
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -72,7 +72,10 @@ def test_everything_is_said(written):
     for title in ("Data used", "Model", "Validation", "Residuals", "Estimates", "Essential parameters",
                   "Physical consistency of the links", "Unidentifiable parameters", "How to reproduce", "Glossary"):  # fmt: skip
         assert f">{title}</h2>" in text
-    assert [section.key for section in made.sections][:3] == ["verdict", "data", "model"]
+    assert [section.key for section in made.sections][:4] == ["verdict", "findings", "data", "model"]
+    # the first screen: one sentence with one number, and the measured and predicted torques
+    assert "is doubtful: its prediction of the torques of motion that was not fitted leaves" in made.sections[0].lead
+    assert made.sections[0].blocks[0].title == "Measured and predicted torque"
     for name in (*case.base.names, *case.base.unidentifiable, *case.rows.joints):
         assert name in text
     assert "log.csv: 3 rows dropped" in text
@@ -95,6 +98,15 @@ def test_everything_is_said(written):
     said = made.markdown()
     for words in (*case.rows.joints, "- **good:**", "log.csv: 3 rows dropped", "dynamis identify robot log.csv", "Excitation"):
         assert markdown.prose(words) in said or words in said
+
+
+def test_a_separate_validation_log_is_drawn(written):
+    case = written[0]
+    v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
+    half = case.rows.select(case.rows.t > 5.0)
+    first, later = case.rows.select(case.rows.t <= 5.0), dataclasses.replace(v, predicted=v.predicted[case.rows.t > 5.0])
+    made = report_of(case.base, first, case.fit(), validation=later, validated_rows=half)
+    assert made.sections[0].blocks[0].title == "Measured and predicted torque, validation log"
 
 
 def test_the_page_is_whole_accessible_and_asks_nobody_for_anything(written):

@@ -211,3 +211,46 @@ def test_one_long_log_need_not_be_a_list(tmp_path):
     base = base_parameters(LinearModel(ARM, friction=(), rotor=False))
     one, some = (normal_equations_of_logs(base, paths, LongLog(cutoff=10.0)) for paths in (str(path), [path]))
     assert one.samples == some.samples > 1000
+
+
+def test_matlab_files_and_newton_millimetres_are_read(tmp_path):
+    from scipy.io import savemat
+
+    run = {"time": T[:, None], "q": Q, "tau": TAU}
+    savemat(tmp_path / "run.mat", run)
+    savemat(tmp_path / "nested.mat", {"run": run, "title": "x"}, do_compression=True)
+    for name in ("run.mat", "nested.mat"):
+        log = read_log(tmp_path / name, ARM)
+        assert np.allclose(log.q, Q)
+        assert np.allclose(log.t, T)
+    log = read_log(tmp_path / "run.mat", ARM, Mapping.parse('[torque]\nunit = "Nmm"'))
+    assert np.allclose(log.tau, TAU / 1000.0)
+    (tmp_path / "bad.mat").write_bytes((tmp_path / "nested.mat").read_bytes()[:300])
+    with pytest.raises(InputError, match="it is corrupt or not a MATLAB file"):
+        read_log(tmp_path / "bad.mat", ARM)
+
+
+def test_matlab_files_of_version_7_3_are_read(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    plain = tmp_path / "plain.h5"
+    with h5py.File(plain, "w", userblock_size=512) as file:
+        file["t"], file["q"], file["tau"] = T[None, :], Q.T, TAU.T
+    path = tmp_path / "new.mat"
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + plain.read_bytes()[512:])
+    log = read_log(path, ARM)
+    assert np.allclose(log.q, Q)
+    assert np.allclose(log.tau, TAU)
+
+
+def test_names_of_universal_robots_are_read(tmp_path):
+    log = read(tmp_path, "timestamp,actual_q_0,actual_q_1,actual_current_as_torque_0,actual_current_as_torque_1", *lines())
+    assert np.allclose(log.tau, TAU[:60])
+
+
+def test_terms_that_the_log_needs_are_added_to_the_model():
+    log = replace(CLEAN, tau=TAU + np.array([20.0, -10.0]))
+    found = identify(ARM, log, compare=(), estimator="weighted")
+    assert found.base.model.settings["offset"]
+    assert any(note.startswith("terms added to the model") and "offsets" in note for note in found.notes)
+    assert found.as_dict()["estimator"] == "WeightedLeastSquares, default settings"
+    assert not any("terms added" in note for note in identify(ARM, CLEAN, compare=(), estimator="weighted").notes)

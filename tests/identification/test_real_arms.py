@@ -134,6 +134,18 @@ def test_held_out_motion_of_the_ur10_with_a_sixth_joint_that_sticks(ur10):
     assert with_stiction < 0.95 * without
 
 
+@pytest.mark.campaign
+def test_the_defaults_identify_both_arms(tx40):
+    """No option is needed: filters, slow rows, offsets, further friction and the coupled wrist are found from the logs."""
+    found = dy.identify(*tx40, compare=())
+    assert found.validation.held_out <= 4.5
+    assert ("joint_5", "joint_6") in found.base.model.settings["couplings"]
+    needs(UR10)
+    found = dy.identify(UR10 / "ur10_robot.urdf", UR10 / "ur10_exciting_trajectory.npz", compare=())
+    assert found.validation.held_out <= 3.9
+    assert found.verdict.grade in ("good", "usable")
+
+
 def test_alternating_blocks_hold_out_the_same_third(ur10):
     robot, samples = ur10
     rows = equations(base_parameters(LinearModel(robot)), samples)

@@ -27,7 +27,7 @@ def test_a_file_with_a_fortieth_of_the_masses_does_not_hold_the_fit_back():
     """λ comes from held-out blocks: a file that is far off must not cost more than a twentieth of the error."""
     arm = dy.load("planar_2r_melchiorri")
     run = log(scaled(arm, 40.0), viscous=1000.0, coulomb=300.0, seconds=5.0, noise=0.1)
-    found = dy.identify(arm, run, compare=("weighted",))
+    found = dy.identify(arm, run, compare=("weighted",), examined=False)  # the check of the torques' scale would refuse it
     assert found.comparison["consistent"].held_out < 1.05 * found.comparison["weighted"].held_out
     assert found.comparison["consistent"].train < 1.05 * found.comparison["weighted"].train
     assert found.estimator.regularisation_ < 0.1

@@ -47,7 +47,7 @@ def test_a_cutoff_is_found_and_told():
     noisy = Q + 1e-5 * np.random.default_rng(0).normal(size=Q.shape)
     ready = prepare(log(q=noisy), ARM)
     assert "cut-off" in ready.notes[0]
-    assert re.search(r"noise floor of \S+ rad \(", ready.notes[0])
+    assert re.search(r"noise floor of \S+ rad$", ready.notes[0])
     assert "Hz" in str(ready)
     assert (ready[0].a - A[np.isin(np.arange(N), np.round((ready[0].t) / H).astype(int))]).std() < 0.01
 
@@ -234,3 +234,81 @@ def test_the_tx40_is_explained_as_well_as_it_was_published():
     rows = equations(base, ready.samples)
     left = rows.y - rows.X @ LeastSquares().fit(rows.X, rows.y, joint=rows.joint).coef_
     assert np.linalg.norm(left) < 0.05 * np.linalg.norm(rows.y)
+
+
+def polled(seconds=8.0, rate=500.0, spread=0.4):
+    """Times of a log polled at uneven intervals."""
+    return np.cumsum(np.random.default_rng(5).gamma(1.0 / spread**2, spread**2 / rate, round(seconds * rate)))
+
+
+def test_values_polled_at_uneven_times_are_taken_at_these_times():
+    t = polled()
+    q = np.sin(np.outer(t, [2.0, 3.0]))
+    ready = prepare(SimpleNamespace(t=t, q=q, tau=q), ARM)
+    (run,) = ready
+    assert np.abs(run.a + [4.0, 9.0] * np.sin(np.outer(run.t, [2.0, 3.0]))).max() < 0.02
+    assert np.isclose(run.period, 0.002, rtol=0.02)
+    assert any("kept, and the values interpolated" in note for note in ready.notes)
+    # the stamps of an even clock with errors are told from it by the smoothness of the positions
+    even = 0.002 * np.arange(4000)
+    q = np.sin(np.outer(even, [2.0, 3.0]))
+    stamps = even + 0.0005 * np.random.default_rng(1).uniform(-1, 1, len(even))
+    ready = prepare(SimpleNamespace(t=stamps, q=q, tau=q), ARM)
+    assert any("replaced by an even clock" in note for note in ready.notes)
+
+
+def test_without_a_cutoff_both_sides_are_filtered_above_the_band_of_the_motion():
+    t = np.arange(4000) * 0.002
+    q = np.sin(np.outer(t, [2.0, 3.0])) + 1e-5 * np.random.default_rng(0).normal(size=(4000, 2))
+    (run,) = prepare(SimpleNamespace(t=t, q=q, tau=q), ARM)
+    assert 2.0 < run.parallel < 10.0
+    assert run.every > 1
+    assert prepare(SimpleNamespace(t=t, q=q, tau=q), ARM, parallel=0.0)[0].parallel is None
+    assert prepare(SimpleNamespace(t=t, q=q, tau=q), ARM, cutoff=20.0)[0].parallel is None
+
+
+def test_a_fragment_between_gaps_is_dropped_and_the_rest_kept():
+    t = np.arange(4000) * 0.002
+    kept = np.ones(4000, bool)
+    kept[1000:1500] = kept[1540:2000] = False
+    q = np.sin(np.outer(t, [2.0, 3.0]))
+    ready = prepare(SimpleNamespace(t=t[kept], q=q[kept], tau=q[kept]), ARM)
+    assert len(ready) == 2
+    assert any("1 of 3 runs dropped: too short" in note for note in ready.notes)
+    # a gap far shorter than a period of the cut-off is interpolated
+    kept = np.ones(4000, bool)
+    kept[1000:1008] = False
+    (run,) = prepare(SimpleNamespace(t=t[kept], q=q[kept], tau=q[kept]), ARM, cutoff=5.0)
+    assert np.abs(run.a + [4.0, 9.0] * np.sin(np.outer(run.t, [2.0, 3.0]))).max() < 0.05
+
+
+def test_frozen_encoders_and_stale_rows_are_left_out():
+    t = np.arange(4000) * 0.002
+    q = np.sin(np.outer(t, [2.0, 3.0]))
+    frozen = q.copy()
+    frozen[1000:1900, 1] = frozen[1000, 1]
+    ready = prepare(SimpleNamespace(t=t, q=frozen, tau=q), ARM, cutoff=20.0)
+    assert len(ready) == 2
+    assert "the position of joint2 is frozen at one value from row 1001 to 1899" in ready.notes[0]
+    held = np.arange(4000) // 4 * 4  # a logger four times as fast as the controller
+    ready = prepare(SimpleNamespace(t=t, q=q[held], tau=q[held]), ARM, cutoff=20.0)
+    assert np.isclose(ready[0].period, 0.008)
+    assert np.abs(ready[0].a + [4.0, 9.0] * np.sin(np.outer(ready[0].t, [2.0, 3.0]))).max() < 0.05
+
+
+def test_zeros_and_delays_are_corrected():
+    t = np.arange(4000) * 0.002
+    q = np.sin(np.outer(t, [2.0, 3.0]))
+    late = SimpleNamespace(t=t, q=q - [0.1, 0.2], tau=np.sin(np.outer(t - 0.03, [2.0, 3.0])))
+    (run,) = prepare(late, ARM, cutoff=20.0, delay=0.03, zero=[0.1, 0.2])
+    assert np.abs(run.q - run.tau).max() < 1e-3
+
+
+def test_joint_positions_go_with_motor_torques():
+    t = np.arange(2000) * 0.002
+    q = np.sin(np.outer(t, [2.0, 3.0]))
+    gears = {"R": np.diag([50.0, 80.0]), "zero": np.zeros(2)}
+    log = Log(t, q, q / [50.0, 80.0], sides={"tau": "motor"}, transmission=gears)
+    assert repr(log).endswith("; motor side: tau>")
+    (run,) = prepare(log, ARM, cutoff=20.0)
+    assert np.abs(run.q - run.tau).max() < 1e-4

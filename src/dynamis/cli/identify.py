@@ -15,7 +15,7 @@ from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, signals
-from dynamis.cli.options import FILE, json_option
+from dynamis.cli.options import FILE, json_option, numbers
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
 from dynamis.errors import InputError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dynamis.identification import LinearModel
     from dynamis.identification.identification import Identification
     from dynamis.identification.write_back import Written
+    from dynamis.robot import Robot
 
 NAMES = ("ordinary", "weighted", "ridge", "consistent")
 SHOWN = 15
@@ -70,6 +71,8 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of cross-validation folds.")
 @click.option("--block", type=float, metavar="SECONDS", help="Length of the cross-validation blocks.")
 @log_options
+@click.option("--limits", metavar="NUMBERS", default="10,20,40", show_default=True,
+              help="Residuals on held-out motion, in percent, above which a result is not good, usable, doubtful.")  # fmt: skip
 @click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the identified robot, .urdf or .toml.")
 @click.option("--report", is_flag=False, flag_value="identification.html", type=FILE, metavar="[FILE]",
@@ -99,7 +102,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         found = run(
             model, list(logs), validate=list(options["validate"]) or None, mapping=mapping, signals=prepared,
             estimator=options["estimator"], compare=wanted, folds=options["folds"], block_seconds=options["block"],
-            examined=not options["unexamined"], progress=bar.show,
+            examined=not options["unexamined"], limits=_limits(options["limits"]), progress=bar.show,
         )  # fmt: skip
         bar.show(1.0, "validating")
         grade = found.verdict.grade
@@ -115,9 +118,15 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     sys.exit(0 if grade in ("good", "usable") else 1)
 
 
-def _model(robot: Any, options: dict[str, Any]) -> LinearModel:
+MODEL_OPTIONS = ("friction", "offset", "no_rotor", "spring", "smooth", "stribeck", "presliding", "couple")
+
+
+def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
+    """The model with the terms given; without any of these options the robot, whose terms are then chosen by the log."""
     from dynamis.identification import LinearModel
 
+    if not any(options[name] for name in MODEL_OPTIONS):
+        return robot
     friction = options["friction"]
     terms = None if friction is None else () if friction == "none" else tuple(x.strip() for x in friction.split(","))
     pairs = [tuple(name.strip() for name in pair.split(",")) for pair in options["couple"]]
@@ -129,6 +138,13 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel:
         smooth=options["smooth"], stribeck_speed=options["stribeck"], presliding=_presliding(options["presliding"]),
         couplings=[(first, second) for first, second in pairs],
     )  # fmt: skip
+
+
+def _limits(text: str) -> tuple[float, float, float]:
+    values = numbers(text, "--limits") or []
+    if len(values) != 3 or sorted(values) != values or values[0] <= 0.0:
+        raise InputError(f"--limits takes three increasing percentages, such as --limits 5,10,20; got {text!r}")
+    return values[0], values[1], values[2]
 
 
 def _presliding(given: tuple[str, ...]) -> float | dict[str, float] | None:

@@ -15,15 +15,18 @@ import numpy.typing as npt
 from dynamis.display import identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
+from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters
+from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
 from dynamis.identification.validation.essential import EssentialParameters, essential_parameters
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.report import report_of
+from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.statistics import Statistics
-from dynamis.identification.validation.verdict import Verdict, verdict
+from dynamis.identification.validation.verdict import RESIDUAL, Verdict, verdict
 from dynamis.identification.write_back import Edited, Written, edit, write_identified
 from dynamis.robot import Robot
 
@@ -38,8 +41,10 @@ class Identification:
     """The ``estimator`` fitted to all ``equations`` of the ``samples``, with ``statistics`` of the fit, the ``comparison`` of
     the errors of this and other estimators on held-out motion, and ``notes`` on the processing of the logs.
 
-    ``validated`` is true if the comparison uses separate validation logs instead of held-out blocks of the same logs. ``call``
-    is Python code that repeats the identification, if all arguments are file names, numbers and the like.
+    ``validated`` is true if the comparison uses separate validation logs, whose equations are ``validated_rows``, instead of
+    held-out blocks of the same logs. ``call`` is Python code that repeats the identification, if all arguments are file names,
+    numbers and the like. ``log_findings`` are problems of the logs that limit the grade, ``limits`` the residuals on held-out
+    motion [%] that do so.
     """
 
     base: BaseParameters
@@ -52,6 +57,9 @@ class Identification:
     notes: tuple[str, ...] = ()
     validated: bool = False
     call: str = ""
+    log_findings: tuple[LogFinding, ...] = ()
+    limits: tuple[float, float, float] = RESIDUAL
+    validated_rows: Equations | None = None
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -86,8 +94,10 @@ class Identification:
         """The assessment of the result, as a grade and sentences."""
         effort = self.base.model.robot.limits["effort"]
         return verdict(
-            self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort
-        )
+            self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort,
+            log_findings=self.log_findings, limits=self.limits,
+            regularised=isinstance(self.estimator, PhysicallyConsistent | Ridge),
+        )  # fmt: skip
 
     @property
     def _inconsistent(self) -> dict[str, str] | None:
@@ -141,6 +151,7 @@ class Identification:
             self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
             verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
             essential=self.essential, notes=self.notes, command=command or self.call, name=self.name, draw=draw,
+            validated_rows=self.validated_rows,
         )  # fmt: skip
         return made.write(path)
 
@@ -150,7 +161,7 @@ class Identification:
         rows = zip(base.names, base.expressions, s.coef, s.std, s.interval, base.prior, s.at_bound, strict=True)
         return {
             "robot": self.base.model.robot.name,
-            "estimator": repr(self.estimator),
+            "estimator": describe_estimator(self.estimator),
             "verdict": {"grade": grade.grade, "reasons": list(grade.reasons), "sentences": list(grade.sentences)},
             "parameters": [
                 {"name": n, "expression": e, "value": _plain(c), "standard_error": _plain(d),

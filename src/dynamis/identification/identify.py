@@ -27,10 +27,12 @@ from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.finding import LogFinding, raise_errors
 from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.reading import read_log
+from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.validation.held_out import Folds, Validation, cross_validate, predictions
 from dynamis.identification.validation.statistics import judge_fit
+from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
@@ -52,15 +54,18 @@ def identify(
     folds: int = 5,
     block_seconds: float | None = None,
     examined: bool = True,
+    limits: tuple[float, float, float] = RESIDUAL,
     progress: Progress | None = None,
 ) -> Identification:
     """Identify the dynamic parameters of a robot from logs, with standard errors and validation.
 
-    ``robot`` is the prior model, or a `LinearModel` that selects the parameters. ``logs`` are files, `Log`s or `Samples`;
-    ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is "ordinary",
-    "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted too. Each is
-    validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in ``validate``. With
-    ``examined=False`` suspicious logs are not rejected.
+    ``robot`` is the prior model, or a `LinearModel` that selects the parameters; without one, offsets, further friction terms
+    and coupled motors are added if they clearly improve the prediction of held-out motion. ``logs`` are files, `Log`s or
+    `Samples`; ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is
+    "ordinary", "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted
+    too. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in
+    ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
+    held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -76,14 +81,20 @@ def identify(
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
     call = _call(
         robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, compare=compare, folds=folds,
-        block_seconds=block_seconds, examined=examined,
+        block_seconds=block_seconds, examined=examined, limits=limits,
     )  # fmt: skip
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
+    caps: list[LogFinding] = []
     tell(0.0, "reading logs")
-    runs = _samples(logs, model.robot, mapping, signals or {}, examined, notes)
-    tell(0.2, "computing base parameters")
     base = base_parameters(model)
+    runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps)
+    if not isinstance(robot, LinearModel):
+        tell(0.2, "choosing the terms of the model")
+        settings, note = better_settings(base, runs, _reach(runs))
+        if settings:
+            notes.append(note)
+            base = base_parameters(LinearModel(model.robot, **settings))
     tell(0.3, "building equations")
     rows = equations(base, runs)
     main = chosen(estimator, base)
@@ -94,7 +105,7 @@ def identify(
     judged: dict[str, Validation] = {}
     fresh = None
     if validate is not None:
-        fresh = equations(base, _samples(validate, model.robot, mapping, signals or {}, examined, notes))
+        fresh = equations(base, _samples(validate, base, mapping, signals or {}, examined, notes, caps))
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
         try:
@@ -110,7 +121,7 @@ def identify(
     tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
-        validated=fresh is not None, call=call,
+        validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
     )  # fmt: skip
     tell(1.0, "done")
     return found
@@ -140,42 +151,57 @@ def _literal(value: Any) -> str:
 
 def folds_of(rows: Equations, runs: Sequence[Samples], folds: int, block_seconds: float | None) -> Folds:
     """Return the rows in folds; rows whose filter reaches into a held-out block depend on it and are not fitted."""
-    reach = max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
+    reach = _reach(runs)
     return Folds(rows, folds, seconds=block_seconds, guard=min(reach, 0.1 * block_seconds) if block_seconds else reach)
 
 
+def _reach(runs: Sequence[Samples]) -> float:
+    """Return half the duration of the filter of the equations, in s."""
+    return max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
+
+
 def _samples(
-    sources: Source | Sequence[Source], robot: Robot, mapping: Any, signals: Mapping[str, Any], examined: bool, notes: list[str]
+    sources: Source | Sequence[Source],
+    base: BaseParameters,
+    mapping: Any,
+    signals: Mapping[str, Any],
+    examined: bool,
+    notes: list[str],
+    caps: list[LogFinding],
 ) -> list[Samples]:
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
         raise InputError("no logs given; identification needs at least one")
     runs: list[Samples] = []
-    columns: list[Mapping[str, Sequence[str]]] = []  # of each run, in its file
+    robot = base.model.robot
     for source in given:
         if isinstance(source, Samples):
             runs.append(source)
-            columns.append({})
+            if examined:
+                look_at(examine_torques(source, robot, base=base), notes, caps)
             continue
         log = source if isinstance(source, Log) else read_log(source, robot, mapping)
         whose = printable(log.source) if log.source else "the log"
         if examined:
-            look_at(examine(log, robot), notes)
+            look_at(examine(log, robot), notes, caps)
         ready = prepare(log, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
-        # torques of joints are combinations of motor columns
-        columns += [log.columns if log.side == "joint" else {}] * len(ready.samples)
-    if examined:
-        for run, names in zip(runs, columns, strict=True):
-            look_at(examine_torques(run, robot, names), notes)
+        if examined:
+            # torques of joints are combinations of motor columns
+            columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
+            look_at(examine_torques(ready.samples, robot, columns, base), notes, caps)
     return runs
 
 
-def look_at(findings: Sequence[LogFinding], notes: list[str]) -> None:
-    """Raise an error for problems of a log that cannot be repaired, and note the others."""
+def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFinding] | None = None) -> None:
+    """Raise an error for problems of a log that cannot be repaired, and note the others; ``caps`` limit the grade."""
     raise_errors(finding for finding in findings if not finding.mends)
-    notes += [f"repaired: {finding.text}" if finding.mends else str(finding) for finding in findings]
+    for finding in findings:
+        if finding.caps and caps is not None:
+            caps.append(finding)
+        else:
+            notes.append(f"repaired: {finding.text}" if finding.mends else str(finding))
 
 
 def near_the_prior(base: BaseParameters) -> Ridge:

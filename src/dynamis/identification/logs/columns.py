@@ -12,13 +12,13 @@ from dynamis.robot import Robot
 
 WORDS = {
     "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
-                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q"),
+                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions"),
     "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
-                 "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd"),
+                 "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
                      "joint_acceleration"),
     "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
-               "tau_meas", "tau_measured", "eff"),
+               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
 }  # fmt: skip
 TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")

@@ -81,6 +81,7 @@ def _not_finite(log: Log) -> Iterator[LogFinding]:
 
 OVER = 1.5  # relative to the effort limit
 OTHER_UNIT = 50.0  # relative to the effort limit
+USUAL = 0.9  # quantile of the torques that a few spikes do not affect
 RUN = 6  # consecutive samples at the same extreme value
 OFTEN = 0.004  # fraction of all samples
 
@@ -100,11 +101,12 @@ def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[LogFindin
             )
             continue
         largest = np.abs(tau).max()
-        if log.side == "joint" and largest > OVER * limits[joint]:
+        if log.side_of("tau") == "joint" and largest > OVER * limits[joint]:
             row = int(rows[int(np.argmax(np.abs(tau) > OVER * limits[joint]))])
-            severity = "error" if largest > OTHER_UNIT * limits[joint] else "warning"
+            unit = largest > OTHER_UNIT * limits[joint] and np.quantile(np.abs(tau), USUAL) > limits[joint]  # not a spike
+            severity = "error" if unit else "warning"
             text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
-            text += f"; the joint's limit is {limits[joint]:.5g}"
+            text += f"; the joint's limit is {limits[joint]:.5g}{', as if it were in N·mm or mN·m' if unit else ''}"
             yield LogFinding(severity, "beyond effort limit", column, row, text, "check its unit and sign, and the limits")
         at = _clipped(log, rows, joint)
         if at is not None:
@@ -182,7 +184,9 @@ def _not_increasing(log: Log, steps: Array) -> Iterator[LogFinding]:
             row, count = int(np.argmax(which)) + 1, int(which.sum())
             many = f", and in {count} rows in total" if count > 1 else ""
             text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
-            yield LogFinding("error", code, "t", row, text, cure, mends=count <= max(1.0, FEW * len(log)))
+            rows = np.flatnonzero(which) + 1
+            twice = code == "time repeated" and all(np.array_equal(x[rows], x[rows - 1]) for x in (log.q, log.tau))
+            yield LogFinding("error", code, "t", row, text, cure, mends=twice or count <= max(1.0, FEW * len(log)))
 
 
 def _slow_clock(log: Log, period: float) -> LogFinding:

@@ -31,13 +31,13 @@ def motion_findings(log: Log, robot: Robot, usable: Array) -> Iterator[LogFindin
     in_degrees: set[int] = set()
     if robot.nq == robot.n:
         yield from _wrapped(log, robot, rows)
-        if log.side == "joint":
+        if log.side_of("q") == "joint":
             found = list(_degrees(log, robot, rows))
             in_degrees = {joint for joint, _ in found}
             yield from (finding for _, finding in found)
             if not found:
                 yield from _beyond_limits(log, robot, rows)
-    if log.v is not None:
+    if log.v is not None and log.side_of("v") == log.side_of("q"):
         yield from velocity_findings(log, robot, rows, in_degrees)
 
 

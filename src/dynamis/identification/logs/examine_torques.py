@@ -1,4 +1,7 @@
-"""Checks of the torques of a log against the robot model: wrong signs, swapped columns, units, another robot."""
+"""Checks of the torques of a log against the robot model: signs, order, units, scale, zeros, delay, mounting, another robot.
+
+A cause is reported only if its correction, applied to the log and refitted, explains the torques.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,27 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.decimation import Decimation
+from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.explained import Explained, MotionSummary, explained
 from dynamis.identification.logs.finding import LogFinding
+from dynamis.identification.logs.free_fit import Delay, FreeFit, Zero
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+FINE, ROWS = 20.0, 5.0  # samples and filtered rows per period of the filter
+MOST_SAMPLES = 20_000  # of a long log
 MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 FEWEST = 30
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
-UNITS = {1e3: "in mN·m, or a thousand times too large", 1e-3: "in kN·m, or a thousand times too small",
+UNITS = {1e3: "in N·mm or mN·m, or a thousand times too large", 1e-3: "in kN·m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
-FAR = 5.0  # scale factor of a wrong unit or gear ratio, too large for model errors
+FAR = 3.0  # scale factor of currents, or of a wrong gear ratio, too large for model errors
+LOW, HIGH = 1.0 / 1.5, 2.5  # scale factors beyond which torques or masses are wrong; a payload increases torques
+ALONE = 2.5  # ratio of the scale of one joint to that of the others
+VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
 
 
 class Measured(Protocol):
@@ -42,12 +54,18 @@ class Measured(Protocol):
     def source(self) -> str: ...
 
 
-def examine_torques(samples: Measured, robot: Robot, columns: Mapping[str, Sequence[str]] | None = None) -> list[LogFinding]:
+def examine_torques(
+    samples: Measured | Sequence[Measured],
+    robot: Robot,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    base: BaseParameters | None = None,
+) -> list[LogFinding]:
     """Return findings on torques or motion that contradict the model of a robot; an empty list if there are none.
 
     The model may be inaccurate, and friction is free: a finding requires torques that the model cannot explain, and either a
     mistake whose correction explains them or a model that explains almost nothing. Rows are sample indices. ``columns`` has the
-    names of the file's columns "q" and "tau", one per joint, as in `Log.columns`; findings then name these.
+    names of the file's columns "q" and "tau", one per joint, as in `Log.columns`; findings then name these. ``base`` are the
+    base parameters of the robot, computed if not given.
 
     >>> import dynamis as dy, numpy as np
     >>> from types import SimpleNamespace
@@ -59,27 +77,68 @@ def examine_torques(samples: Measured, robot: Robot, columns: Mapping[str, Seque
     >>> [f.column for f in examine_torques(SimpleNamespace(t=t[:, 0], q=q, v=v, a=a, tau=tau, source=""), robot)]
     ['tau.shoulder_lift_joint']
     """
-    count = len(samples.tau)
+    runs = list(samples) if isinstance(samples, Sequence) else [samples]
+    count = sum(len(run.tau) for run in runs)
     if count < FEWEST:
         text = f"there are {count} samples; at least {FEWEST} are needed"
         return [LogFinding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
-    step = max(1, count // MOST_ROWS)
-    motion = MotionSummary(*(np.asarray(x, float)[::step] for x in (samples.q, samples.v, samples.a, samples.tau)))
-    made: list[Trial] = []
+    motion, rows = summary(runs)
+    report = _Report(motion, rows, runs[0].source, robot, columns or {})
     last = explained(robot, motion)
-    if robot.nq == robot.n:
-        made, last = mistakes_made(robot, motion, last)
-    report = _Report(samples, robot, step, columns or {})
-    return [*(report.mistake(trial) for trial in made), *report.units(last), *report.another_robot(last)]
+    if robot.nq != robot.n or len(motion.torque) < FEWEST:
+        return [*report.scales(last), *report.another_robot(last)]
+    fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
+    zero, delay = fit.zero(motion), fit.delay(motion)
+    if zero is not None and (delay is None or zero.after < delay.after):
+        return [report.zero(zero)]
+    if delay is not None:
+        return [report.delay(delay)]
+    made, last = mistakes_made(robot, motion, last, fit)
+    if made:
+        return [report.mistake(trial) for trial in made]
+    return [*report.scales(last), *report.another_robot(last)]
+
+
+def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
+    """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
+
+    Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
+    """
+    total = sum(len(run.tau) for run in runs)
+    parts: list[list[Array]] = []
+    filters: list[Decimation] = []
+    before = 0
+    for run in runs:
+        cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
+        arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
+        index = np.arange(before, before + len(run.tau))
+        before += len(run.tau)
+        if cutoff is None or period is None:
+            step = max(1, total // MOST_ROWS)
+            reduced, keep = [x[::step] for x in arrays], Decimation()
+            index = index[::step]
+        else:
+            step = max(1, int(1.0 / (FINE * cutoff * period)))
+            count = len(index) // step
+            reduced = [x[: count * step].reshape(count, step, -1).mean(axis=1) for x in arrays]
+            index = index[: count * step : step] + step // 2
+            keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
+        if keep.rows(len(index)):
+            parts.append([*reduced, np.full(len(index), len(filters)), index])
+            filters.append(keep)
+    q, v, a, tau, t, number, rows = (np.concatenate(x)[:MOST_SAMPLES] for x in zip(*parts, strict=True))
+    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
 
 
 class _Report:
     """Findings in words, with an instant as evidence."""
 
-    def __init__(self, samples: Measured, robot: Robot, step: int, columns: Mapping[str, Sequence[str]]) -> None:
-        self.samples, self.robot, self.step, self.columns = samples, robot, step, columns
+    def __init__(
+        self, motion: MotionSummary, rows: Array, source: str, robot: Robot, columns: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.motion, self.rows, self.robot, self.columns = motion, rows, robot, columns
         self.names = robot.coordinate_names
-        self.source = f"{printable(samples.source)}: " if samples.source else ""
+        self.source = f"{printable(source)}: " if source else ""
 
     def _column(self, signal: str, joint: int) -> str:
         known = self.columns.get(signal, ())
@@ -87,12 +146,33 @@ class _Report:
 
     def _instant(self, joint: int, expected: Array) -> tuple[int, str]:
         """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
-        k = int(np.argmax(np.abs(expected - self.samples.tau[:: self.step, joint])))
-        row = k * self.step
-        measured = self.samples.tau[row, joint]
+        k = int(np.argmax(np.abs(expected - self.motion.torque[:, joint])))
+        measured, at = self.motion.torque[k, joint], int(self.motion.rows[k])
         unit = "N m" if self.robot.model.coordinates[joint].revolute else "N"
         values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
-        return row, f"at t = {self.samples.t[row]:.6g} s {values}"
+        return int(self.rows[at]), f"at t = {self.motion.t[at]:.6g} s {values}"
+
+    def zero(self, zero: Zero) -> LogFinding:
+        """Return the finding for a joint zero, with its interval and the option that corrects it."""
+        column = self._column("q", zero.joint)
+        unit = "rad" if self.robot.model.coordinates[zero.joint].revolute else "m"
+        values = ",".join(f"{zero.angle:.4g}" if k == zero.joint else "0" for k in range(len(self.names)))
+        text = (
+            f"{self.source}the zero of joint {printable(self.names[zero.joint])} is off: with {zero.angle:.4g} ± "
+            f"{2.0 * zero.error:.2g} {unit} added to column {printable(column)}, a fit of all base parameters leaves "
+            f"{100 * np.sqrt(zero.after):.2g} % of the torques instead of {100 * np.sqrt(zero.before):.2g} %"
+        )
+        return LogFinding("warning", "joint zero", column, None, text, f"correct it with zero=({values})", caps=2)
+
+    def delay(self, delay: Delay) -> LogFinding:
+        """Return the finding for a delay, with the option that corrects it."""
+        when = f"{1e3 * abs(delay.seconds):.0f} ms {'late' if delay.seconds > 0 else 'early'}"
+        names = ", ".join(printable(self.names[j]) for j in delay.joints)
+        text = (
+            f"{self.source}the torques are {when}: shifted, a fit of all base parameters leaves "
+            f"{100 * np.sqrt(delay.after):.2g} % of the torques instead of {100 * np.sqrt(delay.before):.2g} % ({names} agree)"
+        )
+        return LogFinding("warning", "delay", None, None, text, f"correct it with delay={delay.seconds:.4f}", caps=2)
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""
@@ -106,6 +186,12 @@ class _Report:
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
             return LogFinding("error", "degrees", self._column("q", i), row, text, 'set unit = "deg" in a mapping')
+        if mistake.code == "mounting":
+            vector = ",".join(f"{-x + 0.0:.4g}" for x in self.robot.model.gravity)
+            text = (
+                f"{self.source}the robot seems to be hung from the ceiling: with gravity ({vector}) m/s², {explains}; {instant}"
+            )
+            return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
         if mistake.code == "swapped":
             text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
             text += f": swapped back, {explains}; {instant}"
@@ -113,8 +199,8 @@ class _Report:
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
 
-    def units(self, last: Explained) -> Iterator[LogFinding]:
-        """Yield torques proportional to the model's with another scale."""
+    def scales(self, last: Explained) -> Iterator[LogFinding]:
+        """Yield torques proportional to the model's with another scale: all of them, or those of single joints."""
         clear = np.flatnonzero(
             (last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0)
         )
@@ -122,24 +208,31 @@ class _Report:
             return
         foretold = np.sqrt(last.foretold[clear])
         common = float(np.exp(np.average(np.log(last.scale[clear]), weights=foretold)))
-        known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.15), None)
+        known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.3), None)
         joint = int(clear[np.argmax(foretold)])
         row, instant = self._instant(joint, last.predicted[:, joint])
         column = self._column("tau", joint)
+        text = f"{self.source}the torques are {common:.3g} times those of the model"
         if known is not None:
-            text = f"{self.source}the torques are {common:.4g} times those of the model, as if they were {known}"
-            text += f"; for {printable(column)}, {instant}"
+            text += f", as if they were {known}; for {printable(column)}, {instant}"
             yield LogFinding("error", "wrong unit", column, row, text, "give their unit in a mapping")
         elif not 1.0 / FAR < common < FAR:
-            text = f"{self.source}the torques are {common:.3g} times those of the model; for {printable(column)}, {instant}"
-            yield LogFinding(
-                "warning",
-                "wrong scale",
-                column,
-                row,
-                text,
-                "check unit, gear ratios and drive gains, or the masses of the model",
+            text += f", as if they were currents or in another unit; for {printable(column)}, {instant}"
+            cure = (
+                "check unit, gear ratios and drive gains (currents need gains = […] in a mapping), or the masses of the model"
             )
+            yield LogFinding("warning", "wrong scale", column, row, text, cure, caps=3)
+        elif not LOW < common < HIGH:
+            cure = "check drive gains and gear ratios, or the masses of the model: the log cannot tell which is wrong"
+            yield LogFinding("warning", "wrong scale", column, row, f"{text}; for {printable(column)}, {instant}", cure, caps=2)
+        heavy = foretold > 0.1 * foretold.max()
+        for j in clear[heavy] if known is None else ():
+            if not 1.0 / ALONE < last.scale[j] / common < ALONE:
+                column = self._column("tau", int(j))
+                row, instant = self._instant(int(j), last.predicted[:, j])
+                text = f"{self.source}column {printable(column)} is {last.scale[j]:.3g} times the torque of the model"
+                text += f", those of the other joints {common:.3g} times; {instant}"
+                yield LogFinding("warning", "wrong scale", column, row, text, "check its drive gain and gear ratio", caps=2)
 
     def another_robot(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques of which the model explains almost nothing, although it predicts some."""
@@ -189,8 +282,10 @@ class Mistake:
     undo: Callable[[MotionSummary], MotionSummary]
 
 
-def mistakes(n: int) -> Iterator[Mistake]:
+def mistakes(n: int, gravity: Array) -> Iterator[Mistake]:
     """Yield all mistakes tried for a robot of n joints, the most frequent first."""
+    if gravity.any():
+        yield Mistake("mounting", tuple(range(n)), "mounting", lambda m: m)
     for where in ("torque", "motion", "torque and motion"):
         for i in range(n):
             signs = np.where(np.arange(n) == i, -1.0, 1.0)
@@ -206,7 +301,7 @@ def mistakes(n: int) -> Iterator[Mistake]:
 def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
     def undo(m: MotionSummary) -> MotionSummary:
         q, v, a = (change(x) for x in (m.q, m.v, m.a)) if "motion" in where else (m.q, m.v, m.a)
-        return MotionSummary(q, v, a, change(m.tau) if "torque" in where else m.tau)
+        return replace(m, q=q, v=v, a=a, tau=change(m.tau) if "torque" in where else m.tau)
 
     return undo
 
@@ -222,11 +317,13 @@ class Trial:
     elsewhere: bool = False
 
 
-def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained) -> tuple[list[Trial], Explained]:
+def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: FreeFit) -> tuple[list[Trial], Explained]:
     """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
+    first = now
     while len(made) < robot.n and _in_doubt(now):
-        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in mistakes(robot.n)) if t is not None]
+        every = mistakes(robot.n, np.asarray(robot.model.gravity, float))
+        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
         if not trials:
             break
         most = max(t.growth for t in trials)
@@ -235,13 +332,17 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained) -> tuple[
         elsewhere = any((t.mistake.code, t.mistake.joints) == (best.mistake.code, best.mistake.joints) for t in rivals)
         made.append(replace(best, elsewhere=elsewhere))
         motion, now = best.motion, best.then
+        if best.mistake.code == "mounting":
+            break
+    if made and fit.unexplained(motion).mean() > VERIFIED:
+        return [], first
     return made, now
 
 
 def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
     """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
     without = mistake.undo(motion)
-    then = explained(robot, without)
+    then = explained(robot, without, reversed_gravity=mistake.code == "mounting")
     growth = float((then.fraction - now.fraction).sum())
     if then.model_share > SHAPE and then.speaks.any():
         growth += max(0.0, then.model_share - max(now.model_share, 0.0))

@@ -17,7 +17,8 @@ class LogFinding:
 
     ``code`` is a short name of the kind; ``column`` is the column name in the file, None for all columns; ``row`` is a sample
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
-    log.
+    log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
+    in spite of it.
     """
 
     severity: str
@@ -27,6 +28,7 @@ class LogFinding:
     text: str
     cure: str
     mends: bool = False
+    caps: int = 0
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"

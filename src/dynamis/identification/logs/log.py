@@ -22,9 +22,9 @@ class Log:
     """Raw signals of one run in SI units, one row per sample; neither filtered nor repaired.
 
     ``t`` (N,), ``q`` (N, nq), ``tau`` (N, n), and optionally ``v``, ``a``, ``current`` (N, n). The columns are in the order of
-    the robot's coordinates, ``names``. ``side`` is "joint" or "motor", the side of positions and torques; for motors,
-    ``transmission`` holds the matrix ``R`` and ``zero`` of q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset
-    subtracted from calendar times, in s.
+    the robot's coordinates, ``names``. ``side`` is "joint" or "motor", the side of all signals not in ``sides``, such as
+    {"tau": "motor"} for joint positions with motor torques; for motors, ``transmission`` holds the matrix ``R`` and ``zero`` of
+    q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset subtracted from calendar times, in s.
 
     ``source`` is the file, ``first_row`` the number of the first sample in it, in units of ``row_word`` ("line", "row",
     "message"); ``rows`` holds all row numbers if some lines of the file are not samples.
@@ -53,10 +53,12 @@ class Log:
     rows: Array | None = None
     epoch: float = 0.0
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sides: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.side not in SIDES:
-            raise InputError(f"side={self.side!r} is not supported; choose 'joint' or 'motor'")
+        for name, side in (("side", self.side), *self.sides.items()):
+            if side not in SIDES:
+                raise InputError(f"{name}={side!r} is not supported; choose 'joint' or 'motor'")
         for name in ("t", *SIGNALS):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
@@ -75,6 +77,10 @@ class Log:
     def n(self) -> int:
         """The number of joints with torques."""
         return int(self.tau.shape[1])
+
+    def side_of(self, signal: str) -> str:
+        """Return "joint" or "motor", the side of a signal "q", "v", "a" or "tau"."""
+        return self.sides.get(signal, self.side)
 
     def where(self, row: int) -> str:
         """Return the location of a sample in its file, for messages."""
@@ -105,7 +111,15 @@ class Log:
     def __repr__(self) -> str:
         whose = f" {printable(self.source)}" if self.source else ""
         known = ", ".join(name for name in SIGNALS if getattr(self, name) is not None)
-        return f"<Log{whose}: {self._size()}; {known}{'; motor side' if self.side == 'motor' else ''}>"
+        return f"<Log{whose}: {self._size()}; {known}{self._motor_side()}>"
+
+    def _motor_side(self) -> str:
+        """The signals of the motors, for the representation."""
+        motors = [
+            name for name in SIGNALS if name != "current" and getattr(self, name) is not None and self.side_of(name) == "motor"
+        ]
+        every = all(self.side_of(name) == "motor" for name in ("q", "tau"))
+        return "; motor side" if every else f"; motor side: {', '.join(motors)}" if motors else ""
 
     def _size(self) -> str:
         """Samples, joints, duration and sampling rate."""
@@ -124,7 +138,7 @@ class Log:
                 finite = values[np.isfinite(values[:, k]), k]
                 ends = (f"{x:.4g}" for x in (finite.min(), finite.max())) if len(finite) else ("–", "–")
                 rows.append((what, joint, self.column(signal, k), *ends))
-        sentences = [self._size(), *(["positions and torques of the motors"] if self.side == "motor" else [])]
+        sentences = [self._size(), *([self._motor_side().removeprefix("; ")] if self._motor_side() else [])]
         heads = ("signal", "joint", "column", "min", "max")
         return card(f"Log {self.source}".strip(), sentences, heads, rows)
 

@@ -147,9 +147,6 @@ class MappingParser:
         self.known(table, SECTIONS, "")
         sections = {name: self.section(table, name) for name in SECTIONS if name in table and name != "rate"}
         signals = {name: self.signal(name, sections[name]) for name in SIGNALS if name in sections}
-        sides = {s.side for s in signals.values() if s.side is not None}
-        if len(sides) > 1:
-            raise self.wrong("side", "some signals are on the joint side and some on the motor side; use one side for all")
         order = self.names(sections["joints"], "order", "[joints]") if "joints" in sections else ()
         if "joints" in sections:
             self.known(sections["joints"], ("order",), "[joints]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dynamis.errors import InputError, printable
@@ -10,20 +10,21 @@ from dynamis.identification.logs.bag_files import SUFFIXES as BAGS
 from dynamis.identification.logs.bag_table import BagTable
 from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.hdf5_table import Hdf5Table
+from dynamis.identification.logs.mat_table import mat_table
 from dynamis.identification.logs.npz_table import NpzTable
 from dynamis.identification.logs.parquet_table import ParquetTable
 from dynamis.identification.logs.table import LogTable
 
-READERS: dict[str, type[CsvTable | NpzTable | ParquetTable | Hdf5Table]] = {
+READERS: dict[str, Callable[[Path], LogTable]] = {
     **dict.fromkeys((".csv", ".txt", ".tsv", ".dat"), CsvTable),
     ".npz": NpzTable,
+    ".mat": mat_table,
     **dict.fromkeys((".parquet", ".pq"), ParquetTable),
     **dict.fromkeys((".h5", ".hdf5", ".hdf"), Hdf5Table),
 }
 CURES = {
     ".npy": "save it with numpy.savez under names: t=…, q=…, tau=…",
     ".bag": "it is a ROS 1 bag: convert it to ROS 2 with rosbags-convert",
-    ".mat": "save it from MATLAB with -v7.3, rename it to .h5 and pass a mapping, or write a .csv",
     ".zstd": "decompress it first, with zstd -d or ros2 bag convert",
     ".gz": "decompress it first, with gunzip",
     ".toml": "it is a mapping: pass it as the mapping, or alone",

@@ -38,6 +38,7 @@ class Plan:
     gains: Array | None
     names: tuple[str, ...]
     side: str
+    sides: dict[str, str]
     transmission: dict[str, Array] | None
     column_names: dict[str, tuple[str, ...]]
 
@@ -84,7 +85,9 @@ class _Planner:
         def place(table: int, columns: tuple[str, ...]) -> tuple[int, list[int]]:
             return order.index(table), [read[order.index(table)].index(c) for c in columns]
 
-        sides = {s.side for s in self.mapping.signals.values() if s.side is not None}
+        sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
+        if "current" in sides:
+            sides.setdefault("tau", sides["current"])
         transmission = self.mapping.transmission_of(self.robot)
         return Plan(
             tables=[self.tables.opened[k] for k in order],
@@ -94,7 +97,8 @@ class _Planner:
             rate=self.mapping.rate,
             gains=gains,
             names=self.robot.coordinate_names,
-            side=sides.pop() if sides else "motor" if transmission is not None else "joint",
+            side=_common_side(sides, transmission is not None),
+            sides=sides,
             transmission=transmission,
             column_names={LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         )
@@ -207,6 +211,14 @@ class _Planner:
         text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
         template = Mapping.skeleton(columns, self.robot)
         return InputError(text + template).with_template(template)
+
+
+def _common_side(sides: dict[str, str], transmission: bool) -> str:
+    """Return the side of signals without a side of their own: that of the positions, or of the others if they agree."""
+    if "q" in sides:
+        return sides["q"]
+    known = set(sides.values())
+    return known.pop() if len(known) == 1 else "motor" if transmission else "joint"
 
 
 def _filled(pattern: str, marks: dict[str, str]) -> str:

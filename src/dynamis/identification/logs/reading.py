@@ -27,7 +27,7 @@ FIELDS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau"
 
 
 def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None) -> Log:
-    """Read a log of a robot: .csv, .txt, .npz, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
+    """Read a log of a robot: .csv, .txt, .npz, .mat, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
 
     Columns are recognised by their names if these are unambiguous ("t", "q1"…, "effort.elbow", …); otherwise a ``mapping`` (a
     TOML file or a `Mapping`) describes them, and may combine signals from several files. A .toml given as ``path`` is such a
@@ -134,7 +134,7 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
     rows = blocks[table].rows
     in_a_row = bool(rows[-1] - rows[0] == len(rows) - 1)
     return Log(
-        t=t, **signals, names=plan.names, side=plan.side, transmission=plan.transmission, source=plan.source,
+        t=t, **signals, names=plan.names, side=plan.side, sides=plan.sides, transmission=plan.transmission, source=plan.source,
         first_row=int(rows[0]), row_word=plan.tables[table].row_word, rows=None if in_a_row else rows, epoch=epoch,
         columns=plan.column_names,
     )  # fmt: skip

@@ -15,7 +15,8 @@ POSITIONS = ANGLES | LENGTHS
 VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
 ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
 NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
-TORQUES = NEWTON_METRES | {"mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
+NEWTON_MILLIMETRES = dict.fromkeys(("N·mm", "Nmm", "N*mm", "N.mm", "N mm", "N-mm"), 1e-3)
+TORQUES = NEWTON_METRES | NEWTON_MILLIMETRES | {"mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 
 UNITS = {

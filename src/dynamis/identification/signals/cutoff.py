@@ -20,12 +20,16 @@ CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
 
 
 class Cutoff(NamedTuple):
-    """``value`` [Hz] for all joints, those of the ``joints`` (n,) [Hz], the ``noise`` of their positions (n,), and a note."""
+    """``value`` [Hz] for all joints, those of the ``joints`` (n,) [Hz], the ``noise`` of their positions (n,), and a note.
+
+    ``band`` [Hz] contains 99 % of the power of the velocities of every joint.
+    """
 
     value: float
     joints: Array
     noise: Array
     note: str
+    band: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
@@ -39,8 +43,8 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
 
     The motion occupies the spectrum of the positions up to where it first reaches a flat noise floor; peaks above, such as
     vibrations and encoder ripple, are ignored. With a gain G(f), the acceleration loses ∫ ω⁴ (1 − G)² of the motion's spectrum
-    and keeps ∫ ω⁴ G² of the noise's; the cut-off minimizes the sum. The joint with the highest cut-off determines it; ``names``
-    and ``units`` of the joints are used in the note.
+    and keeps ∫ ω⁴ G² of the noise's. The cut-off minimizes the sum of both over the joints, each relative to the power of its
+    own motion, so that no single joint determines it. ``names`` and ``units`` of the joints are used in the note.
 
     >>> t = np.arange(8000) * 1e-3
     >>> q = np.sin(2 * np.pi * t) + 1e-4 * np.random.default_rng(0).normal(size=t.size)
@@ -70,15 +74,27 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     still = motion.sum(axis=0) == 0.0
     if still.all():
         raise InputError("no joint moves more than its noise, so no cut-off can be found: pass one, or use another log")
-    value = float(joints[~still].max())
-    which = int(np.flatnonzero(~still)[np.argmax(joints[~still])])
-    who = names[which] if which < len(names) else f"column {which}"
-    unit = f" {units[which]}" if which < len(units) else ""
+    relative = np.sum(cost[:, ~still] / motion[:, ~still].sum(axis=0), axis=1)
+    value = float(candidates[np.argmin(relative)])
+    band = float(_velocity_band(x[:, ~still], period, joints[~still]).max())
+    noisiest = int(np.flatnonzero(~still)[np.argmax((noise**2 / (motion.sum(axis=0) + 1e-300))[~still])])
+    who = names[noisiest] if noisiest < len(names) else f"column {noisiest}"
+    unit = f" {units[noisiest]}" if noisiest < len(units) else ""
     note = (
-        f"cut-off {value:.3g} Hz chosen from the spectra: there {who} reaches its noise floor of {noise[which]:.2g}{unit} "
-        f"(by joint: {', '.join(f'{c:.3g}' for c in joints)} Hz)"
+        f"cut-off {value:.3g} Hz chosen from the spectra of all joints (by joint: {', '.join(f'{c:.3g}' for c in joints)} Hz); "
+        f"the noisiest, {who}, has a noise floor of {noise[noisiest]:.2g}{unit}"
     )
-    return Cutoff(value, joints, noise, note)
+    return Cutoff(value, joints, noise, note, band)
+
+
+def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
+    """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
+    window = np.hanning(len(x))[:, None]
+    v = np.gradient(x, axis=0)
+    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
+    f = np.fft.rfftfreq(len(x), period)
+    share = np.cumsum(np.where(f[:, None] <= cutoffs, power, 0.0), axis=0)
+    return f[np.argmax(share >= 0.99 * share[-1], axis=0)]
 
 
 def _before_the_floor(P: Array, noise: Array) -> Array:

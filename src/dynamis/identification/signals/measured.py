@@ -26,6 +26,7 @@ class Measured:
     a: Array | None
     transmission: Transmission | None
     source: str
+    motor: frozenset[str] = frozenset(("q", "v", "a", "tau"))  # signals of the motors, if there is a transmission
 
     @classmethod
     def of(cls, log: Any, robot: Robot, transmission: Any, drive_gains: Any) -> Measured:
@@ -49,7 +50,9 @@ class Measured:
                     f"there are {len(t)} times"
                 )
         between = _transmission(log, robot, transmission, whose)
-        return cls(t, arrays["q"], arrays["tau"], arrays["v"], arrays["a"], between, source)
+        sides = {name: _side_of(log, name) for name in ("q", "v", "a", "tau")}
+        motor = frozenset(name for name, side in sides.items() if side != "joint")
+        return cls(t, arrays["q"], arrays["tau"], arrays["v"], arrays["a"], between, source, motor)
 
     @property
     def repeats(self) -> Array:
@@ -59,14 +62,16 @@ class Measured:
 
     def at_joints(self, name: str, x: Array) -> Array:
         """Return one of the signals at the joints."""
-        if self.transmission is None:
+        if self.transmission is None or name not in self.motor:
             return x
         turn = {"q": self.transmission.position, "tau": self.transmission.torque}.get(name, self.transmission.velocity)
         return turn(x)
 
     def spoilt(self, bad: Array) -> Array:
         """Return the mask (N, n) of joint torques affected by a mask (N, n) of bad motor torques."""
-        return bad if self.transmission is None else (bad.astype(float) @ (self.transmission.R != 0.0)) > 0.0
+        if "tau" not in self.motor or self.transmission is None:
+            return bad
+        return (bad.astype(float) @ (self.transmission.R != 0.0)) > 0.0
 
 
 def _torques(current: Any, drive_gains: Any, robot: Robot, whose: str) -> Array:
@@ -78,8 +83,13 @@ def _torques(current: Any, drive_gains: Any, robot: Robot, whose: str) -> Array:
     return np.asarray(current, dtype=float) * gains
 
 
+def _side_of(log: Any, signal: str) -> str | None:
+    return (getattr(log, "sides", None) or {}).get(signal, getattr(log, "side", None))
+
+
 def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmission | None:
-    side = getattr(log, "side", None)
+    used = {_side_of(log, name) for name in ("q", "v", "a", "tau") if getattr(log, name, None) is not None}
+    side = "motor" if "motor" in used else "joint" if used == {"joint"} else None
     own = getattr(log, "transmission", None)
     if given is None and own is not None:
         given = Transmission(own["R"], own.get("zero"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError, printable
+from dynamis.identification.decimation import Decimation
 from dynamis.identification.samples import Samples
+from dynamis.identification.signals.cutoff import SHORTEST as FEWEST
+from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
 from dynamis.identification.signals.filters import check_cutoff, low_pass
 from dynamis.identification.signals.measured import Measured
-from dynamis.identification.signals.sampling_clock import GAP, repair
+from dynamis.identification.signals.sampling_clock import GAP, Clock, repair, repair_with_positions
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,
@@ -23,13 +26,17 @@ from dynamis.identification.signals.stages import (
     kept_rows,
     motion,
     on_the_clock,
-    without_lost_stretches,
+    usable_stamps,
 )
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
 ROWS = 5.0  # kept per period of the parallel low-pass
+PARALLEL = 5.0  # automatic parallel low-pass, relative to the band with 99 % of the power of the velocities
+SMOOTHING = 5.0  # highest automatic cut-off of the derivatives, relative to the parallel low-pass
+SLOW = 0.01  # automatic limit of slow rows, relative to the joint's highest speed
+INTERPOLATED = 0.25  # of a period of the cut-off: longer gaps are not interpolated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,24 +79,31 @@ def prepare(
     transmission: Any = None,
     drive_gains: Any = None,
     period: float | None = None,
-    gap: float = GAP,
-    jitter: str = "stamps",
+    gap: float | None = None,
+    jitter: str = "auto",
     trim: float | None = None,
-    rest: str = "keep",
+    rest: str | None = None,
     held: float = HELD,
+    delay: float = 0.0,
+    zero: Any = None,
     options: dict[str, Any] | None = None,
 ) -> Prepared:
     """Prepare a log for identification, with one `Samples` for each uninterrupted run.
 
     ``cutoff`` [Hz] and ``derivative`` (with its ``options``) select the differentiation of positions, see `derivatives`; the
     default cut-off is that of `suggest_cutoff`. ``logged`` lists those of ("v", "a") taken from the log instead. ``parallel``
-    [Hz] is the cut-off of a low-pass filter applied to both regressor and torque in the equations; one in ``every`` of its rows
-    is kept, by default about five per period; ``smooth_torque`` means that the logged torque was already filtered. Rows of a
-    joint slower than ``slow`` [rad/s], one value or one per joint, after the parallel filter are not used. ``outliers`` enables
-    spike removal. ``transmission`` maps motors to joints, ``drive_gains`` currents to torques. ``period``, ``gap`` and
-    ``jitter`` are those of `repair`. ``trim`` [s] is removed at the ends of each run, by default one period of the cut-off,
-    where filters have not settled. ``rest="drop"`` removes the time at rest before and after the motion. A joint that moves
-    less than ``held`` [rad or m] in a run is taken to be at rest: the sign of its velocity noise would affect friction.
+    [Hz] is the cut-off of a low-pass filter applied to both regressor and torque in the equations, 0 for none; one in ``every``
+    of its rows is kept, by default about five per period; ``smooth_torque`` means that the logged torque was already filtered.
+    Rows of a joint slower than ``slow`` [rad/s], one value or one per joint, after the parallel filter are not used.
+    ``rest="drop"`` removes the time at rest before and after the motion. If neither ``cutoff`` nor ``parallel`` is given, the
+    parallel filter is at five times the band of the motion, and by default the rest and rows below 1 % of a joint's highest
+    speed, where friction is undetermined, are not used. ``outliers`` enables spike removal. ``transmission`` maps motors to
+    joints, ``drive_gains`` currents to torques. ``period`` and ``jitter`` are those of `repair`; "auto" chooses the meaning of
+    uneven stamps for which the positions are smoother. ``gap`` [periods] is the longest gap that is interpolated, by default 5,
+    or a quarter of a period of the cut-off. ``trim`` [s] is removed at the ends of each run, by default one period of the
+    cut-off, where filters have not settled. A joint that moves less than ``held`` [rad or m] in a run is taken to be at rest:
+    the sign of its velocity noise would affect friction. ``delay`` [s] is the time by which torques were logged late, ``zero``
+    (n,) the joint positions at logged zeros, added to the positions.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -100,41 +114,52 @@ def prepare(
     >>> len(ready), bool(np.abs(ready[0].v - [2.0, 3.0] * np.cos(np.outer(ready[0].t, [2.0, 3.0]))).max() < 1e-3)
     (1, True)
     """
-    if rest not in ("keep", "drop"):
-        raise InputError(f"rest={rest!r} is not supported; choose 'keep' or 'drop'")
-    if trim is not None and not trim >= 0.0:
-        raise InputError(f"trim={trim!r} must be a time in s, zero or more")
-    if every is not None and not every >= 1:
-        raise InputError(f"every={every!r} must be an integer number of rows, 1 or more")
+    _check(rest, trim, every, delay)
     raw = Measured.of(log, robot, transmission, drive_gains)
     logged = _taken_from_the_log(raw, robot, logged)
+    automatic = cutoff is None and parallel is None and "a" not in logged
     notes: list[str] = []
-    stamps = without_lost_stretches(raw.t, raw.q, gap, notes)
-    clock = repair(stamps, period=period, gap=gap, jitter=jitter, repeats=raw.repeats)
+    stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
+    clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap)
+    if gap is None and len(clock.runs) > 1:
+        gap = _tolerated_gap(raw, clock, cutoff, robot)
+        clock = _clock(raw, stamps, jitter, period, gap) if gap > GAP else clock
     notes += clock.notes
-    if parallel is not None:
-        check_cutoff(clock.period, parallel, "the parallel low-pass")
-        every = rows_kept(clock.period, parallel) if every is None else every
-    runs = [on_the_clock(raw, run, robot, logged, outliers, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
+    runs = [on_the_clock(raw, run, robot, logged, outliers, delay, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
+    if zero is not None:
+        runs = [replace(run, q=run.q + _each_joint(zero, robot, "zero= takes joint positions")) for run in runs]
     if cutoff is not None:
         check_cutoff(clock.period, cutoff)
     elif runs and "a" not in logged:
-        cutoff = found_cutoff(runs, clock.period, robot, notes)
+        found = found_cutoff(runs, clock.period, robot, notes)
+        cutoff = found.value
+        if automatic:
+            cutoff, parallel = _filters(found, clock.period, max(len(run.t) for run in runs), notes)
+    if parallel:
+        check_cutoff(clock.period, parallel, "the parallel low-pass")
+        every = rows_kept(clock.period, parallel) if every is None else every
+    parallel = parallel or None
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _speeds(slow, robot)
     samples = []
     for run in runs:
+        if cutoff is not None and len(run.t) * clock.period * cutoff < 1.0:
+            continue
         q, v, a = motion(run, clock.period, derivative, cutoff, options or {})
         if robot.nq == robot.n:
             v, a = at_rest(run.q, v, a, held, robot, notes)
-        rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), rest == "drop", notes)
-        if rows is not None:
-            # after the parallel filter, a short fast segment is as slow as its neighbourhood
-            speed = v if parallel is None or slow is None else low_pass(v, clock.period, parallel)
-            use = run.use & (np.abs(speed) >= slowest)
-            cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
-            arrays = (x[rows] for x in (q, v, a, run.tau))
-            samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
+        drop = (automatic and parallel is not None) if rest is None else rest == "drop"
+        rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), drop, notes)
+        if rows is None or Decimation(clock.period, parallel, every or 1).rows(rows.stop - rows.start) == 0:
+            continue
+        if automatic and slow is None and parallel is not None:
+            slowest = SLOW * np.abs(v).max(axis=0)
+        # after the parallel filter, a short fast segment is as slow as its neighbourhood
+        speed = v if parallel is None or not slowest.any() else low_pass(v, clock.period, parallel)
+        use = run.use & (np.abs(speed) >= slowest)
+        cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
+        arrays = (x[rows] for x in (q, v, a, run.tau))
+        samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
     left_out = len(clock.runs) - len(samples)
     if left_out:
         notes.append(f"{left_out} of {len(clock.runs)} runs dropped: too short for the filters, or without motion")
@@ -166,8 +191,61 @@ def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> t
     return names
 
 
+def _clock(raw: Measured, stamps: Array, jitter: str, period: float | None, gap: float) -> Clock:
+    if jitter == "auto":
+        return repair_with_positions(stamps, raw.q, period=period, gap=gap, repeats=raw.repeats)
+    return repair(stamps, period=period, gap=gap, jitter=jitter, repeats=raw.repeats)
+
+
+def _tolerated_gap(raw: Measured, clock: Clock, cutoff: float | None, robot: Robot) -> float:
+    """Return the number of periods over which signals below the cut-off can be interpolated."""
+    longest = max(clock.runs, key=len)
+    if cutoff is None:
+        if robot.nq > robot.n or len(longest) < FEWEST or not np.isfinite(raw.q[longest.rows]).all():
+            return GAP
+        try:
+            cutoff = suggest_cutoff(raw.at_joints("q", longest.resample(raw.q[longest.rows])), clock.period).value
+        except InputError:  # no joint moves
+            return GAP
+    return max(GAP, INTERPOLATED / (cutoff * clock.period))
+
+
+def _filters(found: Cutoff, period: float, samples: int, notes: list[str]) -> tuple[float, float]:
+    """Return the cut-offs of the derivatives and of the parallel low-pass.
+
+    The latter is 0, for none, if it is too close to the sampling rate, or the run too short for it.
+    """
+    parallel = PARALLEL * found.band
+    if not 0.0 < parallel < 0.25 / period or len(Decimation(period, parallel).taps) >= 0.25 * samples:
+        return found.value, 0.0
+    cutoff = min(found.value, SMOOTHING * parallel)
+    notes.append(
+        f"regressor and torque low-pass filtered at {parallel:.3g} Hz, five times the band of the motion, with derivatives at "
+        f"{cutoff:.3g} Hz"
+    )
+    return cutoff, parallel
+
+
+def _check(rest: str | None, trim: float | None, every: int | None, delay: float) -> None:
+    if rest not in (None, "keep", "drop"):
+        raise InputError(f"rest={rest!r} is not supported; choose 'keep' or 'drop'")
+    if trim is not None and not trim >= 0.0:
+        raise InputError(f"trim={trim!r} must be a time in s, zero or more")
+    if every is not None and not every >= 1:
+        raise InputError(f"every={every!r} must be an integer number of rows, 1 or more")
+    if not np.isfinite(delay):
+        raise InputError(f"delay={delay!r} must be a time in s")
+
+
 def _speeds(slow: Any, robot: Robot) -> Array:
-    speeds = np.asarray(slow, dtype=float)
-    if speeds.shape not in ((), (robot.n,)) or not (speeds >= 0.0).all():
+    speeds = _each_joint(slow, robot, "slow= takes speeds ≥ 0")
+    if not (speeds >= 0.0).all():
         raise InputError(f"slow= takes one speed ≥ 0, or one for each of the {robot.n} joints; got {slow!r}")
     return speeds
+
+
+def _each_joint(value: Any, robot: Robot, what: str) -> Array:
+    numbers = np.asarray(value, dtype=float)
+    if numbers.shape not in ((), (robot.n,)) or not np.isfinite(numbers).all():
+        raise InputError(f"{what}, one or one for each of the {robot.n} joints; got {value!r}")
+    return numbers

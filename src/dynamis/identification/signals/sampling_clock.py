@@ -27,6 +27,9 @@ from dynamis.identification.signals.timestamps import (
 Array = npt.NDArray[Any]
 
 GAP = 5.0  # periods: longer gaps are not interpolated
+HOLE = 2.5  # periods between two samples above which the values in between are interpolated, not measured
+CLOSE = 0.2  # periods: of two samples closer than this, a spline would amplify the noise
+POLLED = 0.1  # of a period: with a larger spread of the steps there is no even clock behind the stamps
 COARSE = 0.01  # fraction of rows with a repeated stamp but other values above which stamps are coarser than the sampling
 
 
@@ -53,7 +56,10 @@ class Run:
 
     @property
     def missing(self) -> Array:
-        """Mask of the ticks without a row."""
+        """Mask of the ticks without a measurement: without a row or, at uneven times, between two samples far apart."""
+        if not self.even:
+            after = np.clip(np.searchsorted(self.times, self.t), 1, len(self.times) - 1)
+            return np.asarray(self.times[after] - self.times[after - 1] > HOLE * self.period)
         empty = np.ones(len(self), dtype=bool)
         empty[self.ticks] = False
         return empty
@@ -126,21 +132,58 @@ def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str
     parts = in_parts(stamps, rows, h, gap, notes)
     parts, duplicated = without_duplicates(stamps, parts, h, again, notes)
     if period is None and not in_a_row:
-        h = refined([stamps[part] for part in parts], h)
+        steps = np.concatenate([np.diff(stamps[part]) for part in parts])
+        polled = jitter == "samples" and len(steps) > 0 and float(np.median(np.abs(steps - h))) > POLLED * h
+        h = float(steps[steps < gap * h].mean()) if polled else refined([stamps[part] for part in parts], h)
     runs = tuple(_run(stamps, part, h, jitter, in_a_row) for part in parts)
     return Clock(h, runs, *_told(stamps, runs, h, duplicated, jitter, notes))
+
+
+def repair_with_positions(stamps: Any, q: Array, *, repeats: Any = None, **options: Any) -> Clock:
+    """Return the even clock for which the positions (N, n) are smoother: uneven stamps are true sampling times, or errors.
+
+    Positions at the wrong times have jitter in proportion to their velocity, visible in their third differences.
+    """
+    true = repair(stamps, jitter="samples", repeats=repeats, **options)
+    if all(run.even for run in true.runs):
+        return true
+    errors = repair(stamps, jitter="stamps", repeats=repeats, **options)
+    return errors if _roughness(errors, q) < CLEARLY * _roughness(true, q) else true
+
+
+CLEARLY = 0.8  # ratio of the roughness below which stamps are taken to be erroneous
+
+
+def _roughness(clock: Clock, q: Array) -> float:
+    """Return the geometric mean over the joints of the RMS third difference of the positions."""
+    longest = max(clock.runs, key=len)
+    x = longest.resample(np.where(np.isfinite(q), q, 0.0)[longest.rows])
+    rough = np.quantile(np.abs(np.diff(x, 3, axis=0)), 0.8, axis=0) if len(x) > 3 else np.zeros(1)  # not spikes
+    return float(np.exp(np.mean(np.log(rough[rough > 0.0])))) if (rough > 0.0).any() else 0.0
 
 
 def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool) -> Run:
     s = t[part]
     ticks = np.arange(len(s)) if in_a_row else ticks_of(s, h)
     start = float(np.median(s - h * ticks))
-    if jitter == "stamps":
+    if jitter == "stamps" or in_a_row or len(s) < 4:
         return Run(start, h, part, ticks, start + h * ticks)
+    if np.abs(s - start - h * ticks).max() > SAME * h:
+        kept = _apart(s, CLOSE * h)
+        part, s, ticks = part[kept], s[kept], ticks[kept]
     # even times must be within the stamps
     first = int(np.ceil((s[0] - start) / h - SAME))
     last = int(np.floor((s[-1] - start) / h + SAME))
     return Run(start + first * h, h, part, np.clip(ticks - first, 0, max(last - first, 0)), s)
+
+
+def _apart(s: Array, least: float) -> list[int]:
+    """Return the indices of stamps at least this far from the previous one kept."""
+    kept = [0]
+    for k in range(1, len(s)):
+        if s[k] - s[kept[-1]] >= least:
+            kept.append(k)
+    return kept
 
 
 def _told(

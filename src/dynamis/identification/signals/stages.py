@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.signals.cutoff import suggest_cutoff
+from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
 from dynamis.identification.signals.derivatives import derivatives
 from dynamis.identification.signals.filters import low_pass
 from dynamis.identification.signals.measured import Measured
 from dynamis.identification.signals.outliers import remove_spikes
 from dynamis.identification.signals.sampling_clock import Run
+from dynamis.identification.signals.timestamps import which
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -23,6 +24,8 @@ Array = npt.NDArray[Any]
 SHORTEST = 12  # samples needed by the differentiation methods
 HELD = 2e-3  # rad or m: a joint that moves less in a whole run is at rest
 STILL = 0.005  # relative to a joint's largest speed: rest
+STALE = 20  # rows: a longer repetition of all values is rest
+FROZEN = 20  # rows: a shorter repetition of one position is the resolution of the encoder
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
 
@@ -39,14 +42,19 @@ class Even:
     use: Array
 
 
-def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, notes: list[str]) -> Even:
-    """Return a run without spikes, at even times, at the joints; interpolated samples are not used."""
+def on_the_clock(
+    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: list[str]
+) -> Even:
+    """Return a run without spikes, at even times, at the joints; interpolated samples are not used.
+
+    The torques are those logged ``delay`` [s] later.
+    """
     joints = robot.coordinate_names
     values: dict[str, Array] = {}
     bad = np.zeros((len(run.rows), robot.n), dtype=bool)
     for name in ("q", "tau", *logged):
         x = getattr(raw, name)[run.rows]
-        if name == "q" and raw.transmission is None and robot.nq == robot.n:
+        if name == "q" and (raw.transmission is None or "q" not in raw.motor) and robot.nq == robot.n:
             x = unwrapped(x, np.array([c.revolute for c in robot.model.coordinates]), joints, notes)
         if outliers and not (name == "q" and robot.nq > robot.n):
             columns = [f"{name}.{joint}" for joint in joints]
@@ -57,7 +65,8 @@ def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], o
         elif not np.isfinite(x).all():
             row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
             raise InputError(f"{name} is not finite in row {row}: repair it, or set outliers=True")
-        values[name] = raw.at_joints(name, run.resample(x))
+        x = run.resample(x)
+        values[name] = raw.at_joints(name, x if name != "tau" or not delay else _advanced(x, delay / run.period))
     if robot.nq > robot.n:
         values["q"] = _unit_quaternions(robot, values["q"])
     use = np.ones((len(run), robot.n), dtype=bool)
@@ -67,18 +76,55 @@ def on_the_clock(raw: Measured, run: Run, robot: Robot, logged: Sequence[str], o
     return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use)
 
 
-def without_lost_stretches(t: Array, q: Array, gap: float, notes: list[str]) -> Array:
-    """Return time stamps, NaN where positions are missing for longer than a gap: these are not interpolated."""
-    lost = np.concatenate([[False], ~np.isfinite(q).all(axis=1), [False]])
-    begin, end = np.flatnonzero(lost[1:] & ~lost[:-1]), np.flatnonzero(lost[:-1] & ~lost[1:])
-    long = end - begin > gap
-    if not long.any():
-        return t
-    t = t.copy()
-    for first, last in zip(begin[long], end[long], strict=True):
+def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[str]) -> Array:
+    """Return time stamps, NaN for rows that hold no measurement.
+
+    These are rows where positions are not finite or an encoder is frozen for longer than a gap, which are not interpolated, and
+    rows that repeat all values of the previous one at a later time, logged before the controller had new ones.
+    """
+    t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
+    for first, last in _stretches(lost):
+        if last - first > gap:
+            t[first:last] = np.nan
+            notes.append(f"q is not finite from row {first} to {last - 1}: these rows are dropped")
+    for first, last, joint in frozen_stretches(raw.q, raw.t):
         t[first:last] = np.nan
-        notes.append(f"q is not finite from row {first} to {last - 1}: these rows are dropped")
+        name = joints[joint] if joint < len(joints) else f"column {joint}"
+        notes.append(f"the position of {name} is frozen at one value from row {first} to {last - 1}: these rows are dropped")
+    stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
+    for first, last in _stretches(stale):
+        if last - first > STALE:
+            stale[first:last] = False  # at rest, or logged without noise
+    if stale.any():
+        t[stale] = np.nan
+        notes.append(f"rows with all values of the previous row at a later time dropped: {which(np.flatnonzero(stale))}")
     return t
+
+
+def _stretches(mask: Array) -> list[tuple[int, int]]:
+    """Return the first row, and that after the last one, of each stretch where a mask is true."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
+    """Return (first row, row after the last, column) of encoders that repeat one value, then jump.
+
+    A joint at rest also repeats its value, but leaves it continuously. The value before is the last valid one.
+    """
+    found = []
+    for j in range(q.shape[1]):
+        steps = np.abs(np.diff(q[:, j]))
+        moving = steps[steps > 0.0]
+        if not len(moving):
+            continue
+        usual = float(np.quantile(moving, 0.99))
+        for first, last in _stretches(np.append(False, steps == 0.0)):
+            jump = steps[last - 1] if last <= len(steps) else 0.0
+            ends = t[min(last, len(t) - 1)] - t[first - 1]
+            if last - first >= FROZEN and ends > 0.0 and jump > 5.0 * usual:
+                found.append((first, last, j))
+    return found
 
 
 def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
@@ -93,13 +139,13 @@ def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]
     return q - TURN * np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(turns, axis=0)])
 
 
-def found_cutoff(runs: Sequence[Even], period: float, robot: Robot, notes: list[str]) -> float:
+def found_cutoff(runs: Sequence[Even], period: float, robot: Robot, notes: list[str]) -> Cutoff:
     """Return the cut-off suggested by the longest run."""
     longest = max(runs, key=lambda run: len(run.t))
     units = ["rad" if c.revolute else "m" for c in robot.model.coordinates]
     found = suggest_cutoff(longest.q, period, names=robot.coordinate_names, units=units)
     notes.append(found.note)
-    return found.value
+    return found
 
 
 def motion(run: Even, period: float, method: str, cutoff: float | None, options: dict[str, Any]) -> tuple[Array, Array, Array]:
@@ -136,6 +182,12 @@ def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice |
             notes.append(f"at rest and dropped: {before} samples at the beginning, {after} at the end of a run of {len(v)}")
         first, last = max(first, before), min(last, len(v) - after)
     return slice(first, last) if last - first >= SHORTEST else None
+
+
+def _advanced(x: Array, periods: float) -> Array:
+    """Return a signal (N, n) earlier by a number of sampling periods, by linear interpolation; constant beyond its ends."""
+    at = np.arange(len(x)) + periods
+    return np.stack([np.interp(at, np.arange(len(x)), c) for c in x.T], axis=1)
 
 
 def _smooth(x: Array, period: float, cutoff: float | None) -> Array:

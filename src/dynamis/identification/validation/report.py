@@ -61,11 +61,13 @@ def report_of(
     title: str = "",
     name: str = "",
     draw: bool = True,
+    validated_rows: Equations | None = None,
 ) -> Report:
     """The report on a fitted ``estimator``; missing items are computed, except those that need new fits.
 
     ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
-    name, ``command`` the command or call, ``name`` that of the estimator; ``draw=False`` omits the plots, which need matplotlib
+    name, ``command`` the command or call, ``name`` that of the estimator, ``validated_rows`` the equations
+    of separate validation logs; ``draw=False`` omits the plots, which need matplotlib
     and take some seconds.
     """
     s = statistics or judge_fit(equations, estimator)
@@ -77,14 +79,16 @@ def report_of(
     def drawn(title: str, caption: str, plot: Callable[..., Panels], *arguments: Any) -> list[Picture]:
         return [Picture(title, caption, inline_svg(plot(*arguments), caption, next(numbers)))] if draw else []
 
+    overall = s.percent if validation is None else validation.held_out
+    first = Section(f"Verdict: {said.grade.capitalize()}", "verdict", _summary(said, base, overall, validation))
+    first.add(*_torques(equations, validated_rows, validation, s, drawn), _facts(s, base, equations, validation))
     sections = [
-        Section(f"Verdict: {said.grade.capitalize()}", "verdict", _lead(said)).add(
-            _findings(said), _facts(s, base, equations, validation)
-        ),
+        first,
+        Section("Findings", "findings", _lead(said)).add(_findings(said)),
         _data(samples, equations, notes),
         _model(base),
-        _validation(validation, comparison or {}, s, equations, drawn),
-        _residuals(s, equations, validation, drawn),
+        _validation(validation, comparison or {}, s, drawn),
+        _residuals(s, equations, drawn),
         _estimates(s, base, drawn),
         _essential(essential),
         _consistency(links),
@@ -107,6 +111,31 @@ def number(x: float, digits: int = 4) -> str:
     ('−0.0001234', '1.5 × 10⁻⁷', '∞', '–')
     """
     return ("∞" if x > 0 else "−∞") if np.isinf(x) else text(x, digits)
+
+
+def _summary(verdict: Verdict, base: BaseParameters, overall: float, v: Validation | None) -> str:
+    """The result in one sentence with one number."""
+    robot = base.model.robot
+    where = "of the fitted motion" if v is None else "of motion that was not fitted"
+    before = "" if v is None or v.prior is None else f", the model before the identification {number(v.prior, 3)} %"
+    return (
+        f"The identified model of {robot.name} ({counted(robot.n, 'joint')}) is {verdict.grade}: its prediction of the torques "
+        f"{where} leaves {number(overall, 3)} %{before}."
+    )
+
+
+def _torques(
+    rows: Equations, validated: Equations | None, v: Validation | None, s: Statistics, drawn: Drawing
+) -> list[Picture]:
+    """Measured and predicted torque of every joint: on the validation logs, while held out, or of the fit."""
+    if v is not None and validated is not None:
+        caption = "Measured torque of each joint in the validation log, not fitted, its prediction, and the difference."
+        return drawn("Measured and predicted torque, validation log", caption, plot_torques, validated, v.predicted)
+    if v is not None and _predicted(v, rows):
+        caption = "Measured torque of each joint, its prediction while held out, and the difference."
+        return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
+    caption = "Measured torque of each joint, that of the fit, and the difference."
+    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.X @ s.coef)
 
 
 def _lead(verdict: Verdict) -> str:
@@ -177,9 +206,7 @@ def _model(base: BaseParameters) -> Section:
     return Section("Model", "model", lead, [Table("Base parameters", header, regrouped, folded=True)])
 
 
-def _validation(
-    v: Validation | None, others: Mapping[str, Validation], s: Statistics, rows: Equations, drawn: Drawing
-) -> Section:
+def _validation(v: Validation | None, others: Mapping[str, Validation], s: Statistics, drawn: Drawing) -> Section:
     """Residuals on held-out motion by joint and fold, and of other estimators."""
     section = Section("Validation", "validation")
     if v is not None:
@@ -204,9 +231,6 @@ def _validation(
         lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
         columns = ("Estimator", "Training, %", "Held out, %", "Held out / training")
         section.add(Table("Comparison of estimators on the same rows", columns, lines))
-    if v is not None and _predicted(v, rows):
-        caption = "Measured torque of each joint, its prediction while held out, and the difference."
-        section.add(*drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted))
     if v is not None:
         caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} training and {v.held_out:.3g} held out."
         section.add(*drawn("Residual by joint", caption, plot_validation, v))
@@ -231,7 +255,7 @@ def _predicted(v: Validation | None, rows: Equations) -> bool:
     return v is not None and len(v.predicted) == len(rows) and bool(np.isfinite(v.predicted).all())
 
 
-def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn: Drawing) -> Section:
+def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
     """The residuals of each joint."""
     rows = []
     for j in s.joints:
@@ -252,10 +276,6 @@ def _residuals(s: Statistics, equations: Equations, v: Validation | None, drawn:
     high = float(s.leverage.max(initial=0.0))
     lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
     section = Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows)])
-    if not _predicted(v, equations):
-        worst = max(s.joints, key=lambda j: j.percent).joint
-        caption = f"Measured torque of each joint, that of the fit, and the difference; it is largest for {worst}."
-        section.add(*drawn("Measured and fitted torque", caption, plot_torques, equations, equations.X @ s.coef))
     coloured = sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)
     caption = (
         f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of {len(s.joints)} joints "
@@ -343,11 +363,11 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
     import scipy
 
     versions = f"dynamis {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
-    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}. Estimator: {_settings(estimator)}.")
+    section = Section("How to reproduce", "reproduce").say(f"Made with {versions}. Estimator: {describe_estimator(estimator)}.")
     return section.add(Code(command)) if command else section
 
 
-def _settings(estimator: Estimator) -> str:
+def describe_estimator(estimator: Estimator) -> str:
     """The class and the settings that differ from their defaults, in words."""
     defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
     given = {name: value for name, value in estimator.get_params().items() if name != "base" and value is not defaults[name]}

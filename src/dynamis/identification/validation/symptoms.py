@@ -83,7 +83,19 @@ def missing_terms(
                 best = Symptom(name, kind, explained, unit * product / rest)
         if best.kind:
             found.append(best)
-    return tuple(found)
+    agree = _agreeing_delays([symptom for symptom in found if symptom.kind == "delay"], len(labels))
+    return tuple(symptom for symptom in found if symptom.kind != "delay" or symptom in agree)
+
+
+def _agreeing_delays(delays: Sequence[Symptom], joints: int) -> list[Symptom]:
+    """Return the delays within the range considered that at least half of the joints have in common.
+
+    Torques are logged together: a time shift of a single joint is an effect of friction or elasticity.
+    """
+    within = [symptom for symptom in delays if abs(symptom.size) <= LATEST_S]
+    usual = float(np.median([symptom.size for symptom in within])) if within else 0.0
+    agree = [symptom for symptom in within if abs(symptom.size - usual) <= 0.5 * abs(usual)]
+    return agree if 2 * len(agree) >= joints else []
 
 
 def _terms(v: Array, t: Array, run: Array | None, predicted: Array) -> Iterator[tuple[str, float, Array]]:

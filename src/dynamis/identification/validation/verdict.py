@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from dynamis.identification.validation.symptoms import Symptom, missing_terms, r
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
+    from dynamis.identification.logs.finding import LogFinding
 
 Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")
 WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
 RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: limits of good, usable, doubtful
+SMALL = 0.2  # fraction of the limit of good below which the shape of the residual does not limit the grade
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
@@ -108,29 +110,37 @@ def verdict(
     equations: Equations | None = None,
     inconsistent: Mapping[str, str] | None = None,
     effort: Any = None,
+    log_findings: Sequence[LogFinding] = (),
+    limits: tuple[float, float, float] = RESIDUAL,
+    regularised: bool = False,
 ) -> Verdict:
     """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
 
     ``equations`` are the rows of the statistics, used to search the residual for missing terms. ``inconsistent`` maps links to
-    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits.
+    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits; ``log_findings`` are
+    problems of the logs that limit the grade; ``limits`` are the residuals on held-out motion, in percent, above which a result
+    is no longer good, usable and doubtful. ``regularised`` tells that the estimator already uses the prior, for the advice.
     """
-    found = [*_excitation(statistics), *_level(statistics, validation)]
+    found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
+    found += [*_excitation(statistics, regularised), *_level(statistics, validation, limits)]
     if validation is not None:
-        found += [*_overfit(validation), *_against_others(validation)]
-    found += [*_coloured(statistics), *_outliers(statistics), *_consistency(inconsistent)]
+        found += [*_overfit(validation, regularised), *_against_others(validation)]
+    shape = [*_coloured(statistics), *_outliers(statistics)]
     if equations is not None:
         rows, e, names = equations, statistics.residual, equations.joints
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
         every = missing_terms(rows.X, rows.y, e, rows.joint, rows.t, rows.v, run=rows.run, names=names)
         terms = [term for term in every if term.joint in shown]
         rough = [symptom for symptom in rough_standstill(e, rows.joint, rows.v, names) if symptom.joint in shown]
-        found += [*_missing(terms, statistics), *_standstill(rough, terms)]
-        limits = None if effort is None else np.asarray(effort, float)
-        found += _saturation(saturated(rows.y, rows.joint, limits, names))
-    return Verdict(tuple(found))
+        shape += [*_missing(terms, statistics), *_standstill(rough, terms)]
+        highest = None if effort is None else np.asarray(effort, float)
+        found += _saturation(saturated(rows.y, rows.joint, highest, names))
+    if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
+        shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
+    return Verdict((*found, *shape, *_consistency(inconsistent)))
 
 
-def _excitation(s: Statistics) -> list[VerdictItem]:
+def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
     condition, weak = s.excitation.scaled_condition, s.excitation.weak
     number = f"the condition number of the scaled equations is {condition:.3g}"
     severity = 0 if condition < WELL_CONDITIONED else 1 if condition < ILL_CONDITIONED else 2
@@ -138,15 +148,24 @@ def _excitation(s: Statistics) -> list[VerdictItem]:
         return [VerdictItem("excitation", 0, f"The parameters are well excited: {number} (below 100 is good).")]
     names = listed([readable(name) for name in weak])
     about = f" Nearly collinear: {names}." if weak else ""
-    cure = "Record a richer motion (see excitation design), or use an estimator with a prior."
+    prior = (
+        "parameters that the log does not determine keep their prior values"
+        if regularised
+        else "or use an estimator with a prior"
+    )
+    cure = (
+        f"Record a richer motion (see excitation design); {prior}."
+        if regularised
+        else f"Record a richer motion (see excitation design), {prior}."
+    )
     text = f"Some parameters are weakly excited: {number} (below 100 is good).{about} {cure}"
     return [VerdictItem("excitation", severity, text)]
 
 
-def _level(s: Statistics, validation: Validation | None) -> list[VerdictItem]:
+def _level(s: Statistics, validation: Validation | None, limits: tuple[float, float, float]) -> list[VerdictItem]:
     overall = s.percent if validation is None else validation.held_out
     where = "on the fitted motion" if validation is None else "on held-out motion"
-    severity = int(np.searchsorted(RESIDUAL, overall))
+    severity = int(np.searchsorted(limits, overall))
     by_joint = {j.joint: j.percent for j in s.joints}
     if validation is not None:
         both = zip(validation.joints, validation.held_out_joints, strict=True)
@@ -155,14 +174,14 @@ def _level(s: Statistics, validation: Validation | None) -> list[VerdictItem]:
     size = next((f" ({j.rms:.3g} of {j.torque:.3g} N·m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque; {parts}.")]
-    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > RESIDUAL[2]]
+    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > limits[2]]
     if bad and severity < 2:
         text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
         findings.append(VerdictItem("residual", 1, text))
     return findings
 
 
-def _overfit(v: Validation) -> list[VerdictItem]:
+def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
     ratio = v.held_out / max(v.train, 1e-12)
     on_training = "on the training rows" + (" of the folds" if len(v.folds) > 1 else "")
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
@@ -172,7 +191,8 @@ def _overfit(v: Validation) -> list[VerdictItem]:
     numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
     text = (
         f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training ({numbers}): the fit "
-        "overfits this log. Use more data, fewer (essential) parameters, or a regularised estimator."
+        f"overfits this log. Use more data{' or' if regularised else ','} fewer (essential) parameters"
+        f"{'' if regularised else ', or a regularised estimator'}."
     )
     return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
 
