@@ -7,7 +7,8 @@ import numpy as np
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.identification import Log, identify
+from dynamis.identification import Log
+from dynamis.identification.identify import identify
 
 ARMS = ("ur5e", "panda", "puma560", "kuka_iiwa14", "xarm7")
 GAINS = np.array([13.0, 14.0, 11.0, 9.0, 9.5, 10.0, 8.0])

@@ -12,13 +12,16 @@ from collections.abc import Iterable
 
 from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import TRIGONOMETRIC, Code, Operand
+from dynamis.compiler.schedule import schedule
 from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE, SINGLE
 
 BLOCK_SIZES = (128, 64, 32)
 SHARED = 48 * 1024  # bytes a block has without asking for more
 SHORT = 16  # numbers of a row that its own thread writes
 LONG, PART = 12_000, 1000  # instructions of a function that is cut, and of its parts
+FEW, REGISTERS = 600, 128  # instructions that need no better order; registers for which the order of others is chosen
 CHUNK = 32  # numbers of a row gathered at a time where whole rows do not fit
+WRITTEN = 768  # bytes of a row gathered at a time where they come from registers
 
 _MOVING = """
 #ifdef __CUDACC__
@@ -50,7 +53,15 @@ template <int SIZE, int WIDTH> DEVICE void write_rows(T *to, int rows, const T *
 def block_size(code: Code, precision: str) -> int:
     """Threads a block: so many that the rows of every long result fit into shared memory, if any number does."""
     longest = max((len(values) for values in code.outputs), default=0)
+    if _from_registers(code, precision):
+        return BLOCK_SIZES[-1]
     return next((size for size in BLOCK_SIZES if _room(precision, size) >= longest), BLOCK_SIZES[0])
+
+
+def _from_registers(code: Code, precision: str) -> bool:
+    """Whether the only result is too long for shared memory, and its numbers are few enough to stay where they are made."""
+    too_long = [len(values) > _room(precision, BLOCK_SIZES[-1]) for values in code.outputs]
+    return too_long == [True] and len(code.instructions) <= LONG
 
 
 def _room(precision: str, block: int) -> int:
@@ -63,7 +74,8 @@ def render(code: Code, name: str, precision: str) -> str:
 
     A step is the distance of states, in numbers: the argument's length, or 0 where all states share one row.
     """
-    return "\n".join([render_head(code, name, precision), _MOVING, *_kernel(code, name, precision), "#endif", ""])
+    ordered = schedule(code, REGISTERS) if len(code.instructions) > FEW else code
+    return "\n".join([render_head(ordered, name, precision), _MOVING, *_kernel(ordered, name, precision), "#endif", ""])
 
 
 def render_head(code: Code, name: str, precision: str) -> str:
@@ -201,8 +213,10 @@ def _kernel(code: Code, name: str, precision: str) -> list[str]:
         "    const long long from = own < n ? own : n - 1;",
         *(f"    T {x}[{max(1, size)}];" for x, size in zip(values, [*sizes, *results], strict=True)),
         *(f"    copy_row<{size}>(in{k} + from * step{k}, x{k});" for k, size in enumerate(sizes)),
-        f"    {name}_state({', '.join(values)});",
     ]
+    if _from_registers(code, precision):
+        return [*lines, *_in_chunks(code, precision), "}"]
+    lines.append(f"    {name}_state({', '.join(values)});")
     for k, size in enumerate(results):
         if size <= SHORT:
             lines += ["    if (own < n)", f"        copy_row<{size}>(y{k}, out{k} + own * {size});"]
@@ -218,3 +232,28 @@ def _kernel(code: Code, name: str, precision: str) -> list[str]:
             ),
         ]
     return [*lines, "}"]
+
+
+def _in_chunks(code: Code, precision: str) -> list[str]:
+    """The function within the kernel, so that a long row is written from registers, a few numbers at a time."""
+    e = Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
+    size, chunk = len(code.outputs[0]), WRITTEN // (8 if precision == "double" else 4)
+    apart = chunk + 1  # an odd distance, so that threads write to different banks
+    lines = [
+        f"    __shared__ T tile[BLOCK * {apart}];",
+        "    const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;",
+        "    {",
+        *(f"    const T *in{k} = x{k};" for k in range(len(code.arguments))),
+        *_instructions(code, e, range(len(code.instructions))),
+    ]
+    for start in range(0, size, chunk):
+        numbers = code.outputs[0][start : start + chunk]
+        lines += [
+            "    __syncthreads();",
+            *(f"    tile[threadIdx.x * {apart} + {k}] = {e.operand(x)};" for k, x in enumerate(numbers)),
+            "    __syncthreads();",
+            f"    for (int k = threadIdx.x; k < rows * {len(numbers)}; k += BLOCK)",
+            f"        out0[(first + k / {len(numbers)}) * {size} + {start} + k % {len(numbers)}] = "
+            f"tile[k / {len(numbers)} * {apart} + k % {len(numbers)}];",
+        ]
+    return [*lines, "    }"]
