@@ -312,7 +312,11 @@ def linearization_card(linear: Any) -> str:
 
 def modes_card(name: str, told: Sequence[str], modes: Sequence[Any]) -> str:
     """A row for each mode: a real eigenvalue, or a pair of conjugate ones."""
-    rows = [(m.coordinate or "–", m.kind, _eigenvalue(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in modes]
+    rows = [
+        (m.coordinate or "–", m.kind, _eigenvalue(m.eigenvalue), *((m.frequency, m.damping) if m.oscillates else ("–", "–")),
+         m.time_constant)
+        for m in modes
+    ]  # fmt: skip
     columns = ("dominant coordinate", "mode", "eigenvalue in rad/s", "frequency in Hz", "damping", "time constant in s")
     return card(name, told, columns, rows)
 

@@ -303,6 +303,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 def test_names_of_files(tmp_path):
     robot = dy.load("planar_2r_melchiorri")
     assert contents_of(robot, sections=["parameters"]).default_path.name == "planar-2r-melchiorri-report.html"
+    assert contents_of("kuka_iiwa14", sections=["parameters"]).default_path.name == "kuka-iiwa14-report.html"
     for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "robot-report.html")):
         robot.write(tmp_path / name)
         assert contents_of(tmp_path / name, sections=["parameters"]).default_path.name == expected
@@ -457,6 +458,9 @@ def test_maps_vary_over_the_coordinates_they_are_drawn_over(name):
         if "does not depend" not in view.summary:
             assert np.ptp(values, axis=0).max() > 1e-5 * spread, view.name
             assert np.ptp(values, axis=1).max() > 1e-5 * spread, view.name
+        else:  # the place of the largest magnitude is told along the other coordinate only
+            still = view.summary.rstrip(".").rsplit(" ", 1)[1]
+            assert f"{still} = " not in view.summary
 
 
 def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):
