@@ -73,7 +73,8 @@ def _print_joints(joints: list[dict[str, Any]]) -> None:
         limits = j["limits"]
         kind = j["type"] + (f" (follows {clean_name(j['follows'])})" if j["follows"] else "")
         efforts = (number(x, 3) for x in (limits["velocity"], limits["effort"], *(j[key] for key in shown)))
-        rows.append((j["name"], kind, vector(j["axis"]) if j["type"] in USES_AXIS else None, _range(limits["lower"], limits["upper"]), *efforts))
+        axis = vector(j["axis"]) if j["type"] in USES_AXIS else None
+        rows.append((j["name"], kind, axis, _range(limits["lower"], limits["upper"]), *efforts))
     _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort", *shown.values()), rows)
 
 

@@ -23,6 +23,7 @@ from dynamis.control.pd_gravity import PDGravity
 from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
+from dynamis.control.tip_task import check_tip_goal, tip_position
 from dynamis.control.tracking import Tracking, tracking, tracking_bound
 from dynamis.display import plotted, short, tracking_card
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
@@ -138,8 +139,10 @@ def trial(
     end = _positive(duration, "duration")
     over = _positive(end / 2.0 if move is None else move, "move")
     model = perturbed(robot, error, seed)
-    task = None if law in JOINT_LAWS else _tip(robot, q0)
+    task = None if law in JOINT_LAWS else tip_position(robot, q0)
     here = q0 if task is None else task.value(robot, q0)
+    if task is not None and goal is not None:
+        check_tip_goal(goal, task)
     there = _vector(goal, len(here), "goal", here)
     unreachable = "" if task is None or goal is None else why_unreachable(robot, task, there, q0)
     if unreachable:
@@ -196,21 +199,6 @@ def _bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None
         case RobustPD():
             return law.ultimate_error()
     return None
-
-
-def _tip(robot: Robot, q: Array) -> Position:
-    """The tip position task, in the directions in which the arm can move it."""
-    size = np.abs(robot.jacobian(robot.random(0, 32))[:, :3]).max(axis=(0, 2))
-    rows = tuple(int(k) for k in np.flatnonzero(size > 1e-9))
-    if not rows or len(rows) > robot.n:
-        raise InputError(
-            f"robot {printable(robot.name)} cannot move its tip in all {len(rows)} directions: choose a joint-space law"
-        )
-    task = Position(rows=rows)
-    values = np.linalg.svd(task.jacobian(robot, q), compute_uv=False)
-    if values[-1] < 1e-6 * values[0]:
-        raise InputError("the start is singular: the tip cannot move in every direction; give another start")
-    return task
 
 
 def _least_mobile(motion: Trajectory, task: Position) -> Array:

@@ -89,7 +89,8 @@ def _serial_joints(description: Description, model: Model) -> list[Joint]:
     for joint in joints:
         if joint.type not in ("revolute", "continuous", "prismatic"):
             raise ConversionError(
-                f"joint {printable(joint.name)} is {joint.type}: a Denavit–Hartenberg table holds only revolute and prismatic joints"
+                f"joint {printable(joint.name)} is {joint.type}: a Denavit–Hartenberg table holds only revolute and prismatic "
+                "joints"
             )
     for i, body in model.moving:
         if body.parent != i - 1:
