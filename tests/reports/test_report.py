@@ -349,6 +349,21 @@ def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes
         assert word in fall.summary
 
 
+def test_a_cart_pole_has_no_map_of_stiffness_and_falls_from_near_the_pose_of_the_3d_view():
+    d = dy.Description("cart pole").add_link("rail")
+    d.add_link("cart", "rail", "prismatic", axis=(1, 0, 0), inertia=dy.solids.box(0.3, 0.2, 0.1, mass=1.0))
+    rod = dy.Inertia.about_com(0.2, (0, 0, 0.5), np.diag([0.0167, 0.0167, 1e-4]))
+    d.add_link("pole", "cart", "continuous", axis=(0, 1, 0), inertia=rod)
+    contents = contents_of(dy.Robot(d), sections=["stiffness", "motions"])
+    assert not any(section.failed for section in contents.sections)
+    assert not blocks(contents, "stiffness", HeatMap)
+    assert "No map is drawn: pole moves along a line." in contents.sections[0].notes
+    fall = blocks(contents, "motions", Player)[0]
+    pose = np.array(fall.scene["pose"])
+    assert np.abs(np.array(fall.q[0]) - pose).max() == pytest.approx(0.1)
+    assert np.abs(np.array(fall.q[-1]) - pose).max() > 1.0  # it has fallen
+
+
 def test_a_quadruped_collapses_onto_the_floor_and_no_drawn_link_sinks_into_it():
     from dynamis.reports.falling import fall
     from dynamis.reports.meshes.drawing import drawing_of
