@@ -185,13 +185,14 @@ def test_a_parameter_may_be_given_as_equations_print_it(save):
         mass = "m1"
         com = ["lc1", 0, 0]
         [[link]]
-        mass = 1.5
+        mass = 1.7
+        com = [0.1, 0, 0]
         xyz = [1, 0, 0]
         """
     path = save(textwrap.dedent(text), "robot.toml")
     symbolic = dy.load(path)
-    assert "1.5 + m_1 kg" in symbolic._repr_html_()
-    assert dy.load(path, parameters={"m_1": 2.0, "l_c1": 0.4}).mass == 3.5
+    assert "1.7 + m_1 kg" in symbolic._repr_html_()
+    assert dy.load(path, parameters={"m_1": 2.0, "l_c1": 0.4}).mass == 3.7
     with pytest.raises(dy.InputError, match="twice, under two spellings: m_1, m1"):
         dy.load(path, parameters={"m_1": 2.0, "m1": 2.0})
 

@@ -60,7 +60,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 @click.option("--law", "laws", multiple=True, metavar="NAME",
               help="driven-acceleration, acceleration-energy or torque; repeatable. Default: all.")  # fmt: skip
 @click.option("--q0", metavar="NUMBERS",
-              help="Initial configuration in rad and m. Default: one from which the task motion is far from singularities.")  # fmt: skip
+              help="Initial configuration in rad and m. Default: one with the motion far from singularities.")  # fmt: skip
 @degrees_option("--q0")
 @click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
               help="Shape of the task motion.")  # fmt: skip
