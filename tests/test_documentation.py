@@ -4,6 +4,7 @@ Python blocks of a page run one after another, in an empty folder.
 """
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -119,6 +120,14 @@ def test_links_inside_the_documentation_lead_somewhere(page):
 def test_pages_load_nothing_from_elsewhere(page):
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     assert not re.search(r"!\[[^\]]*\]\(https?:|<(?:script|img|iframe|link)\b[^>]*https?:", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_lines_of_code_fit_the_column_of_the_page(page):
+    """128 characters fit in a window of 1400 px (docs/assets/pages.css)."""
+    blocks = FENCED.findall(page.read_text(encoding="utf-8"))
+    long = [line for block in blocks for line in block.splitlines() if len(line) > 128]
+    assert not long, "\n".join(long)
 
 
 # the reference
@@ -250,6 +259,14 @@ def test_the_site_has_every_page_and_asks_nothing_of_the_network(site):
         assert not found, f"{page.name}: {found[:3]}"
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?https?:|@import\s+[\"']?https?:", sheet.read_text(encoding="utf-8")), sheet.name
+
+
+def test_guides_are_searched_and_listings_of_examples_are_not(site):
+    """A listing matches every word of its code, so it would come before the guide of that subject."""
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    places = {entry["location"].partition("#")[0] for entry in json.loads(index)["docs"]}
+    assert "identification.html" in places
+    assert not any(place.startswith("examples/") for place in places)
 
 
 def test_the_reference_of_the_site_is_filled_in(site):

@@ -28,7 +28,9 @@ def _shown(script: Path) -> str:
     picture = f"![{name}](../gallery/{script.name.removesuffix('.py')}.png)"
     run = f"```sh\npython examples/{script.name}\n```"
     code = f"```python\n{script.read_text(encoding='utf-8').rstrip()}\n```"
-    return f"# Example: {name}\n\n{picture}\n\n{run}\n\n{code}\n\nOther examples: [gallery](../gallery.md).\n"
+    # guides come first in a search: a listing matches every word of its code
+    settings = "---\nsearch:\n  exclude: true\n---\n"
+    return f"{settings}\n# Example: {name}\n\n{picture}\n\n{run}\n\n{code}\n\nOther examples: [gallery](../gallery.md).\n"
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:

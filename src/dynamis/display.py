@@ -188,7 +188,7 @@ def robot_card(model: Any, description: Any) -> str:
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(_text(x) for x in model.gravity)
     told = [description.about] if description.about else []
-    told.append(f"{model.n} degrees of freedom, {bodies} moving bodies, {_text(mass)} kg, gravity ({gravity}) m/s²")
+    told.append(f"{model.n} degrees of freedom, {bodies} moving bodies, {_text(_sum_of(mass))} kg, gravity ({gravity}) m/s²")
     columns = (
         "joint",
         "type",
@@ -312,7 +312,11 @@ def linearization_card(linear: Any) -> str:
 
 def modes_card(name: str, told: Sequence[str], modes: Sequence[Any]) -> str:
     """A row for each mode: a real eigenvalue, or a pair of conjugate ones."""
-    rows = [(m.coordinate or "–", m.kind, _eigenvalue(m.eigenvalue), m.frequency, m.damping, m.time_constant) for m in modes]
+    rows = [
+        (m.coordinate or "–", m.kind, _eigenvalue(m.eigenvalue), *((m.frequency, m.damping) if m.oscillates else ("–", "–")),
+         m.time_constant)
+        for m in modes
+    ]  # fmt: skip
     columns = ("dominant coordinate", "mode", "eigenvalue in rad/s", "frequency in Hz", "damping", "time constant in s")
     return card(name, told, columns, rows)
 
@@ -375,6 +379,12 @@ def polytope_card(found: Any) -> str:
     rows = [(str(k + 1), *corner) for k, corner in enumerate(found.vertices)]
     told = [f"wrenches exerted by the {found.by} in static equilibrium within the torque limits", *found.sentences]
     return card(f"{found.task.frame.name} of {found.robot.name}", told, ("vertex", *found.task.names), rows)
+
+
+def _sum_of(x: Any) -> Any:
+    """A number, or an expression of symbols in normal form: its numbers added up, its symbols as in equations."""
+    number = isinstance(x, int | float | np.number)
+    return x if number else call_by_name("dynamis.symbolic.simplified:simplified", x)
 
 
 def _text(x: Any) -> str:

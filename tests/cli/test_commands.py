@@ -214,6 +214,9 @@ def test_info_shows_the_robot_and_its_joints(run, file):
         result = run("info", robot)
         assert result.exit_code == 0
         assert "Joints: axis in the joint frame; units" in result.output
+    free = run("info", "planar_2r_melchiorri", "--floating").output
+    assert "units rotations rad, rad/s, N m; translations m, m/s, N" in free
+    assert re.search(r"floating_base +free +– ", free)  # a free joint has no axis
 
 
 def test_info_and_the_notebook_state_the_same_masses():

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.cli.control import LAWS
 from dynamis.control.named_laws import CONTROL_LAWS, TIP_LAWS
@@ -82,12 +84,29 @@ def test_bad_input_says_what_to_do():
         ((ARM, "--error", "120"), "--error takes per cent"),
         ((ARM, "--goal", "1", "--bandwidth", "-3"), "bandwidth must be positive"),
         ((ARM, "--law", "impedance", "--goal", "1,1"), "the start is singular"),
+        (
+            (ARM, "--law", "impedance", "--q0", "0.3,1.2", "--goal", "1,1,0"),
+            "the tip moves in x and y only, so give --goal x,y",
+        ),
         (("planar_2r", "--goal", "1"), "--set I_1=1"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2, arguments
         assert sentence in result.output
     assert "slotine-li" in run(ARM, "--law", "fuzzy").output
+
+
+def test_a_tip_on_the_last_axis_asks_for_a_tool_frame(tmp_path):
+    """The origin of the last link moves with the first joint alone, whatever the start."""
+    d = dy.Description("arm").add_link("base")
+    for parent, link in (("base", "l1"), ("l1", "l2")):
+        inertia, origin = dy.solids.rod(0.4, mass=1.0), dy.Pose(np.eye(3), [0.4, 0, 0])
+        d.add_link(link, parent, "revolute", axis=(0, 1, 0), origin=origin, inertia=inertia)
+    dy.Robot(d).write(tmp_path / "arm.urdf")
+    result = run(str(tmp_path / "arm.urdf"), "--law", "operational-space", "--q0", "0.3,1.2", "--goal", "0.5,0.1")
+    assert result.exit_code == 2
+    assert "the tip 'l2' moves in x and z with only 1 of 2 degrees of freedom" in result.output
+    assert "add a tool frame" in result.output
 
 
 def test_a_goal_is_asked_for():

@@ -176,7 +176,8 @@ def test_no_colour_where_it_is_not_wanted(monkeypatch):
 def test_columns_that_do_not_fit_go_on_below_the_names():
     rows = [["first", "1.25", "22.5", "333"], ["second", "4", "5", "6"]]
     assert fitting(("name", "a", "b", "c"), rows, 100) == [[0, 1, 2, 3]]
-    assert fitting(("name", "a", "b", "c"), rows, 24) == [[0, 1, 2], [0, 3]]
+    assert fitting(("name", "a", "b", "c"), rows, 26) == [[0, 1, 2, 3]]  # 6 + 4 + 4 + 3 cells and three gaps of 3
+    assert fitting(("name", "a", "b", "c"), rows, 25) == [[0, 1, 2], [0, 3]]
     assert fitting(("name", "a", "b", "c"), rows, 1) == [[0, 1], [0, 2], [0, 3]]
 
 

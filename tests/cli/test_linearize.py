@@ -1,6 +1,7 @@
 """dynamis linearize."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -36,6 +37,15 @@ def test_people_get_modes_torques_and_a_verdict():
     moving = run(ARM, "--v", "1", "--tau", "0", "--actuated", "joint2").output
     assert "not an equilibrium" in moving
     assert "1 inputs" in moving or "1 input" in moving
+
+
+def test_modes_are_numbered_and_real_eigenvalues_have_no_frequency():
+    output = run("ur5e").output
+    rows = [re.split(r"\s{2,}", line.strip()) for line in output.splitlines()]
+    first = next(row for row in rows if row[:2] == ["1", "wrist_2_joint"])
+    assert first == ["1", "wrist_2_joint", "unstable", "6.851", "–", "–", "-0.146"]
+    assert ["2–9", "–", "neutral", "0", "–", "–", "–"] in rows
+    assert ["10", "wrist_1_joint", "undamped", "0 ± 9.917 i", "1.578", "0", "–"] in rows
 
 
 def test_matrices_too_wide_for_a_terminal_are_left_to_machines(tmp_path):

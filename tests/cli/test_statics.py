@@ -23,8 +23,10 @@ def run(*arguments):
 def test_statics_shows_torques_forces_and_subspaces():
     result = run("statics", *UR5E, "--wrench", "0,0,-50")
     assert result.exit_code == 0, result.output
-    for word in ("shoulder_lift_joint", "weight", "largest magnitude 245.7 N", "rank 6, regular"):
+    for word in ("shoulder_lift_joint", "weight", "largest magnitude 245.7 N", "rank 6, regular", "without the load of --wrench",
+                 "joint motions with the frame at rest"):  # fmt: skip
         assert word in result.output
+    assert "without the load" not in run("statics", *UR5E).output
 
 
 def test_statics_as_data_with_the_robots_own_wrench():

@@ -208,7 +208,7 @@ def test_the_command_gives_data():
         (["panda", "--rows", "x"], "a circle needs two"),
         (["panda", "--gains", "1,2,3"], "--gains"),
         (["panda", "--law", "power"], "torque"),
-        (["kuka_iiwa14"], "the task is singular at q0"),
+        (["kuka_iiwa14", "--q0", "0"], "the task is singular at q0"),
         (["panda", "--frame", "panda_lnk5"], "panda_link5"),
         (["panda", "--cycles", "0"], "cycles"),
     ],

@@ -10,6 +10,7 @@ from dynamis.kinematics.ik_problem import make_problem
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics, inverse_kinematics_each
 from dynamis.kinematics.targets import rotation_vectors
 from dynamis.kinematics.turns import Turns
+from dynamis.spatial import Pose
 from dynamis.spatial.rotation import from_rpy
 
 HOME = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
@@ -194,6 +195,15 @@ def test_several_targets_start_from_one_another():
     solutions = inverse_kinematics_each(robot, robot.pose(along), q0=HOME)
     assert all(s.found for s in solutions)
     assert np.allclose([s.q for s in solutions], along, atol=1e-6)
+
+
+def test_several_targets_at_once_name_the_function_for_them():
+    robot = dy.load("ur5e")
+    T = robot.pose(np.linspace(HOME, HOME + 0.5, 20))
+    for targets in (T, T[:, :3, :3], T[:, :3, 3], [Pose(x[:3, :3], x[:3, 3]) for x in T]):
+        with pytest.raises(dy.InputError, match=r"got 20: .* inverse_kinematics_each\(robot, targets\)"):
+            dy.inverse_kinematics(robot, targets)
+    assert dy.inverse_kinematics_each is inverse_kinematics_each
 
 
 BAD_TARGETS = {

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import textwrap
 import time
 
 import numpy as np
@@ -173,6 +174,27 @@ def test_parameters_may_be_numpy_numbers(two_links, save, same_dynamics):
     path = save(two_links(), "robot.toml")
     expected = dy.load(path, parameters={"l": 2.0, "m": 3.0})
     same_dynamics(expected, dy.load(path, parameters={"l": np.int64(2), "m": np.float32(3)}))
+
+
+def test_a_parameter_may_be_given_as_equations_print_it(save):
+    text = """
+        [parameters]
+        m1 = "symbol"
+        lc1 = 0.2
+        [[link]]
+        mass = "m1"
+        com = ["lc1", 0, 0]
+        [[link]]
+        mass = 1.7
+        com = [0.1, 0, 0]
+        xyz = [1, 0, 0]
+        """
+    path = save(textwrap.dedent(text), "robot.toml")
+    symbolic = dy.load(path)
+    assert "1.7 + m_1 kg" in symbolic._repr_html_()
+    assert dy.load(path, parameters={"m_1": 2.0, "l_c1": 0.4}).mass == 3.7
+    with pytest.raises(dy.InputError, match="twice, under two spellings: m_1, m1"):
+        dy.load(path, parameters={"m_1": 2.0, "m1": 2.0})
 
 
 def test_parameters_for_a_urdf_are_refused(arm, save):

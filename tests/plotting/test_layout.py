@@ -62,6 +62,22 @@ def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
     assert all(2 <= len(axis.get_ticklocs()) <= 5 for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
 
 
+def test_views_of_a_low_workspace_end_with_the_data_and_labels_are_inside_the_figure(tmp_path):
+    arm = dy.load("scara")
+    cloud = dy.workspace(arm, samples=4000, lower=[-3.0, -2.5, 0.0, -3.0], upper=[3.0, 2.5, 0.2, 3.0])
+    figure = cloud.plot(tmp_path / "low.png").figure
+    space, *views = figure.axes
+    for view, (a, b) in zip(views, ((0, 1), (0, 2), (1, 2)), strict=True):
+        (mesh,) = view.collections
+        edges = mesh.get_coordinates().reshape(-1, 2)
+        assert edges.min(axis=0).tolist() == pytest.approx(cloud.points[:, (a, b)].min(axis=0).tolist())
+        assert edges.max(axis=0).tolist() == pytest.approx(cloud.points[:, (a, b)].max(axis=0).tolist())
+    labels = boxes(figure, [axis.label for axis in (space.xaxis, space.yaxis, space.zaxis)])
+    assert all(inside(label, figure.bbox) for label in labels)
+    others = [view.get_tightbbox() for view in views]
+    assert not any(label.overlaps(other) for label in labels for other in others)
+
+
 def test_a_colour_scale_names_only_values_that_differ_from_its_ends_in_the_printed_digits():
     values = np.array([0.0, 0.1, 0.2499, 0.25001])
     assert _beyond(values, 0.0, 0.25) == {}

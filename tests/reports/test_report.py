@@ -303,6 +303,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 def test_names_of_files(tmp_path):
     robot = dy.load("planar_2r_melchiorri")
     assert contents_of(robot, sections=["parameters"]).default_path.name == "planar-2r-melchiorri-report.html"
+    assert contents_of("kuka_iiwa14", sections=["parameters"]).default_path.name == "kuka-iiwa14-report.html"
     for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "robot-report.html")):
         robot.write(tmp_path / name)
         assert contents_of(tmp_path / name, sections=["parameters"]).default_path.name == expected
@@ -346,6 +347,21 @@ def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes
     assert np.abs(np.gradient(q, fall.times, axis=0)).max() < 10.0
     for word in ("viscous damping", "N·m·s/rad", "hard stops", "touches the floor"):
         assert word in fall.summary
+
+
+def test_a_cart_pole_has_no_map_of_stiffness_and_falls_from_near_the_pose_of_the_3d_view():
+    d = dy.Description("cart pole").add_link("rail")
+    d.add_link("cart", "rail", "prismatic", axis=(1, 0, 0), inertia=dy.solids.box(0.3, 0.2, 0.1, mass=1.0))
+    rod = dy.Inertia.about_com(0.2, (0, 0, 0.5), np.diag([0.0167, 0.0167, 1e-4]))
+    d.add_link("pole", "cart", "continuous", axis=(0, 1, 0), inertia=rod)
+    contents = contents_of(dy.Robot(d), sections=["stiffness", "motions"])
+    assert not any(section.failed for section in contents.sections)
+    assert not blocks(contents, "stiffness", HeatMap)
+    assert "No map is drawn: pole moves along a line." in contents.sections[0].notes
+    fall = blocks(contents, "motions", Player)[0]
+    pose = np.array(fall.scene["pose"])
+    assert np.abs(np.array(fall.q[0]) - pose).max() == pytest.approx(0.1)
+    assert np.abs(np.array(fall.q[-1]) - pose).max() > 1.0  # it has fallen
 
 
 def test_a_quadruped_collapses_onto_the_floor_and_no_drawn_link_sinks_into_it():
@@ -457,6 +473,9 @@ def test_maps_vary_over_the_coordinates_they_are_drawn_over(name):
         if "does not depend" not in view.summary:
             assert np.ptp(values, axis=0).max() > 1e-5 * spread, view.name
             assert np.ptp(values, axis=1).max() > 1e-5 * spread, view.name
+        else:  # the place of the largest magnitude is told along the other coordinate only
+            still = view.summary.rstrip(".").rsplit(" ", 1)[1]
+            assert f"{still} = " not in view.summary
 
 
 def test_reach_is_measured_from_the_shoulder_to_the_tip(robots):

@@ -217,6 +217,8 @@ def test_robot_with_any_name_prints_balanced_latex(name):
 def test_names_with_an_index_are_written_with_one():
     assert parameter_latex("a_C1") == "a_{C1}"
     assert parameter_latex("m_12") == "m_{12}"
+    assert parameter_latex("lc2") == "l_{c2}"
+    assert parameter_latex("mu1") == r"\mu_1"
     assert parameter_latex("alpha") == r"\alpha"
     assert parameter_latex("Omega_2") == r"\Omega_2"
     assert parameter_latex("mass_1") == r"\mathrm{mass}_1"

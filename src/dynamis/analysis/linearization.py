@@ -32,7 +32,8 @@ ZERO_EIGENVALUE = 16.0
 class Mode:
     """A real eigenvalue λ or a complex conjugate pair λ = −ζ ω ± i ω √(1 − ζ²).
 
-    ``frequency`` is ω / 2π in Hz and ``damping`` is ζ, negative for an unstable mode. ``time_constant`` is the time in s in
+    ``frequency`` is the natural frequency ω / 2π = |λ| / 2π in Hz and ``damping`` is ζ, negative for an unstable mode and ±1
+    for a real eigenvalue, which does not oscillate. ``time_constant`` is the time in s in
     which the mode decays (grows, if negative) by the factor e. ``coordinate`` has the largest amplitude; it is empty for a
     repeated eigenvalue, where any basis of a subspace is a set of eigenvectors. Real parts and eigenvalues that are zero up to
     rounding errors are exactly zero.
@@ -59,7 +60,9 @@ class Mode:
 
     def __repr__(self) -> str:
         name = f" of {printable(self.coordinate)}" if self.coordinate else ""
-        return f"<Mode{name}: {self.kind}, {self.frequency:.4g} Hz, damping {self.damping:.4g}>"
+        real = f"eigenvalue {self.eigenvalue.real:.4g} 1/s"
+        size = f"{self.frequency:.4g} Hz, damping {self.damping:.4g}" if self.oscillates else real
+        return f"<Mode{name}: {self.kind}, {size}>"
 
     def _repr_html_(self) -> str:
         return modes_card(f"mode of {self.coordinate}" if self.coordinate else "mode", [], [self])

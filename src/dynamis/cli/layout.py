@@ -11,7 +11,7 @@ from dynamis.cli.formatting import DIGITS, NONE, column
 if TYPE_CHECKING:
     from rich.table import Table
 
-BETWEEN = 3  # cells between columns and around the table
+BETWEEN = 3  # cells between columns
 ALIGNED = 24  # cells of the headings in a list up to which its values are aligned
 PROSE = 30  # cells that a column of prose has at least
 
@@ -69,7 +69,7 @@ def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Sequence[int]) -> int:
-    """Cells that column k needs: its longest entry, or where it is prose its longest word and some room to read."""
+    """Cells of column k with the space after it: its longest entry; of prose its longest word, at least PROSE."""
     from rich.cells import cell_len
 
     entries = [heads[k], *(row[k] for row in rows)]
@@ -80,18 +80,14 @@ def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Se
 
 
 def _width(heads: Sequence[str], rows: Sequence[Sequence[str]], group: Sequence[int], texts: Sequence[int]) -> int:
-    return sum(_wide(heads, rows, k, texts) for k in group)
+    return sum(_wide(heads, rows, k, texts) for k in group) - BETWEEN  # nothing follows the last column
 
 
 def fitting(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int, texts: Sequence[int] = ()) -> list[list[int]]:
     """The columns of a table in groups that fit the width, each group with the first column before it."""
     groups: list[list[int]] = [[0]]
-    used = first = _wide(headings, rows, 0, texts)
     for k in range(1, len(headings)):
-        needed = _wide(headings, rows, k, texts)
-        if used + needed > width and len(groups[-1]) > 1:
+        if len(groups[-1]) > 1 and _width(headings, rows, [*groups[-1], k], texts) > width:
             groups.append([0])
-            used = first
         groups[-1].append(k)
-        used += needed
     return groups

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import click
@@ -70,8 +72,8 @@ def _print(near: Any) -> None:
     ]
     print_table("Torque and acceleration at the state", ("joint", "unit", "torque", "acceleration"), torques)
     print_table(
-        "Modes", ("dominant joint", "kind", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "time constant [s]"),
-        [(m.coordinate or None, m.kind, *_figures(m)) for m in near.modes],
+        "Modes", ("mode", "dominant joint", "kind", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "time constant [s]"),
+        _mode_rows(near.modes),
     )  # fmt: skip
     if any(not m.coordinate for m in near.modes):
         echo("  – repeated eigenvalue: its modes have no dominant joint", hang=4)
@@ -109,9 +111,19 @@ def _complex(x: complex) -> str:
     return f"{number(real)} ± {number(imag)} i" if imag else number(real)
 
 
+def _mode_rows(modes: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Numbered modes; consecutive neutral modes without a dominant joint share a row."""
+    numbered = groupby(enumerate(modes, start=1), lambda x: x[0] if x[1].coordinate or x[1].kind != "neutral" else "neutral")
+    rows = []
+    for _, group in numbered:
+        (first, mode), *rest = group
+        label = f"{first}–{rest[-1][0]}" if rest else str(first)
+        rows.append((label, mode.coordinate or None, mode.kind, *_figures(mode)))
+    return rows
+
+
 def _figures(mode: Any) -> tuple[Any, ...]:
-    """Eigenvalue, frequency, damping ratio and time constant; of a neutral mode only the eigenvalue, zero."""
-    if mode.kind == "neutral":
-        return "0", None, None, None
-    time = None if mode.kind == "undamped" else mode.time_constant
-    return _complex(mode.eigenvalue), _clear(mode.frequency), _clear(mode.damping), time
+    """Eigenvalue, frequency and damping ratio of an oscillation, time constant of a mode that decays or grows."""
+    oscillation = (_clear(mode.frequency), _clear(mode.damping)) if mode.oscillates else (None, None)
+    time = None if mode.kind in ("neutral", "undamped") else mode.time_constant
+    return _complex(mode.eigenvalue), *oscillation, time

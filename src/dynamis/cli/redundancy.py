@@ -13,7 +13,7 @@ from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import counted, number
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import json_option, numbers, plot_option, set_option, start_option
+from dynamis.cli.options import json_option, numbers, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
@@ -22,6 +22,7 @@ from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawComparison
+    from dynamis.robot import Robot
     from dynamis.task_space.tasks import Task
 
 COSTS = ("∫½ τᵀM⁻²τ dt", "∫½ τᵀM⁻¹τ dt", "∫½ τᵀτ dt")
@@ -33,7 +34,8 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
     Each law takes the torque that executes the task with the least cost: driven-acceleration ½ τᵀM⁻²τ, acceleration-energy
     ½ τᵀM⁻¹τ, torque ½ τᵀτ.
 
-    The task motion must lie in the workspace of the start --q0, and the start must not be singular.
+    The task motion must lie in the workspace of the start --q0, and the start must not be singular. Without damping in the
+    null space (--null-damping 0) the velocities of the law torque may diverge.
 
     A simulation that exceeds --seconds is stopped; the motion up to then is reported.
 
@@ -41,8 +43,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 
     \b
     Examples:
-      dynamis redundancy panda --q0 0,-0.5,0,-2,0,1.6,0.8 --along yz \\
-          --compensate --null-damping 3
+      dynamis redundancy panda
       dynamis redundancy kuka_iiwa14 --task pose --q0 0,0.6,0,-1.2,0,0.8,0 \\
           --along z --motion line --no-gravity
       dynamis redundancy planar_2r_melchiorri --rows x --q0 0.3,0.8 \\
@@ -58,17 +59,20 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 @click.option("--frame", metavar="NAME", help="Frame of the task. Default: the tip.")
 @click.option("--law", "laws", multiple=True, metavar="NAME",
               help="driven-acceleration, acceleration-energy or torque; repeatable. Default: all.")  # fmt: skip
-@start_option()
+@click.option("--q0", metavar="NUMBERS",
+              help="Initial configuration in rad and m. Default: one with the motion far from singularities.")  # fmt: skip
 @degrees_option("--q0")
 @click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
               help="Shape of the task motion.")  # fmt: skip
 @click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
 @click.option("--along", metavar="LETTERS", help="Moving task components, such as xy or z. Default: the first ones.")
 @click.option("--period", type=float, default=2.0, show_default=True, help="Duration of a cycle in s.")
-@click.option("--cycles", type=int, default=3, show_default=True, help="Number of cycles.")
+@click.option("--cycles", type=int, default=2, show_default=True, help="Number of cycles.")
 @click.option("--gains", metavar="K_P,K_D", help="Feedback gains. Default: 100 and critical damping.")
-@click.option("--null-damping", type=float, metavar="RATE", help="Damping of null-space motion, in 1/s.")
-@click.option("--compensate", is_flag=True, help="Compensate gravity in the null space.")
+@click.option("--null-damping", type=float, default=20.0, show_default=True, metavar="RATE",
+              help="Damping of null-space motion, in 1/s; 0 for none.")  # fmt: skip
+@click.option("--compensate/--no-compensate", default=True, show_default=True,
+              help="Compensate gravity in the null space.")  # fmt: skip
 @click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
 @click.option("--no-gravity", is_flag=True, help="Without gravity, as on a horizontal plane.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of each simulation.")
@@ -78,7 +82,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 @plain_errors
 def redundancy(
     robot: str, kind: str, rows: str | None, frame: str | None, laws: tuple[str, ...], q0: str | None, degrees: bool | None,
-    shape: str, size: float, along: str | None, period: float, cycles: int, gains: str | None, null_damping: float | None,
+    shape: str, size: float, along: str | None, period: float, cycles: int, gains: str | None, null_damping: float,
     compensate: bool, regularisation: float, no_gravity: bool, seconds: float, settings: tuple[str, ...], plot: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -94,11 +98,12 @@ def redundancy(
     axes = _along(along, task, 2 if shape == "circle" else 1)
     motion = Circle(size, period, cycles, (axes[0], axes[1])) if shape == "circle" else Line(size, period, cycles, axes[0])
     bandwidth, damping = _bandwidth(gains)
-    preferences: list[Any] = [Damping(null_damping)] if null_damping is not None else []
+    preferences: list[Any] = [Damping(null_damping)] if null_damping else []
     preferences += [Compensation()] if compensate else []
+    start = _start(arm, task, motion) if q0 is None else vector(arm, q0, "q", "--q0", degrees)
     with Bar() as bar:
         found = compare_laws(
-            arm, laws or None, motion, task=task, q0=vector(arm, q0, "q", "--q0", degrees),
+            arm, laws or None, motion, task=task, q0=start,
             design=LawDesign(bandwidth, damping, null_space=preferences, regularisation=regularisation), seconds=seconds,
             progress=bar.show,
         )  # fmt: skip
@@ -106,18 +111,27 @@ def redundancy(
         whole(plot, found.plot)
     written = [] if plot is None else [str(plot)]
     if as_json:
-        facts = {**found.as_dict(), "written": written}
+        facts = {**found.as_dict(), "q0": start, "written": written}
         for law in facts["laws"]:
             law["status"] = _advised(law["status"])
         print_json(facts)
     else:
         _print(found)
+        echo(f"  start: q0 = {', '.join(f'{x + 0.0:.4g}' for x in start)}", hang=4)
         for run in found.runs:
             if not run.trajectory.complete:
                 echo(f"{run.name}: {_advised(run.trajectory.status)}")
         print_written(written)
     interrupted = any(run.trajectory.status.startswith("interrupted") for run in found.runs)
     sys.exit(130 if interrupted else 0 if found.complete else 1)
+
+
+def _start(robot: Robot, task: Task, motion: Any) -> Any:
+    """A start from which the motion can be followed with a well-conditioned Jacobian; home where none is found."""
+    from dynamis.task_space.path_check import suggested_start
+
+    found = suggested_start(robot, task, motion)
+    return robot.home() if found is None else found
 
 
 def _print(found: LawComparison) -> None:
@@ -144,7 +158,7 @@ def _print(found: LawComparison) -> None:
 
 def _advised(status: str) -> str:
     """A simulation's status, with advice that this command can follow."""
-    return status.replace("try method='Radau' or 'LSODA'", "try --null-damping, --compensate or --regularisation")
+    return status.replace("try method='Radau' or 'LSODA'", "try a larger --null-damping, or --regularisation")
 
 
 def _letters(text: str, option: str, known: str) -> tuple[int, ...]:

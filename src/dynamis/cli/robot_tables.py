@@ -11,9 +11,11 @@ from dynamis.cli.formatting import NONE, column, counted, number, vector, with_u
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.model.diagnostics import Report
+from dynamis.model.joints import USES_AXIS
 from dynamis.robot import Robot
 
 SHOWN = 40
+TRANSLATES = frozenset({"prismatic", "cylindrical", "planar", "free"})  # joint types with a coordinate in m
 PHYSICS = {
     "viscous": "viscous friction", "coulomb": "Coulomb friction", "reflected_rotor_inertia": "rotor inertia",
     "stiffness": "spring",
@@ -71,17 +73,19 @@ def _print_joints(joints: list[dict[str, Any]]) -> None:
         limits = j["limits"]
         kind = j["type"] + (f" (follows {clean_name(j['follows'])})" if j["follows"] else "")
         efforts = (number(x, 3) for x in (limits["velocity"], limits["effort"], *(j[key] for key in shown)))
-        rows.append((j["name"], kind, vector(j["axis"]), _range(limits["lower"], limits["upper"]), *efforts))
+        axis = vector(j["axis"]) if j["type"] in USES_AXIS else None
+        rows.append((j["name"], kind, axis, _range(limits["lower"], limits["upper"]), *efforts))
     _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort", *shown.values()), rows)
 
 
 def _joints_title(joints: list[dict[str, Any]]) -> str:
     """The units of the table of joints, and the frame of the axes."""
-    sliding = {j["type"] == "prismatic" for j in joints}
+    types = {j["type"] for j in joints}
     angular, linear = "rad, rad/s, N m", "m, m/s, N"
-    units = {frozenset({False}): angular, frozenset({True}): linear}.get(
-        frozenset(sliding), f"revolute {angular}; prismatic {linear}"
-    )
+    if types <= {"prismatic"}:
+        units = linear
+    else:
+        units = f"rotations {angular}; translations {linear}" if types & TRANSLATES else angular
     return f"Joints: axis in the joint frame; units {units}"
 
 

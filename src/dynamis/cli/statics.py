@@ -81,6 +81,9 @@ def statics(
         })  # fmt: skip
         return
     _print(loaded, held, by if wrench is not None else None)
+    if strength:
+        without = "" if wrench is None else ", without the load of --wrench"
+        echo((f"Largest single force within the torque limits, under the robot's weight{without}", {"bold": True}))
     for found in strength.values():
         echo(f"  {found.sentence}", hang=4)
     _print_subspaces(spaces)
@@ -92,7 +95,7 @@ def _print_subspaces(spaces: Duality) -> None:
     m, n, r = spaces.task.size, spaces.robot.n, spaces.rank
     state = "singular" if spaces.singular else "regular"
     rows = [
-        ("R(J)", r, "possible velocities of the frame"), ("N(J)", n - r, "self-motions: joint motions that leave the frame"),
+        ("R(J)", r, "possible velocities of the frame"), ("N(J)", n - r, "self-motions: joint motions with the frame at rest"),
         ("R(Jᵀ)", r, "torques balanced by a wrench at the frame"), ("N(Jᵀ)", m - r, "wrenches that need no torque"),
     ]  # fmt: skip
     name = spaces.task.frame.name

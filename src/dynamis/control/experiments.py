@@ -27,8 +27,9 @@ from dynamis.control.named_laws import (
 )
 from dynamis.control.null_space_motion import NullSpaceMotion, null_space_motion
 from dynamis.control.parameter_error import perturbed
-from dynamis.control.reachability import check_cycles, tip_position, why_unreachable
+from dynamis.control.reachability import check_cycles, why_unreachable
 from dynamis.control.stability import Stability
+from dynamis.control.tip_task import check_tip_goal, tip_position
 from dynamis.control.tracking import Tracking, tracking
 from dynamis.display import plotted, short
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
@@ -292,6 +293,8 @@ def _move(
     chosen = None if joint else (tip_position(robot, q) if task is None else task)
     if chosen is not None and not set(laws) <= set(CONTROL_LAWS):
         _check_torque_sources(robot)
+    if goal is not None and task is None and isinstance(chosen, Position):
+        check_tip_goal(goal, chosen)
     here = q if chosen is None else chosen.value(robot, q)
     there = here if goal is None else _vector(goal, len(here), "goal")
     unreachable = "" if chosen is None or goal is None else why_unreachable(robot, chosen, there, q)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError
 from dynamis.kinematics.ik_diagnosis import EXISTS
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics
 from dynamis.robot import Robot
@@ -21,21 +21,6 @@ from dynamis.task_space.tasks import Position, Task
 Array = npt.NDArray[Any]
 TOLERANCE = 1e-6  # m: far below the tracking error of a controller
 RESTARTS = 10  # random starts of the search; its diagnosis of a failure searches from 50 more
-
-
-def tip_position(robot: Robot, q: Array) -> Position:
-    """The tip position as a task, in the directions in which the arm can move it."""
-    size = np.abs(robot.jacobian(robot.random(0, 32))[:, :3]).max(axis=(0, 2))
-    rows = tuple(int(k) for k in np.flatnonzero(size > 1e-9))
-    if not rows or len(rows) > robot.n:
-        raise InputError(
-            f"robot {printable(robot.name)} cannot move its tip in all {len(rows)} directions: choose a joint-space law"
-        )
-    task = Position(rows=rows)
-    values = np.linalg.svd(task.jacobian(robot, q), compute_uv=False)
-    if values[-1] < 1e-6 * values[0]:
-        raise InputError("the start is singular: the tip cannot move in every direction; give another start")
-    return task
 
 
 def why_unreachable(robot: Robot, task: Task, goal: Array, q0: Array) -> str:

@@ -49,8 +49,8 @@ def inverse_kinematics(
     >>> found.found, bool(abs(found.q - q).max() < 1e-6)
     (True, True)
     """
+    shape = _one_target(target)
     if kind is None:
-        shape = () if isinstance(target, Pose) else np.shape(target)
         kind = {(3,): "position", (3, 3): "orientation"}.get(shape, "pose")
     problem = make_problem(robot, target, frame, kind, bool(limits), weights)
     near = tolerances(tolerance)
@@ -80,7 +80,9 @@ def inverse_kinematics(
 def inverse_kinematics_each(
     robot: Robot, targets: Iterable[Any], frame: str | None = None, *, q0: Any = None, **options: Any
 ) -> list[Solution]:
-    """A solution for each of several targets; each search starts from the preceding solution.
+    """A solution for each of several targets, such as poses (N, 4, 4); each search starts from the preceding solution.
+
+    ``targets`` is an array with a leading axis, or an iterable; ``options`` are those of `inverse_kinematics`.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -93,6 +95,20 @@ def inverse_kinematics_each(
         solutions.append(inverse_kinematics(robot, target, frame, q0=q0, **options))
         q0 = solutions[-1].q if solutions[-1].found else q0
     return solutions
+
+
+def _one_target(target: Any) -> tuple[int, ...]:
+    """The shape of a target; several targets belong to `inverse_kinematics_each`."""
+    if isinstance(target, Pose):
+        return ()
+    several = isinstance(target, list | tuple) and any(isinstance(x, Pose) for x in target)
+    shape: tuple[int, ...] = (len(target),) if several else np.shape(target)
+    if several or (len(shape) == 3 and shape[1:] in ((4, 4), (3, 3))) or (len(shape) == 2 and shape[1] == 3 and shape[0] > 3):
+        raise InputError(
+            f"target is one pose, position or orientation, got {shape[0]}: for several targets use "
+            "inverse_kinematics_each(robot, targets), which returns a list of solutions"
+        )
+    return shape
 
 
 def start_of(problem: Problem, q0: Any) -> Array:

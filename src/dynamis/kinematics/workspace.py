@@ -152,6 +152,23 @@ class Workspace:
     _repr_html_ = as_text
 
 
+def cell_edges(points: Array, cells: float) -> list[Array]:
+    """Edges of nearly square cells that end where the points (N, 2) end, ``cells`` of them along the longer side."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = high - low
+    side = max(float(extent.max()), 1e-9) / cells
+    counts = np.maximum(np.ceil(extent / side - 1e-9).astype(int), 1)
+    # along a direction without extent: one cell around the points
+    room = np.where(extent < 1e-9, 0.5 * side, 0.0)
+    return [np.linspace(low[k] - room[k], high[k] + room[k], counts[k] + 1) for k in range(2)]
+
+
+def cells_of(points: Array, edges: list[Array]) -> Array:
+    """The indices (N, 2) of the cells in which the points lie."""
+    found = [np.searchsorted(edge, points[:, k], side="right") - 1 for k, edge in enumerate(edges)]
+    return np.stack([np.clip(at, 0, len(edge) - 2) for at, edge in zip(found, edges, strict=True)], axis=1)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkspaceSlice:
     """Positions (N, 2) of a frame in a plane, with ``values`` of a measure and the configurations (N, nq).
@@ -169,17 +186,16 @@ class WorkspaceSlice:
     q: Array
 
     def grid(self, cells: int = 120, pick: str = "best") -> tuple[Array, Array, Array]:
-        """(edges, edges, values) of square cells over the plane; values of empty cells are nan.
+        """(edges, edges, values) of nearly square cells over the plane; values of empty cells are nan.
 
         ``pick`` is "best", "worst" or "mean" of the configurations that reach a cell.
         """
         if pick not in ("best", "worst", "mean"):
             raise InputError(f"pick={pick!r} is unknown; choose 'best', 'worst' or 'mean'")
         _count(cells, "cells", 4096)
-        low, high = self.points.min(axis=0), self.points.max(axis=0)
-        side = max(float((high - low).max()), 1e-9) / cells
-        counts = np.maximum(np.ceil((high - low) / side - 1e-9).astype(int), 1)
-        where = np.minimum(((self.points - low) / side).astype(int), counts - 1)
+        edges = cell_edges(self.points, cells)
+        counts = np.array([len(edge) - 1 for edge in edges])
+        where = cells_of(self.points, edges)
         flat = where[:, 0] * counts[1] + where[:, 1]
         numbers = np.full(int(counts.prod()), np.nan)
         if pick == "mean":
@@ -189,7 +205,6 @@ class WorkspaceSlice:
             numbers[met > 0] = sums[met > 0] / met[met > 0]
         else:
             (np.fmax if (pick == "best") == self.measure.more_is_better else np.fmin).at(numbers, flat, self.values)
-        edges = [low[k] + side * np.arange(counts[k] + 1) for k in range(2)]
         return edges[0], edges[1], numbers.reshape(tuple(counts))
 
     @property

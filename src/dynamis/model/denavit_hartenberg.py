@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class DHRow:
-    """One row of the table; ``theta`` (``d`` of a sliding joint) is the offset of the joint's variable."""
+    """One row of the table; ``theta`` (``d`` of a prismatic joint) is the offset of the joint's variable."""
 
     joint: str
     link: str
@@ -89,7 +89,8 @@ def _serial_joints(description: Description, model: Model) -> list[Joint]:
     for joint in joints:
         if joint.type not in ("revolute", "continuous", "prismatic"):
             raise ConversionError(
-                f"joint {printable(joint.name)} is {joint.type}: a Denavit–Hartenberg table holds only turning and sliding"
+                f"joint {printable(joint.name)} is {joint.type}: a Denavit–Hartenberg table holds only revolute and prismatic "
+                "joints"
             )
     for i, body in model.moving:
         if body.parent != i - 1:

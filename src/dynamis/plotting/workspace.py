@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, space_axes, square_limits, tidy
 from dynamis.kinematics.stick_figure import chain_points
+from dynamis.kinematics.workspace import cell_edges
 
 if TYPE_CHECKING:
     from dynamis.kinematics.workspace import Workspace, WorkspaceSlice
@@ -20,6 +21,7 @@ Array = npt.NDArray[Any]
 LABEL = 44  # characters in a line of the label beside a colour scale
 MOST_DOTS = 12_000  # in the scatter; the views count all points
 CLIPPED = (0.005, 0.98)  # quantiles at the ends of a colour scale: single cells beyond them would take most of the colours
+LOW = 0.5  # height over width of a workspace whose side views are wide and low
 AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
@@ -49,14 +51,30 @@ def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
         figure = new_figure(7.2, 7.0)
         _view(figure.add_subplot(), cloud, _flat_view(cloud))
     else:
-        figure = new_figure(10.4, 9.4)
-        grid = figure.add_gridspec(2, 2)
-        _scatter(figure.add_subplot(grid[0, 0], projection="3d"), cloud)
-        for place, plane in ((grid[0, 1], "xz"), (grid[1, 0], "xy"), (grid[1, 1], "yz")):
-            _view(figure.add_subplot(place), cloud, plane)
+        figure = _views(cloud)
     title = f"{cloud.robot.name}: workspace of {cloud.frame}\n{facts}"
     figure.suptitle(title, fontsize=13, x=0.015, ha="left", color=INK)
     return save(figure, path)
+
+
+def _views(cloud: Workspace) -> Any:
+    """A scatter and three views; below one another where the workspace is low, so that the figure has no empty half."""
+    size = np.ptp(cloud.points, axis=0)
+    share = float(size[2] / max(size[0], size[1]))
+    if share > LOW:
+        figure = new_figure(10.4, 9.4)
+        grid = figure.add_gridspec(2, 2)
+        places = {"3d": grid[0, 0], "xz": grid[0, 1], "xy": grid[1, 0], "yz": grid[1, 1]}
+    else:
+        panel = 4.8  # in, width of a panel
+        heights = panel, panel * share + 0.9  # with its labels
+        figure = new_figure(10.4, sum(heights) + 0.9)
+        grid = figure.add_gridspec(2, 2, height_ratios=heights)
+        places = {"xy": grid[0, 0], "3d": grid[0, 1], "xz": grid[1, 0], "yz": grid[1, 1]}
+    _scatter(figure.add_subplot(places.pop("3d"), projection="3d"), cloud)
+    for plane, place in places.items():
+        _view(figure.add_subplot(place), cloud, plane)
+    return figure
 
 
 def _flat_view(cloud: Workspace) -> str:
@@ -68,9 +86,8 @@ def _view(axes: Any, cloud: Workspace, plane: str) -> None:
     """Plot the density of configurations, projected along an axis."""
     a, b = AXES[plane]
     x, y = cloud.points[:, a], cloud.points[:, b]
-    side = max(np.ptp(x), np.ptp(y), 1e-9) / np.clip(np.sqrt(len(x) / 8.0), 20, 160)
-    bins = [np.arange(v.min(), v.max() + 1.5 * side, side) for v in (x, y)]
-    counts, *edges = np.histogram2d(x, y, bins)
+    cells = np.clip(np.sqrt(len(x) / 8.0), 20, 160)
+    counts, *edges = np.histogram2d(x, y, cell_edges(np.column_stack([x, y]), cells))
     shown = np.where(counts > 0, np.log10(np.maximum(counts, 1)), np.nan)
     axes.pcolormesh(*edges, shown.T, cmap="Blues", vmin=-0.6 * np.nanmax(shown), rasterized=True)
     axes.plot(*cloud.origin[[a, b]], "+", color=INK, markersize=11, markeredgewidth=1.8)
@@ -90,8 +107,13 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
     distance = np.linalg.norm(some - cloud.origin, axis=1)
     axes.scatter(*some.T, c=distance, cmap=SEQUENCE, s=5.0, alpha=0.7, linewidths=0, rasterized=True)
     axes.set_aspect("equal")
+    size = [abs(high - low) for low, high in (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())]
+    low = size[2] < LOW * max(size)
     space_axes(axes, ("x [m]", "y [m]", "z [m]"))
-    axes.view_init(elev=18, azim=-68)
+    axes.view_init(elev=28 if low else 18, azim=-68)
+    if low:  # the box fills the width: its labels need room
+        axes.set_box_aspect(size, zoom=0.85)
+        axes.xaxis.labelpad, axes.zaxis.labelpad = 14.0, -2.0
     shown = f"positions with y ≥ {cloud.origin[1]:.3g} m, " if half else ""
     heading(axes, f"{shown}coloured by distance", 10.5)
 

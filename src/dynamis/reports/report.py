@@ -49,9 +49,8 @@ class Contents(Report):
 
     @property
     def default_path(self) -> Path:
-        """The default file name: from the robot's file, else from its name, of letters, digits and hyphens."""
-        source = self.subject.source or ""
-        name = Path(source).stem if Path(source).suffix else self.title
+        """The default file name: from the robot's file or its name in the library, of letters, digits and hyphens."""
+        name = Path(self.subject.source).stem if self.subject.source else self.title
         plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
         return Path(f"{plain or 'robot'}-report.html")
 

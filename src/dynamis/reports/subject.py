@@ -13,6 +13,7 @@ from dynamis.errors import DynamisError, InputError, unknown_name
 from dynamis.kinematics.box import free_symbols
 from dynamis.model.joints import Free
 from dynamis.model.model import fingerprint
+from dynamis.model.parameter_names import declared_name
 from dynamis.robot import Robot, load
 from dynamis.scalar import Node, evaluate, symbol, topological
 
@@ -64,8 +65,8 @@ class Subject:
 
 def subject_of(robot: Robot, values: Mapping[str, float] | None, source: str | None) -> Subject:
     """The robot with ``values`` for its symbols; the others get default values."""
-    given = dict(values or {})
     names = _symbols(robot) if robot.model.symbolic else []
+    given = {declared_name(name, names): value for name, value in (values or {}).items()}
     for name in given:
         if name not in names:
             raise (

@@ -197,8 +197,8 @@ class SymbolPrinter:
 def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
     r"""A parameter's name in LaTeX: its letter, and the rest as an index.
 
-    >>> parameter_latex("a_C1"), parameter_latex("m_2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
-    ('a_{C1}', 'm_2', '\\alpha_1', '\\mathrm{50\\%\\_load}')
+    >>> parameter_latex("a_C1"), parameter_latex("lc2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
+    ('a_{C1}', 'l_{c2}', '\\alpha_1', '\\mathrm{50\\%\\_load}')
     """
     match = re.fullmatch(r"([A-Za-z]+?)_?([A-Za-z]?[0-9]*|[A-Za-z0-9]+|_[A-Za-z0-9]+)", name)
     parts = re.fullmatch(r"([A-Za-z]+)(?:_([A-Za-z0-9]+)|([0-9]+))?", name)
@@ -209,6 +209,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
     if pattern is not None and index:
         head, _, tail = pattern.partition("_")
         return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
+    if len(letter) == 2 and parts[3] and letter not in GREEK:  # lc2 is l_{c2}
+        letter, index = letter[0], letter[1] + index
     if letter in GREEK:
         letter = f"\\{letter}"
     elif len(letter) > 1:

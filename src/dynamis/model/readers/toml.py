@@ -34,6 +34,7 @@ from dynamis.model.description import (
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.parameter_names import declared_name
 from dynamis.model.readers.expressions import PARAMETER_NAME
 from dynamis.model.readers.toml_table import TomlTable, brief
 from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
@@ -154,7 +155,12 @@ class _Reader:
 
     def read_parameters(self) -> None:
         table = self.section("parameters")
-        for name in self.values:
+        values = {declared_name(name, table.entries): value for name, value in self.values.items()}
+        if len(values) < len(self.values):
+            raise InputError(
+                f"parameters= gives a parameter of {self.file} twice, under two spellings: {', '.join(self.values)}"
+            )
+        for name in values:
             if name not in table:
                 if not table.entries:
                     raise InputError(f"{self.file} declares no parameters, so {name!r} has no meaning there")
@@ -163,8 +169,8 @@ class _Reader:
             entry = TomlTable({}, f"parameter {printable(name)}", table.line_of(name), self.names, self.report)
             if not PARAMETER_NAME.fullmatch(name) or name == "pi":
                 entry.wrong("parameter-name", f"the name is {printable(name)}", "letters, digits and _, not pi", "rename it")
-            elif name in self.values:
-                self.names[name] = entry.scalar(self.values[name], "value")
+            elif name in values:
+                self.names[name] = entry.scalar(values[name], "value")
             else:
                 self.names[name] = symbol(name) if value == "symbol" else entry.scalar(value, "value")
 

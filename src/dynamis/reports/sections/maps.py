@@ -220,12 +220,14 @@ def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tu
         (int(c[a].q_index or 0), int(c[b].q_index or 0)),
     )
     top = np.unravel_index(int(np.abs(found).argmax()), found.shape)
-    place = ", ".join(f"{name[j]} = {text(float(q[top][c[j].q_index]), 3)} {unit_of(robot, j)}" for j in (a, b))
     size = max(float(np.ptp(found)), 1e-300)
-    still = [name[j] for j, axis in ((a, 1), (b, 0)) if float(np.ptp(found, axis=axis).max()) < 1e-6 * size]
+    still = [j for j, axis in ((a, 1), (b, 0)) if float(np.ptp(found, axis=axis).max()) < 1e-6 * size]
+    changing = [j for j in (a, b) if j not in still]
+    place = ", ".join(f"{name[j]} = {text(float(q[top][c[j].q_index]), 3)} {unit_of(robot, j)}" for j in changing)
     summary = (
-        f"{letter} of {name[k]} between {text(float(found.min()))} and {text(float(found.max()))} {unit}; "
-        f"largest magnitude at {place}." + (f" It does not depend on {still[0]}." if still else "")
+        f"{letter} of {name[k]} between {text(float(found.min()))} and {text(float(found.max()))} {unit}"
+        + (f"; largest magnitude at {place}." if place else ".")
+        + (f" It does not depend on {name[still[0]]}." if still else "")
     )
     return Grid(axes, short(found, 4), f"{letter} of {name[k]}", unit, summary)
 

@@ -29,6 +29,7 @@ KEY, TITLE = "motions", "Simulated motions"
 MOVE, REST = 2.0, 0.5  # s
 BANDWIDTH = 10.0  # rad/s
 OFF = 0.05  # rad or m: the largest initial error
+DEVIATION = 0.1  # rad or m, from an unstable equilibrium
 ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
 PUSH = 0.5  # rad/s or m/s, where there is no gravity
 JOINTS = 8  # in one figure
@@ -89,7 +90,10 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
 
 
 def start(robot: Robot) -> tuple[Array, Array | None]:
-    """A configuration from which the robot visibly falls; without gravity a velocity as well."""
+    """A configuration from which the robot visibly falls; without gravity a velocity as well.
+
+    The pose of the 3-D view where gravity loads it or where it is an unstable equilibrium, else another configuration.
+    """
     q = np.concatenate([[_pose(robot), robot.home()], robot.random(0, 64)])
     loads = np.abs(robot.gravity(q)).max(axis=1)
     free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
@@ -97,7 +101,22 @@ def start(robot: Robot) -> tuple[Array, Array | None]:
         return q[0], PUSH * np.random.default_rng(0).uniform(-1.0, 1.0, robot.n)
     if free:
         return q[0], None
+    if loads[0] < ALIVE * loads.max() and (way := _unstable_direction(robot, q[0])) is not None:
+        return q[0] + DEVIATION * way, None
     return q[int(np.argmax(loads >= ALIVE * loads.max()))], None
+
+
+def _unstable_direction(robot: Robot, q: Array) -> Array | None:
+    """Of an equilibrium of gravity, the direction in q of fastest fall, its largest entry 1; None of a stable one."""
+    if np.abs(robot.gravity(q)).max() > ZERO:
+        return None
+    index = np.array([c.q_index for c in robot.model.coordinates])
+    values, directions = np.linalg.eigh(robot.inverse_dynamics_derivatives(q, np.zeros(robot.n), np.zeros(robot.n)).dq)
+    if values[0] > -ZERO:
+        return None
+    way = np.zeros(robot.nq)
+    way[index] = directions[:, 0] / directions[np.argmax(np.abs(directions[:, 0])), 0]
+    return way
 
 
 def _pose(robot: Robot) -> Array:

@@ -7,11 +7,11 @@ import numpy as np
 from dynamis.documents.blocks import Section, Table
 from dynamis.documents.numbers import quantity, short, triple
 from dynamis.errors import DynamisError
-from dynamis.kinematics.workspace import workspace_slice
+from dynamis.kinematics.workspace import workspace, workspace_slice
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.scene import scene_of
 from dynamis.reports.sections.maps import has_plain_coordinates
-from dynamis.reports.sections.workspace import CELLS, intervals, slice_map
+from dynamis.reports.sections.workspace import CELLS, EXTENTS, intervals, slice_map
 from dynamis.reports.subject import Subject
 from dynamis.statics.force_polytope import largest_force
 
@@ -19,6 +19,7 @@ KEY, TITLE = "stiffness", "Stiffness and strength"
 SPRING = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
 LOAD = 100.0  # N
 SAMPLES = 20_000
+FEW = 200  # configurations: enough for the dimension of the workspace
 RIGID = 1e-12  # of the largest compliance
 
 
@@ -32,11 +33,15 @@ def build(subject: Subject, section: Section) -> None:
     section.lead = (
         f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per revolute joint and "
         f"{quantity(SPRING, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; results scale "
-        "linearly with the assumed values. The map shows the best configuration of each cell; the table is computed at one "
-        "pose, given below it."
+        "linearly with the assumed values. The table is computed at one pose, given below it."
     )
-    found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
-    section.add(slice_map(found))
+    cloud = workspace(robot, frame, samples=FEW, lower=low, upper=high)
+    if cloud.dimension < 2:
+        section.notes.append(f"No map is drawn: {frame} {EXTENTS[cloud.dimension][2]}.")
+    else:
+        section.lead += " The map shows the best configuration of each cell."
+        found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
+        section.add(slice_map(found))
     J = robot.jacobian(q, frame)[:3]
     compliance, axes = np.linalg.eigh(J @ J.T / SPRING)
     rows = []
@@ -61,10 +66,14 @@ def build(subject: Subject, section: Section) -> None:
         except DynamisError as error:
             section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
-        f"import dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n"
-        f"{subject.load}\n{intervals(robot)}\n"
+        f"import dynamis as dy\n\n{subject.load}\n"
         f"q = {short(q, 6)}\n"
         f"print(dy.statics.stiffness(robot, q, {SPRING:g}, frame={frame!r}).compliance)\n"
+    )
+    if cloud.dimension < 2:
+        return
+    section.reproduce += (
+        f"\nfrom dynamis.kinematics.workspace import workspace_slice\n\n{intervals(robot)}\n"
         f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, joint_stiffness={SPRING:g},\n"
         f"                        lower=low, upper=high)\n"
         f"x, y, stiffness = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n"

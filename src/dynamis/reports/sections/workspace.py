@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
 from dynamis.documents.numbers import quantity, short, text, triple
 from dynamis.kinematics.directions import in_order_of_q
-from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, workspace, workspace_slice
+from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, cell_edges, cells_of, workspace, workspace_slice
 from dynamis.reports.configurations import encoded
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.sections.maps import has_plain_coordinates
@@ -66,7 +66,7 @@ def build(subject: Subject, section: Section) -> None:
     even = in_order_of_q(robot, np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n)))
     section.add(_density(robot, even, found.plane, frame), slice_map(found))
     section.reproduce = (
-        "import numpy as np\nimport dynamis as dy\nfrom dynamis.kinematics.workspace import workspace_slice\n\n"
+        "import numpy as np\nimport dynamis as dy\nfrom dynamis.kinematics.workspace import cell_edges, workspace_slice\n\n"
         f"{subject.load}\n{intervals(robot)}\n"
         f"cloud = dy.workspace(robot, {frame!r}, samples={SAMPLES}, lower=low, upper=high)\nprint(cloud.summary())\n"
         f"found = workspace_slice(robot, 'manipulability', frame={frame!r}, samples={SAMPLES}, lower=low, upper=high)\n"
@@ -91,9 +91,7 @@ def _density_snippet(robot: Robot, plane: str, frame: str) -> str:
     return (
         f"q = np.random.default_rng(0).uniform(low, high, ({SAMPLES}, robot.n)){in_q}\n"
         f"points = robot.pose(q, {frame!r})[:, {axes}, 3]\n"
-        f"side = np.ptp(points, axis=0).max() / {CELLS}\n"
-        "edges = [p.min() + side * np.arange(np.ceil(np.ptp(p) / side - 1e-9) + 1) for p in points.T]\n"
-        "density, _, _ = np.histogram2d(*points.T, bins=edges)"
+        f"density, _, _ = np.histogram2d(*points.T, bins=cell_edges(points, {CELLS}))"
     )
 
 
@@ -112,12 +110,10 @@ def _density(robot: Robot, q: Array, plane: str, frame: str) -> HeatMap:
 
 
 def _cells(points: Array) -> tuple[list[Array], Array, tuple[int, int]]:
-    """The edges of square cells around points (N, 2), the cell of each point (row by row from the lowest), (rows, columns)."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    side = max(float((high - low).max()), 1e-9) / CELLS
-    counts = np.maximum(np.ceil((high - low) / side - 1e-9).astype(int), 1)
-    at = np.minimum(((points - low) / side).astype(int), counts - 1)
-    return [low[k] + side * np.arange(counts[k] + 1) for k in range(2)], at[:, 1] * counts[0] + at[:, 0], (counts[1], counts[0])
+    """The edges of cells over points (N, 2), the cell of each point (row by row from the lowest), (rows, columns)."""
+    edges = cell_edges(points, CELLS)
+    at, columns, rows = cells_of(points, edges), len(edges[0]) - 1, len(edges[1]) - 1
+    return edges, at[:, 1] * columns + at[:, 0], (rows, columns)
 
 
 def _axes(edges: list[Array], plane: str) -> Axes:
