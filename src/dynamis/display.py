@@ -252,7 +252,7 @@ def excitation_card(found: Any) -> str:
             use.highest,
             use.lower,
             use.upper,
-            None if use.share is None else f"{100.0 * use.share:.3g} %",
+            None if use.share is None else f"{100.0 * use.share:.3g} %{' (assumed)' if use.assumed else ''}",
         )
         for use in found.uses
     ]

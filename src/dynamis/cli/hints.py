@@ -18,6 +18,7 @@ PHRASES = (
     (r"compliant stops \(joint_stops\)", "--stops compliant"),
     (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
+    (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"set offset=True", "add --offset"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
