@@ -92,8 +92,9 @@ HELP = """Design an excitation trajectory for parameter identification.
 def excite(
     robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
     start: str | None, lower: str | None, upper: str | None, degrees: bool | None, velocity: str | None,
-    acceleration: str | None, effort: str | None, no_torque: bool, boxes: tuple[str, ...], height: float | None, margin: float, seconds: float, restarts: int, seed: int,
-    rate: float, settings: tuple[str, ...], out: tuple[Path, ...], plot: Path | None, as_json: bool,
+    acceleration: str | None, effort: str | None, no_torque: bool, boxes: tuple[str, ...], height: float | None,
+    margin: float, seconds: float, restarts: int, seed: int, rate: float, settings: tuple[str, ...], out: tuple[Path, ...],
+    plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation

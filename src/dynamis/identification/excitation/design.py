@@ -74,8 +74,8 @@ def design_excitation(
     traceable. ``start`` fixes the start and end configuration; by default it is optimized too.
 
     A revolute joint without position limits is kept within ±π rad of ``start``, or of zero; such bounds are marked ``assumed``
-    in ``uses``. A prismatic joint without limits is refused: give ``position``. Nothing limits the velocity and acceleration of a
-    joint for which neither the robot nor the caller gives a limit: `Excitation.peaks` has the largest values.
+    in ``uses``. A prismatic joint without limits is refused: give ``position``. Velocity and acceleration are limited only
+    where the robot or the caller gives limits: `Excitation.peaks` has the largest values.
 
     The search ends after ``seconds`` or ``restarts`` searches; Ctrl-C ends it with the best motion so far. Results are
     reproducible for a given seed, unless the time limit was reached.

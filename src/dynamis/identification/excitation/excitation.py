@@ -125,7 +125,7 @@ class Excitation:
 
     @cached_property
     def peaks(self) -> dict[str, Array]:
-        """Return {"velocity": (n,), "acceleration": (n,)}: the largest magnitudes over the motion, from a fine grid of times."""
+        """Return {"velocity": (n,), "acceleration": (n,)}: the largest magnitudes over the motion, on a fine grid."""
         _, v, a = self.at(np.linspace(0.0, self.duration, PEAK_POINTS))
         return {"velocity": np.abs(v).max(axis=0), "acceleration": np.abs(a).max(axis=0)}
 

@@ -154,7 +154,7 @@ def stated_range(robot: Robot, given: Any = None) -> tuple[Array, Array]:
 
 
 def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array, Array]:
-    """Return lower, upper, assumed (n,): a revolute joint without limits is bounded about the start, a prismatic one refused."""
+    """Return lower, upper, assumed (n,): revolute joints without limits are bounded, prismatic ones refused."""
     low, high = stated_range(robot, given)
     open_ended = ~(np.isfinite(low) & np.isfinite(high))
     lengths = [printable(c.name) for c, x in zip(robot.model.coordinates, open_ended, strict=True) if x and not c.revolute]
