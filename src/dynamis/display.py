@@ -184,7 +184,7 @@ def robot_card(model: Any, description: Any) -> str:
             (c.name, joint.type, span, c.velocity, c.effort, joint.drive.viscous, joint.drive.coulomb, joint.child,
              masses.get(joint.child) if first else None)
         )  # fmt: skip
-    bodies = sum(not body.is_rotor for _, body in model.moving)
+    bodies = len(model.links)
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(_text(x) for x in model.gravity)
     told = [description.about] if description.about else []
