@@ -241,7 +241,9 @@ def test_info_as_json_says_what_the_robot_is(run, name):
 def test_info_gives_centres_of_mass_in_the_frame_of_the_link_as_the_file_does(run, tmp_path):
     path = tmp_path / "arm.toml"
     text = "[[dh]]\na = 0.3\nalpha = 0.4\ntheta = 0.2\nmass = 2\ncom = [-0.15, 0.01, 0.02]\n"
-    path.write_text(text + '[[link]]\nlink = "cart"\ntype = "planar"\nmass = 3\ncom = [0, 0, 0.1]\n')
+    path.write_text(
+        text + '[[link]]\nlink = "cart"\ntype = "planar"\nmass = 3\ncom = [0, 0, 0.1]\ninertia = { xx = 1, yy = 1, zz = 1 }\n'
+    )
     bodies = json.loads(run("info", path, "--json").output)["links"]
     assert [body["name"] for body in bodies] == ["link1", "cart"]
     assert bodies[0]["com"] == pytest.approx([-0.15, 0.01, 0.02])
