@@ -49,7 +49,7 @@ HELP = """Design an excitation trajectory for parameter identification.
       dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 \\
           --kind spline --harmonics 6
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 \\
-          --time 20 --json
+          --acceleration 10 --time 20 --json
     """
 
 
