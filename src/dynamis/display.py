@@ -184,7 +184,7 @@ def robot_card(model: Any, description: Any) -> str:
             (c.name, joint.type, span, c.velocity, c.effort, joint.drive.viscous, joint.drive.coulomb, joint.child,
              masses.get(joint.child) if first else None)
         )  # fmt: skip
-    bodies = sum(not body.is_rotor for _, body in model.moving)
+    bodies = len(model.links)
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(_text(x) for x in model.gravity)
     told = [description.about] if description.about else []
@@ -252,7 +252,7 @@ def excitation_card(found: Any) -> str:
             use.highest,
             use.lower,
             use.upper,
-            None if use.share is None else f"{100.0 * use.share:.3g} %",
+            None if use.share is None else f"{100.0 * use.share:.3g} %{' (assumed)' if use.assumed else ''}",
         )
         for use in found.uses
     ]

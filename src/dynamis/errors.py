@@ -141,12 +141,15 @@ def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     ['l_1', 'I_1', 'l_2', 'm_1']
     >>> near_names("alhpa", ["Alpha", "alpha"])
     ['alpha', 'Alpha']
+    >>> near_names("r", ["kind", "length", "radius"])
+    ['radius']
     """
     folded: dict[str, list[str]] = {}
     for other in sorted(x for x in known if isinstance(x, str))[:MOST_COMPARED]:  # damaged files have others
         folded.setdefault(other[:LONGEST_COMPARED].casefold(), []).append(other)
     written = name[:LONGEST_COMPARED].casefold()
     close = difflib.get_close_matches(written, folded, n=2 * most, cutoff=0.5)
+    close += [x for x in folded if written and x.startswith(written) and x not in close]  # abbreviations
     close.sort(key=lambda x: (-difflib.SequenceMatcher(None, x, written).ratio(), x))
 
     def other_case(other: str) -> float:

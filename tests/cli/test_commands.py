@@ -241,6 +241,47 @@ def test_info_as_json_says_what_the_robot_is(run, name):
         assert data["at_home"]["gravity"] == pytest.approx(robot.gravity(robot.home()))
 
 
+def test_info_gives_centres_of_mass_in_the_frame_of_the_link_as_the_file_does(run, tmp_path):
+    path = tmp_path / "arm.toml"
+    text = "[[dh]]\na = 0.3\nalpha = 0.4\ntheta = 0.2\nmass = 2\ncom = [-0.15, 0.01, 0.02]\n"
+    path.write_text(
+        text + '[[link]]\nlink = "cart"\ntype = "planar"\nmass = 3\ncom = [0, 0, 0.1]\ninertia = { xx = 1, yy = 1, zz = 1 }\n'
+    )
+    bodies = json.loads(run("info", path, "--json").output)["links"]
+    assert [body["name"] for body in bodies] == ["link1", "cart"]
+    assert bodies[0]["com"] == pytest.approx([-0.15, 0.01, 0.02])
+    assert bodies[1]["com"] == pytest.approx([0, 0, 0.1])
+    assert "(-0.15, 0.01, 0.02)" in run("info", path).output
+
+
+BRICK = '<robot name="brick"><link name="body"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "id --q 1",
+        "fd",
+        "statics",
+        "derive",
+        "simulate",
+        "export inverse_dynamics",
+        "show inverse_dynamics",
+        "bench",
+        "bounds",
+        "report",
+    ],
+)
+def test_a_robot_without_moving_joints_is_refused_with_the_cure(run, tmp_path, command):
+    path = tmp_path / "brick.urdf"
+    path.write_text(BRICK + "</inertial></link></robot>")
+    name, *others = command.split()
+    result = run(name, path, *others)
+    assert result.exit_code == 2
+    assert "robot 'brick' has no moving joints" in result.output
+    assert ("--floating" in result.output) == (name not in ("statics", "derive", "bounds"))
+
+
 def test_info_shows_motors_on_links_and_actuators(run, tmp_path):
     (tmp_path / "arm.toml").write_text("""
 [[link]]

@@ -41,12 +41,56 @@ def test_machine_readable_output_has_everything():
     result = run(ARM, *QUICK, "--kind", "spline", "--criterion", "d-optimal", "--friction", "none", "--box", ":-2,2,-2,1.5,-inf,inf",
                  "--json")  # fmt: skip
     assert result.exit_code == 0, result.output
-    facts = json.loads(result.output)
+    facts = json.loads(result.stdout)
     assert facts["criterion"] == "d-optimal"
     assert facts["basis"]["kind"] == "spline"
     assert facts["condition"] > 1.0
     assert {use["kind"] for use in facts["uses"]} == {"position", "place"}
     assert facts["written"] == []
+
+
+CART = """
+[[link]]
+link = "cart"
+joint = "rail"
+type = "prismatic"
+axis = [1, 0, 0]
+mass = 2
+[[link]]
+link = "pole"
+joint = "hinge"
+axis = [0, 1, 0]
+mass = 1
+com = [0, 0, 0.3]
+"""
+
+
+def test_a_range_in_metres_is_never_assumed_and_one_in_radians_is_marked(tmp_path):
+    file = tmp_path / "cart.toml"
+    file.write_text(CART)
+    refused = run(str(file), *QUICK)
+    assert refused.exit_code == 2
+    assert "'rail': no position limits in metres" in refused.output
+    assert "give --lower and --upper" in refused.output
+    quick = (str(file), *QUICK[:-2], "--seconds", "0.2", "--lower=-0.2,-inf", "--upper", "0.3,inf")
+    found = run(*quick)
+    assert found.exit_code == 0, found.output
+    assert "range assumed: hinge -3.14 … 3.14 rad;" in found.stderr
+    assert "no velocity limits; peak velocity: rail" in found.stderr
+    assert "no acceleration or torque limits" in found.stderr
+    rail, hinge = (next(line for line in found.stdout.splitlines() if line.startswith(name)) for name in ("rail", "hinge"))
+    assert "assumed" in hinge
+    assert "assumed" not in rail
+    assert "m/s²" in rail
+    assert "rad/s²" in hinge
+    limited = run(*quick, "--velocity", "1,2", "--acceleration", "3,10", "--json")
+    assert "hinge" in limited.stderr
+    assert "peak" not in limited.stderr
+    facts = json.loads(limited.stdout)
+    assert {use["name"]: use["assumed"] for use in facts["uses"] if use["kind"] == "position"} == {"rail": False, "hinge": True}
+    rail_use = next(use for use in facts["uses"] if use["kind"] == "position")
+    assert -0.2 <= rail_use["lowest"] < rail_use["highest"] <= 0.3
+    assert 0.0 < facts["peaks"]["velocity"][0] <= 1.0
 
 
 def test_places_are_told():

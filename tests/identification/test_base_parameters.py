@@ -99,3 +99,38 @@ def test_right_angles_written_with_five_digits_are_right_angles():
     joint = description.joint("joint2")
     joint.origin = joint.origin @ dy.Pose(from_rpy((1e-4, 0.0, 0.0)), np.zeros(3))
     assert base_parameters(LinearModel(dy.Robot(description))).rank == base.rank + 1
+
+
+def test_bodies_between_the_axes_of_one_joint_have_no_parameters(tmp_path):
+    file = tmp_path / "mobile.toml"
+    file.write_text("""
+[[link]]
+link = "platform"
+joint = "base"
+type = "planar"
+mass = 20
+solid = { kind = "cylinder", radius = 0.25, length = 0.2 }
+[[link]]
+link = "upper"
+joint = "shoulder"
+xyz = [0, 0, 0.3]
+axis = [0, 1, 0]
+mass = 2
+com = [0, 0, 0.2]
+solid = { kind = "rod", length = 0.4 }
+[[link]]
+link = "fore"
+joint = "elbow"
+xyz = [0, 0, 0.4]
+axis = [0, 1, 0]
+mass = 1
+com = [0, 0, 0.15]
+solid = { kind = "rod", length = 0.3 }
+""")
+    robot = dy.load(file)
+    assert "3 moving bodies" in repr(robot)
+    base = base_parameters(LinearModel(robot, friction=(), rotor=False))
+    assert (len(base.model.names), base.rank) == (30, 18)
+    assert {name.partition(".")[0] for name in base.model.names} == {"platform", "upper", "fore"}
+    q, v, a = np.random.default_rng(0).normal(size=(3, 5))
+    np.testing.assert_allclose(base.regressor(q, v, a) @ base.prior, robot.inverse_dynamics(q, v, a), atol=1e-11)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.errors import ConversionError, InputError
+from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.full_parameters import full_parameters
@@ -212,13 +212,13 @@ def test_wrong_arguments_are_said(tmp_path):
         prove_round_trip(tmp_path / "panda.toml", base, base.prior)
 
 
-def test_a_body_between_the_axes_of_a_joint_has_no_link():
+def test_the_parameters_of_a_joint_with_two_axes_are_those_of_its_link():
     description = dy.Description("gimbal").add_link("base")
     description.add_link(
         "bob", "base", "universal", axis=(1, 0, 0), axis2=np.array([0.0, 1, 0]), inertia=dy.solids.sphere(0.1, mass=1.0)
     )
     robot = dy.Robot(description)
     model = LinearModel(robot)
-    assert with_parameters(robot, model, model.prior).n == 2
-    with pytest.raises(ConversionError, match="between the axes"):
-        with_parameters(robot, model, model.prior + 0.1 * model.is_inertial)
+    assert [name for name, _ in model.bodies] == ["bob"]
+    wanted = model.prior + 0.1 * np.isin(model.names, ["bob.m", "bob.Ixx", "bob.Iyy", "bob.Izz"])
+    np.testing.assert_allclose(LinearModel(with_parameters(robot, model, wanted)).prior, wanted, atol=1e-12)

@@ -13,13 +13,13 @@ VALUES = {
     "1": 1, "-1": -1, "--1": 1, "+-+1": -1, "2^3^2": 512, "-2^2": -4, "2**-1": 0.5, "1/4/2": 0.125, "1-2-3": -4, "2+3*4": 14,
     " ( 1 + 2 ) * 3 ": 9, "1e3": 1000, ".5": 0.5, "5.": 5, "pi": math.pi, "cos(pi)": -1, "atan2(1, -1)": 3 * math.pi / 4,
     "max(1, min(2, 3))": 2, "abs(-2)": 2, "sign(-3)": -1, "sqrt(2)^2": 2, "tan(0.3)": math.tan(0.3), "exp(log(2))": 2, "a*b_1": 6,
-    "tanh(0.2)": math.tanh(0.2), "asin(1)": math.pi / 2, "acos(1)": 0,
+    "tanh(0.2)": math.tanh(0.2), "90deg": math.pi / 2, "-2*45 deg": -math.pi / 2, "asin(1)": math.pi / 2, "acos(1)": 0,
 }  # fmt: skip
 BAD = ["", " ", "1+", "*1", "1 2", "1,2", "()", "(1", "1)", "((1)", "1//2", "1%2", "a b", "c", "1_000", "0x10", "1e400", "1..2", "1e", "nan", "inf",
        "1j", "θ", "２", "=1", "'1'", "lambda: 1", "__import__('os')", "__import__", "().__class__", "a.real", "a.__class__", "[1]", "{1}",
        "a if a else a", "1;1", "1\n+\n'x'", "open(1)", "eval(1)", "exec(1)", "print(1)", "sin", "sin()", "sin(1, 2)", "max(1)", "atan2(1)",
        "1/0", "0^-1", "(-1)^0.5", "sqrt(-1)", "log(0)", "log(-1)", "asin(2)", "acos(-2)", "exp(1000)", "9^9^9^9", "1e308*10", "1e308^2",
-       "-1e308*10", "\x00", "1\x00", "$(rm -rf /)", "`ls`", "%s", "@", "a(1)", "1e308+1e308", "pi()"]  # fmt: skip
+       "-1e308*10", "\x00", "1\x00", "$(rm -rf /)", "`ls`", "%s", "@", "a(1)", "1e308+1e308", "pi()", "deg", "a deg", "1deg deg"]  # fmt: skip
 
 HANGS = 60.0  # seconds of processor time: what is meant takes far less, what is guarded against far more
 

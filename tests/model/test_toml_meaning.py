@@ -30,7 +30,7 @@ def test_the_line_of_a_finding_is_that_of_the_value(two_links, save, line_of):
 
 
 def test_the_line_of_a_finding_without_a_key_is_that_of_its_table(two_links, save, line_of):
-    text = two_links("viscous = 0.1", 'type = "slider"')
+    text = two_links("x = 0.5", "x = -0.5")
     assert dy.check(save(text, "robot.toml")).errors[0].line == line_of(text, 'link = "fore"') - 1
 
 

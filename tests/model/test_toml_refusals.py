@@ -90,6 +90,7 @@ def test_a_wrong_type_is_refused_with_the_line_of_its_table_and_the_key(two_link
         ("[parameters]", "[parameter]", "'parameters'"),
         ("[[frame]]", "[[frames]]", "'frame'"),
         ("lower = -2", "low = -2", "'lower'"),
+        ('kind = "box", x = 0.5, y = 0.1, z = 0.1', 'kind = "cylinder", r = 0.1, length = 1', "did you mean 'radius'?"),
         ("viscous = 0.1", "viscos = 0.1", "'viscous'"),
         ("viscous = 0.1", 'mimic = { join = "shoulder" }', "'joint'"),
         ("viscous = 0.1", "tail = { xzy = [0, 0, 0] }", "'xyz'"),
@@ -103,6 +104,58 @@ def test_an_unknown_key_is_refused_with_the_near_names(two_links, refused, old, 
     message = str(refused(two_links(old, new), "robot.toml"))
     assert "did you mean" in message
     assert hint in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cure"),
+    [
+        ('mass = "m"\ncom', 'mass = "k"\ncom', 'declare k under [parameters], as a number or "symbol"'),
+        ("viscous = 0.1", 'type = "revolut"', 'write type = "revolute"'),
+        ("x = 0.5", 'x = "500 mm"', "write 0.5 instead of 500 mm"),
+    ],
+)
+def test_the_cure_is_the_corrected_text(two_links, refused, old, new, cure):
+    assert cure in str(refused(two_links(old, new), "robot.toml"))
+
+
+DEGREES = {
+    "alpha": ('[[dh]]\nsolid = { kind = "sphere", radius = 1, density = 1 }\nalpha = 90\n', "alpha is 90", 'write "90deg"'),
+    "theta": ('[[mdh]]\nsolid = { kind = "sphere", radius = 1, density = 1 }\ntheta = 45\n', "theta is 45", 'write "45deg"'),
+    "rpy": (
+        '[[link]]\nsolid = { kind = "sphere", radius = 1, density = 1 }\nrpy = [0, -90, 0]\n',
+        "rpy is (0, -90, 0)",
+        'write "-90deg"',
+    ),
+    "home": (
+        '[[poe]]\nsolid = { kind = "sphere", radius = 1, density = 1 }\nrpy = [0, 90, 0]\n',
+        "rpy is (0, 90, 0)",
+        'write "90deg"',
+    ),
+    "solid": (
+        '[[link]]\nmass = 1\nsolid = { kind = "rod", length = 1, rpy = [0, 90, 0] }\n',
+        "rpy is (0, 90, 0)",
+        'write "90deg"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DEGREES)
+def test_an_angle_of_more_than_a_turn_is_reported_and_the_cure_removes_the_warning(save, case):
+    text, found, cure = DEGREES[case]
+    (problem,) = dy.check(save(text, "robot.toml"))
+    assert problem.code == "angle-unit"
+    assert problem.line == 3
+    assert found in problem.found
+    assert cure in problem.repair
+    written = cure.removeprefix("write ")
+    assert not list(dy.check(save(text.replace(written.strip('"').removesuffix("deg"), written), "cured.toml")))
+
+
+def test_a_solid_in_millimetres_is_reported_as_lengths(save):
+    (problem,) = dy.check(
+        save('[[link]]\nsolid = { kind = "cylinder", density = 2700, radius = 100, length = 1000 }\n', "robot.toml")
+    )
+    assert "divide the lengths of the solid by 1000" in problem.repair
 
 
 @pytest.mark.parametrize("solid", ['kind = "sphere"', 'kind = "sphere", radius = 1, colour = 2', 'kind = "point", density = 3'])

@@ -108,6 +108,17 @@ def test_an_omitted_axis_is_x_and_an_omitted_origin_is_none(arm, save):
     assert pose == pytest.approx(np.block([[turn, np.zeros((3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]), abs=1e-15)
 
 
+def test_an_omitted_axis_is_noted_by_the_check_alone(arm, save, line_of):
+    text = arm('<axis xyz="0 1 0"/>', "")
+    path = save(text)
+    report = dy.check(path)
+    assert not list(report)
+    (note,) = report.notes
+    assert note.line == line_of(text, 'name="shoulder"')
+    assert "a revolute joint without <axis>; its axis is x, the default of URDF" in str(report)
+    assert dy.load(path, strict=True).n == 2
+
+
 def test_an_origin_with_only_rpy_or_only_xyz_is_read(arm, save):
     only_rpy = dy.load(save(arm('xyz="0 0 0.3" rpy="0 0 0.5"', 'rpy="0 0 0.5"')))
     only_xyz = dy.load(save(arm('xyz="0 0 0.3" rpy="0 0 0.5"', 'xyz="0 0 0.3"')))

@@ -280,3 +280,24 @@ def test_what_is_no_robot_or_has_no_numbers_is_refused():
     loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
     with pytest.raises(dy.InputError, match="'k' is not a symbol in the equations of motion"):
         rollouts(loaded, 0.1, np.zeros(2), parameters={"m": 1.0, "k": 2.0})
+
+
+def test_a_gain_for_each_motion_has_a_column_and_the_ambiguous_is_refused():
+    def law(robot, _t, q, v, k):
+        return robot.gravity(q) + k * (0.5 - q) - 400.0 * v
+
+    gains = np.array([100.0, 5000.0])
+    options = {"controller": law, "step": 0.01, "every": 10}
+    with pytest.raises(
+        dy.InputError, match=r"'k' .* shape \(2,\), and there are 2 motions: give shape \(2, 1\) .* or \(1, 2\)"
+    ):
+        rollouts(ARM, 0.1, np.zeros((2, 2)), parameters={"k": gains}, **options)
+    each = rollouts(ARM, 0.1, np.zeros((2, 2)), parameters={"k": gains[:, None]}, **options).q[-1]
+    for q, k in zip(each, gains, strict=True):
+        np.testing.assert_allclose(q, rollouts(ARM, 0.1, np.zeros(2), parameters={"k": float(k)}, **options).q[-1], rtol=1e-12)
+    joint = rollouts(ARM, 0.1, np.zeros((2, 2)), parameters={"k": gains[None]}, **options).q[-1]
+    np.testing.assert_array_equal(joint[0], joint[1])
+    with pytest.raises(dy.InputError, match=r"\(3,\), and there are 3 motions"):
+        rollouts(ARM, 0.1, np.zeros((3, 2)), parameters={"k": np.ones(3)}, **options)
+    with pytest.raises(dy.InputError, match=r"'k' has shape \(3,\): one vector for all motions; .* \(motions, 1\)"):
+        rollouts(ARM, 0.1, np.zeros(2), parameters={"k": np.ones(3)}, **options)

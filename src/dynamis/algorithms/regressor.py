@@ -1,6 +1,6 @@
 """The regressor: τ = Y(q, v, v̇) π, linear in the parameters.
 
-π holds, body by body, the ten inertial parameters (`PARAMETER_NAMES`, the tensor about the body frame's origin), then
+π holds, link by link, the ten inertial parameters (`PARAMETER_NAMES`, the tensor about the body frame's origin), then
 per degree of freedom viscous friction, Coulomb friction, its direction-dependent part, reflected rotor inertia and
 spring stiffness (geometry, gravity and rest positions are known). Last, the inertia of each rotor mounted on a
 link: one number, for a disc about a known axis. The ten parameters of the link include the locked rotor.
@@ -34,13 +34,23 @@ def parameters(model: Model) -> Array:
 
 
 def links(model: Model) -> list[tuple[int, Any]]:
-    """(i, body i) of the bodies that are links."""
-    return [(i, body) for i, body in model.moving if not body.is_rotor]
+    """(i, body i) of the bodies that are links of the file."""
+    return list(model.links)
 
 
 def rotors(model: Model) -> list[tuple[int, Any]]:
     """(i, body i) of the rotors mounted on links."""
     return [(i, body) for i, body in model.moving if body.is_rotor]
+
+
+def without_rotors(model: Model) -> list[tuple[int, Any]]:
+    """(i, body i) of the links and of the massless bodies between the axes of one joint."""
+    return [(i, body) for i, body in model.moving if not body.is_rotor]
+
+
+def link_columns(model: Model) -> dict[int, range]:
+    """{i: the places of the ten parameters of link i in π}."""
+    return {i: range(10 * k, 10 * k + 10) for k, (i, _) in enumerate(links(model))}
 
 
 def disc(axis: Array) -> Inertia:
@@ -72,11 +82,12 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
         locked = body_regressor(X[i].twist_inward(V[parent]), X[i].twist_inward(A[parent])) @ unit
         add_block(Y, body.dof, (number,), body.S.T @ F)
         beyond.pass_on(parent, (number,), X[i].wrench_outward(F - locked[:, None]))
-    for number, (i, body) in reversed(list(enumerate(links(model)))):
-        # each body's wrench as a matrix acting on its ten parameters, passed on to the base
+    own = link_columns(model)
+    for i, body in reversed(without_rotors(model)):
+        # each link's wrench as a matrix acting on its ten parameters, passed on to the base
         columns, F = beyond.at(i)
-        columns = (*range(10 * number, 10 * number + 10), *columns)
-        F = np.hstack([body_regressor(V[i], A[i]), F])
+        if i in own:
+            columns, F = (*own[i], *columns), np.hstack([body_regressor(V[i], A[i]), F])
         add_block(Y, body.dof, columns, body.S.T @ F)
         beyond.pass_on(body.parent, columns, X[i].wrench_outward(F))
     s = sign(v)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.regressor import JOINT_PARAMETERS
+from dynamis.algorithms.regressor import JOINT_PARAMETERS, link_columns
 from dynamis.analysis.model_pairs import Pair, Pairs, pairs
 from dynamis.display import as_table, comparison_card, counted, short
 from dynamis.errors import InputError, printable
@@ -184,8 +184,9 @@ class _Effects:
 
     def found(self) -> list[Difference]:
         first, second = self.pair.first.model, self.pair.second.model
-        found = [d for number, pair in enumerate(self.pair.bodies) for d in self._body(10 * number, pair)]
-        start = 10 * len(self.pair.bodies)
+        own = link_columns(first)
+        found = [d for pair in self.pair.bodies if pair.i in own for d in self._body(own[pair.i].start, pair)]
+        start = 10 * len(own)
         for k, m in enumerate(self.pair.coordinates):
             for p, name in enumerate(JOINT_PARAMETERS):
                 one, two = float(getattr(first, name)[k]), float(getattr(second, name)[m])

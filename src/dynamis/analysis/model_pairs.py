@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, world_poses
-from dynamis.algorithms.regressor import links
+from dynamis.algorithms.regressor import without_rotors
 from dynamis.model.joints import Helical, OneNumber, Prismatic
 from dynamis.model.model import Body, Model
 from dynamis.robot import Robot
@@ -84,7 +84,7 @@ class Pairs:
 
 def pairs(first: Robot, second: Robot) -> Pairs:
     """Corresponding bodies: by link name, by joint name, or by order."""
-    one, two = links(first.model), links(second.model)
+    one, two = without_rotors(first.model), without_rotors(second.model)
     notes: list[str] = []
     names = [body.name for _, body in one], [body.name for _, body in two]
     obstacles = _missing(first.coordinate_names, second.coordinate_names, "joint")

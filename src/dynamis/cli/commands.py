@@ -183,6 +183,7 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
             "ok": report.ok,
             "problems": findings,
             "skipped": report.skipped,
+            "notes": [note.as_dict() for note in report.notes],
             "repaired": changes,
         }
         result["written"] = [str(out)] if out is not None and report.ok else []

@@ -14,6 +14,7 @@ from dynamis.cli.options import assignments, json_option, set_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
+from dynamis.cli.states import require_joints
 from dynamis.errors import InputError, printable
 
 LONG = 20_000  # characters that a terminal shows only after a question
@@ -68,6 +69,7 @@ def derive(
         )
     check_output(output, tuple(FORMATS.values()))
     loaded = load(robot, parameters=assignments(settings) or None)
+    require_joints(loaded)
     with Bar() as bar:
 
         def tell(done: int, total: int, terms: int) -> None:

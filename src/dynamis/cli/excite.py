@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
-from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option
@@ -22,15 +23,21 @@ from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.identification.excitation import Excitation, Region
+    from dynamis.model.model import Coordinate
     from dynamis.robot import Robot
 
 NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", "combined")
 LIMITED = ("position", "velocity", "acceleration", "torque")
+PEAK_UNITS = {"velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²")}
 
 HELP = """Design an excitation trajectory for parameter identification.
 
-    The trajectory starts and ends at rest and stays within all limits at all times. Ctrl-C ends the search and keeps the
-    best trajectory found so far.
+    The trajectory starts and ends at rest and stays within the limits of the file and of the options at all times. Ctrl-C
+    ends the search and keeps the best trajectory found so far.
+
+    A revolute joint without position limits is kept within ±π rad of the start, or of zero; a prismatic joint without
+    limits needs --lower and --upper. A joint without velocity and torque limits moves as fast as the criterion demands:
+    limit it with --velocity and --acceleration.
 
     Exit status: 0 found; 2 bad input, or limits that no configuration satisfies; 130 interrupted, best trajectory written.
 
@@ -42,7 +49,7 @@ HELP = """Design an excitation trajectory for parameter identification.
       dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 \\
           --kind spline --harmonics 6
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 \\
-          --time 20 --json
+          --acceleration 10 --time 20 --json
     """
 
 
@@ -60,7 +67,9 @@ HELP = """Design an excitation trajectory for parameter identification.
               help="Friction terms to identify, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
 @click.option("--q0", "--start", "start", metavar="NUMBERS",
               help="Configuration at start and end, in rad and m. Default: chosen by the search.")  # fmt: skip
-@degrees_option("--q0")
+@click.option("--lower", metavar="NUMBERS", help="Lower position limits in rad and m, where higher than the robot's.")
+@click.option("--upper", metavar="NUMBERS", help="Upper position limits in rad and m, where lower than the robot's.")
+@degrees_option("--q0", "--lower", "--upper")
 @click.option("--velocity", metavar="NUMBERS",
               help="Velocity limits in rad/s and m/s, where lower than the robot's; one per joint or for all.")  # fmt: skip
 @click.option("--acceleration", metavar="NUMBERS", help="Acceleration limits in rad/s² and m/s². Default: none.")
@@ -82,9 +91,10 @@ HELP = """Design an excitation trajectory for parameter identification.
 @plain_errors
 def excite(
     robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
-    start: str | None, degrees: bool | None, velocity: str | None, acceleration: str | None, effort: str | None,
-    no_torque: bool, boxes: tuple[str, ...], height: float | None, margin: float, seconds: float, restarts: int, seed: int,
-    rate: float, settings: tuple[str, ...], out: tuple[Path, ...], plot: Path | None, as_json: bool,
+    start: str | None, lower: str | None, upper: str | None, degrees: bool | None, velocity: str | None,
+    acceleration: str | None, effort: str | None, no_torque: bool, boxes: tuple[str, ...], height: float | None,
+    margin: float, seconds: float, restarts: int, seed: int, rate: float, settings: tuple[str, ...], out: tuple[Path, ...],
+    plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
@@ -104,21 +114,60 @@ def excite(
         found = design_excitation(
             base, duration=duration, kind=kind, harmonics=harmonics, periodic=periodic, criterion=criterion,
             start=None if start is None else configuration(arm, start, "--q0", degrees, within_limits=False),
-            velocity=one_or_all(numbers(velocity, "--velocity")),
+            position=_position(arm, lower, upper, degrees), velocity=one_or_all(numbers(velocity, "--velocity")),
             acceleration=one_or_all(numbers(acceleration, "--acceleration")), effort=one_or_all(numbers(effort, "--effort")),
             torque=not no_torque, regions=_regions(arm, boxes, height), margin=margin / 100.0, seconds=seconds,
             restarts=restarts, seed=seed, progress=bar.show,
         )  # fmt: skip
+    _warn_unlimited(arm, found)
     written = [str(whole(file, lambda made: found.write(made, rate=rate))) for file in out]
     if plot is not None:
         whole(plot, found.plot)
         written.append(str(plot))
     if as_json:
-        print_json({**found.as_dict(), "written": written})
+        print_json({**found.as_dict(), "peaks": found.peaks, "written": written})
     else:
-        _print(found)
+        _print(arm, found)
         print_written(written)
     sys.exit(130 if found.status.startswith("interrupted") else 0)
+
+
+def _position(robot: Robot, lower: str | None, upper: str | None, degrees: bool | None) -> tuple[Any, Any] | None:
+    """The position limits of the options; infinite for the one that is not given."""
+    if lower is None and upper is None:
+        return None
+    ends = (("--lower", lower, -math.inf), ("--upper", upper, math.inf))
+    low, high = (
+        missing if text is None else configuration(robot, text, option, degrees, within_limits=False)
+        for option, text, missing in ends
+    )
+    return low, high
+
+
+def _warn_unlimited(robot: Robot, found: Excitation) -> None:
+    """Name the joints whose motion is bounded by an assumption, or not at all."""
+    ranges = [
+        f"{use.name} {number(middle - (use.limit or 0.0), 3)} … {number(middle + (use.limit or 0.0), 3)} rad"
+        for use in found.uses
+        if use.assumed
+        for middle in [0.5 * (use.lower + use.upper)]
+    ]
+    if ranges:
+        print_warning(f"no position limits, range assumed: {', '.join(ranges)}; give --lower and --upper if less is free")
+    limited = {kind: {use.name for use in found.uses if use.kind == kind} for kind in LIMITED}
+    for kind, others in (("velocity", ()), ("acceleration", ("torque",))):
+        bounded = limited[kind].union(*(limited[other] for other in others))
+        peaks = [
+            f"{c.name} {_peak(c, kind, x)}"
+            for c, x in zip(robot.model.coordinates, found.peaks[kind], strict=True)
+            if c.name not in bounded
+        ]
+        if peaks:
+            print_warning(f"no {' or '.join((kind, *others))} limits; peak {kind}: {', '.join(peaks)}; limit it with --{kind}")
+
+
+def _peak(c: Coordinate, kind: str, value: float) -> str:
+    return f"{number(value, 3)} {PEAK_UNITS[kind][0 if c.revolute else 1]}"
 
 
 def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list[Region]:
@@ -134,7 +183,7 @@ def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list
     return found + (list(above(robot, height)) if height is not None else [])
 
 
-def _print(found: Excitation) -> None:
+def _print(robot: Robot, found: Excitation) -> None:
     facts = f"{found.kind}, {found.duration:g} s, {found.parameters} base parameters, criterion {found.criterion}"
     echo((clean_name(found.robot_name), {"bold": True}), f"  {facts}: {found.status}")
     after = (number(found.condition), {"fg": "green", "bold": True})
@@ -142,12 +191,15 @@ def _print(found: Excitation) -> None:
     echo(f"start: {', '.join(number(float(x)) for x in found.start)}")
     kinds = [kind for kind in LIMITED if kind in found.used]
     rows: list[tuple[Any, ...]] = []
-    for name in found.joint_names:
-        shares = [found.used[kind].get(name) for kind in kinds]
-        rows.append((name, *(None if x is None else f"{x:.0f} %" for x in shares)))
-    print_table("Share of the limits used", ("joint", *kinds), rows)
+    assumed = {(use.kind, use.name): " (assumed)" for use in found.uses if use.assumed}
+    for k, c in enumerate(robot.model.coordinates):
+        shares = [(kind, found.used[kind].get(c.name)) for kind in kinds]
+        told = [None if x is None else f"{x:.0f} %{assumed.get((kind, c.name), '')}" for kind, x in shares]
+        rows.append((c.name, *told, *(_peak(c, kind, found.peaks[kind][k]) for kind in PEAK_UNITS)))
+    title = "Share of the limits used, peak velocity and peak acceleration"
+    print_table(title, ("joint", *kinds, "peak v", "peak a"), rows)
     places = [use for use in found.uses if use.kind in ("place", "constraint")]
     if places:
-        allowed = [" … ".join(number(x, 3) if abs(x) < float("inf") else "" for x in (use.lower, use.upper)) for use in places]
+        allowed = [" … ".join(number(x, 3) if abs(x) < math.inf else "" for x in (use.lower, use.upper)) for use in places]
         lines = [(use.name, use.lowest, use.highest, text) for use, text in zip(places, allowed, strict=True)]
         print_table("Cartesian constraints", ("", "lowest", "highest", "allowed"), lines, digits=3)

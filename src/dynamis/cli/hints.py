@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import click
 
 # phrases that name Python calls, and what a command line has instead
-PHRASES = (
+PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:give them(?: values first)?(?: with|:|, as in) )?(?:dynamis\.|dy\.)?load\((?:…|name), parameters=(?:\{[^}]*\}|…)\)"
-     r"(?:, on the command line --set NAME=VALUE)?", "give each a number with --set NAME=VALUE"),
+     r"(?:, on the command line --set NAME=VALUE)?", lambda match: f"give each a number with {_settings(match[0])}"),
     (r"load it with base='fixed'", "leave out --floating"),
     (r"load with base=['\"]?floating['\"]?", "use --floating"),
     (r"base='floating'", "--floating"),
@@ -18,10 +19,19 @@ PHRASES = (
     (r"compliant stops \(joint_stops\)", "--stops compliant"),
     (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
+    (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"set offset=True", "add --offset"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip
+
+
+def _settings(call: str) -> str:
+    """The options for load(…, parameters={'m1': …}): one for each name, where the message has them."""
+    names = re.findall(r"'([^']+)': …", call)
+    return " ".join(f"--set {name}=VALUE" for name in names) or "--set NAME=VALUE"
+
+
 # arguments of the Python interface under another name than the option's
 RENAMED = {
     "stribeck_speed": "stribeck", "torque_limits": "limits", "joint_stiffness": "springs", "letters": "letters", "q": "q",

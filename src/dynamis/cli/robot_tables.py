@@ -135,10 +135,16 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
     echo()
 
 
+COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
 def print_report(report: Report, *, every: bool = False) -> None:
     """The findings of a model check and the result; many warnings of one kind are summarised unless ``every``."""
-    for problem in report if every else report.summarised():
-        colour = "red" if problem.severity == "error" else "yellow"
+    from dynamis.model.diagnostics import summarised
+
+    listed = [*report, *report.notes]
+    for problem in listed if every else summarised(listed):
+        colour = COLOURS[problem.severity]
         place = clean_name(problem.file) + (f":{problem.line}" if problem.line else "")
         severity = (problem.severity, {"fg": colour, "bold": True})
         echo(f"{place}: " if place else "", severity, f" {clean_name(problem.where)}: {clean_name(problem.found)}", hang=4)
@@ -151,7 +157,7 @@ def print_report(report: Report, *, every: bool = False) -> None:
         echo(source, ("Model check: no errors or warnings", {"fg": "green", "bold": True}))
         return
     verdict = ("not usable", {"fg": "red", "bold": True}) if errors else ("usable", {"fg": "green", "bold": True})
-    more = "; --all lists each" if not every and len(report.summarised()) < len(report) else ""
+    more = "; --all lists each" if not every and len(summarised(listed)) < len(listed) else ""
     echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}{more}")
     if report.skipped:
         echo(f"  {report.skipped_sentence}", hang=2)

@@ -72,7 +72,7 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
 
 
 def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
-    """The robot; parameters that are still symbols are refused, with the options that give them values."""
+    """The robot. Refused are parameters without values, with the options that give them, and robots without moving joints."""
     from dynamis.kinematics.box import free_symbols
     from dynamis.robot import load
 
@@ -84,7 +84,17 @@ def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Rob
             f"{printable(found.name)} has symbolic parameters without values: {', '.join(symbols)}. "
             f"Give each a number, in SI units: {example}{' …' if len(symbols) > 3 else ''}"
         )
+    require_joints(found)
     return found
+
+
+def require_joints(robot: Robot) -> None:
+    """Refuse a robot without moving joints; where the command has --floating, name it."""
+    if robot.n == 0:
+        context = click.get_current_context(silent=True)
+        floating = context is not None and any(p.name == "floating" for p in context.command.params)
+        cure = "; for a free body add --floating" if floating else ""
+        raise InputError(f"robot {printable(robot.name)} has no moving joints{cure}")
 
 
 def vector(robot: Robot, text: str | None, letter: str, option: str = "", degrees: bool | None = None) -> Any:

@@ -37,7 +37,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "symbolic": model.symbolic,
         "tip": model.tip,
         "joints": [_joint(joint) for joint in description.joints if joint.type != "fixed"],
-        "links": [_link(body.name, model.with_locked_rotors(i)) for i, body in model.moving if not body.is_rotor],
+        "links": [_link(body.name, model.inertia_in_link_frame(i)) for i, body in model.links],
         "frames": list(robot.link_names),
     }
     if robot.n:

@@ -71,7 +71,7 @@ def adapted_parameters(robot: Robot, which: Any = "base") -> Adapted:
 
 def _chosen(robot: Robot, which: list[Any]) -> list[int]:
     names = robot.parameter_names
-    links = list(dict.fromkeys(name.rpartition(".")[0] for name in names[: 10 * _bodies(robot)]))
+    links = list(dict.fromkeys(name.rpartition(".")[0] for name in names[: 10 * len(robot.model.links)]))
     found: list[int] = []
     for given in which:
         if given in links:
@@ -81,10 +81,6 @@ def _chosen(robot: Robot, which: list[Any]) -> list[int]:
         else:
             raise unknown_name("link or parameter to adapt", given, ["base", *links, *names])
     return sorted(set(found))
-
-
-def _bodies(robot: Robot) -> int:
-    return sum(not body.is_rotor for _, body in robot.model.moving)
 
 
 def _stacked(robot: Robot) -> Array:

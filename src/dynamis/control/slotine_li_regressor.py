@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, twists
-from dynamis.algorithms.regressor import JOINT_PARAMETERS, disc, links, rotors, tensor_map
+from dynamis.algorithms.regressor import JOINT_PARAMETERS, disc, link_columns, links, rotors, tensor_map, without_rotors
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
 from dynamis.scalar import tanh
@@ -39,10 +39,11 @@ def slotine_li_regressor(model: Model, q: Array, v: Array, v_r: Array, a_r: Arra
         locked = _body(*(X[i].twist_inward(x[parent]) for x in (V, V_r, A))) @ unit
         add_block(Y, body.dof, (number,), body.S.T @ F)
         beyond.pass_on(parent, (number,), X[i].wrench_outward(F - locked[:, None]))
-    for number, (i, body) in reversed(list(enumerate(links(model)))):
+    own = link_columns(model)
+    for i, body in reversed(without_rotors(model)):
         columns, F = beyond.at(i)
-        columns = (*range(10 * number, 10 * number + 10), *columns)
-        F = np.hstack([_body(V[i], V_r[i], A[i]), F])
+        if i in own:
+            columns, F = (*own[i], *columns), np.hstack([_body(V[i], V_r[i], A[i]), F])
         add_block(Y, body.dof, columns, body.S.T @ F)
         beyond.pass_on(body.parent, columns, X[i].wrench_outward(F))
     s = tanh(v_r / slip)

@@ -176,13 +176,6 @@ def set_inertias(description: Description, model: Model, linear: LinearModel, va
     links = {link.name: link for link in description.links}
     for (i, body), (name, place) in zip(regressor.links(model), linear.bodies, strict=True):
         target = values[place]
-        if name not in links:
-            if np.abs(target).max() > 0.0:
-                raise ConversionError(
-                    f"{printable(name)} is a body between the axes of one joint, for which a description has no link; "
-                    "model the joint as two with a link between them"
-                )
-            continue
         here = [frame for frame in model.frames.values() if frame.body == i]
         fixed = [(links[f.name], f.pose) for f in here if f.name != name and links[f.name].mass_properties is not None]
         _set_inertia(links[name], model.frames[name].pose, fixed, target, notes)

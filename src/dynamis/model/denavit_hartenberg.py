@@ -79,8 +79,7 @@ def _verify(model: Model, result: Description) -> None:
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:
     name = printable(description.name)
-    if model.symbolic:
-        raise ConversionError(f"robot {name} has symbols: the table is computed from numbers, so give them values first")
+    description.require_numbers("a Denavit–Hartenberg table")
     if model.coupled:
         raise ConversionError(f"robot {name} has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling")
     joints = [description.joint(joint) for joint in model.joint_names]

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table, counted, description_card, flat, short
-from dynamis.errors import InputError, NameLookupError, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, NameLookupError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import DEGREES_OF_FREEDOM
-from dynamis.scalar import Node
+from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
 
@@ -37,6 +37,7 @@ class MassProperties:
     tensor: Array
     line: int | None = field(default=None, repr=False)
     lines: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # of single values: "mass"
+    solid: bool = field(default=False, repr=False, compare=False)  # computed from the dimensions of a solid
 
     @property
     def inertia(self) -> Inertia:
@@ -231,6 +232,33 @@ class Description:
 
     def copy(self) -> Description:
         return copy.deepcopy(self)
+
+    def symbol_names(self) -> list[str]:
+        """The names of all symbols, sorted."""
+        values: list[Any] = list(np.asarray(self.gravity).flat)
+        for joint in self.joints:
+            values += [x for pose in (joint.origin, joint.tail) for array in pose for x in array.flat]
+            values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch]
+            values += [getattr(joint.drive, name) for name in DRIVE_NUMBERS]
+            values += [
+                *(joint.drive.motor_axis or ()),
+                *(joint.actuator.numbers.values() if joint.actuator is not None else ()),
+            ]
+        for link in self.links:
+            if link.mass_properties is not None:
+                m = link.mass_properties
+                values += [m.mass, *m.com, *m.tensor.flat]
+        return sorted({node.args[0] for node in topological(values) if node.op == "symbol"})
+
+    def require_numbers(self, target: str) -> None:
+        """Raise a `ConversionError` if there are symbols: the target contains numbers only."""
+        names = self.symbol_names()
+        if names:
+            values = ", ".join(f"{name!r}: …" for name in names)
+            raise ConversionError(
+                f"robot {printable(self.name)} has parameters without values, {', '.join(names)}, and {target} contains "
+                f"numbers only: give them with load(…, parameters={{{values}}})"
+            )
 
     def add_link(
         self,

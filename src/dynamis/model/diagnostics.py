@@ -18,7 +18,8 @@ NAMED = 4  # of those beyond, how many are named
 class Problem:
     """One finding: where it is, what was found, what is allowed, how to repair it.
 
-    ``severity`` is "error" (the model cannot be used) or "warning" (it loads, ``done`` says how it was read).
+    ``severity`` is "error" (the model cannot be used), "warning" (it loads, ``done`` says how it was read) or "note" (a default
+    of the file format applies).
     ``code`` is a short stable name for scripts.
     """
 
@@ -52,18 +53,23 @@ class Problem:
 class Report:
     """The findings about one file or description, in the order of the file.
 
-    ``skipped`` names the checks that the errors made impossible.
+    ``skipped`` names the checks that the errors made impossible. ``notes`` are defaults of the file format that the file
+    relies on; they are neither errors nor warnings, and only `dynamis.check` shows them.
     """
 
     source: str = ""
     problems: list[Problem] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
 
     def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
         self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.source, line))
 
     def warn(self, code: str, where: str, found: str, allowed: str, repair: str, done: str, line: int | None = None) -> None:
         self.problems.append(Problem("warning", code, where, found, allowed, repair, done, self.source, line))
+
+    def note(self, code: str, where: str, found: str, repair: str, done: str, line: int | None = None) -> None:
+        self.notes.append(Problem("note", code, where, found, "", repair, done, self.source, line))
 
     @property
     def errors(self) -> list[Problem]:
@@ -86,7 +92,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [*map(str, self.problems), *([f"{self.source}: {self.skipped_sentence}"] if self.skipped else [])]
-        return "\n".join(lines) or f"{self.source}: no errors or warnings"
+        return "\n".join([*(lines or [f"{self.source}: no errors or warnings"]), *map(str, self.notes)])
 
     _repr_html_ = as_text
 
@@ -103,17 +109,7 @@ class Report:
 
     def summarised(self) -> list[Problem]:
         """The findings, with more than three warnings of one kind as one: the first in full, the others counted and named."""
-        kinds: dict[str, list[Problem]] = {}
-        for problem in self.warnings:
-            kinds.setdefault(problem.code, []).append(problem)
-        result: list[Problem] = []
-        for problem in self.problems:
-            alike = kinds[problem.code] if problem.severity == "warning" else [problem]
-            if len(alike) <= ALIKE:
-                result.append(problem)
-            elif problem is alike[0]:
-                result.append(replace(problem, found=f"{problem.found} ({_others(alike[1:])})"))
-        return result
+        return summarised(self.problems)
 
     def emit_warnings(self, stacklevel: int = 3) -> None:
         """Issue the warnings through Python's ``warnings``, those of one kind together where there are many."""
@@ -126,6 +122,23 @@ class Report:
     def __repr__(self) -> str:
         found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
         return f"<Report on {printable(self.source)}: {found if self.problems else 'no errors or warnings'}>"
+
+
+def summarised(problems: Iterable[Problem]) -> list[Problem]:
+    """The findings, with more than three of one kind, errors excepted, as one."""
+    listed = list(problems)
+    kinds: dict[str, list[Problem]] = {}
+    for problem in listed:
+        if problem.severity != "error":
+            kinds.setdefault(problem.code, []).append(problem)
+    result: list[Problem] = []
+    for problem in listed:
+        alike = kinds[problem.code] if problem.severity != "error" else [problem]
+        if len(alike) <= ALIKE:
+            result.append(problem)
+        elif problem is alike[0]:
+            result.append(replace(problem, found=f"{problem.found} ({_others(alike[1:])})"))
+    return result
 
 
 def _others(problems: list[Problem]) -> str:

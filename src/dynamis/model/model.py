@@ -133,6 +133,16 @@ class Model:
         return tuple((i, b) for i, b in enumerate(self.bodies) if b is not None)
 
     @cached_property
+    def links(self) -> tuple[tuple[int, Body], ...]:
+        """(i, body i) of the bodies that are links of the file.
+
+        The others have no frame of the file: rotors mounted on links, and the massless bodies between the axes of a
+        cylindrical, universal or planar joint.
+        """
+        carrying = {frame.body for frame in self.frames.values()}
+        return tuple((i, b) for i, b in self.moving if i in carrying)
+
+    @cached_property
     def parent(self) -> tuple[int, ...]:
         """λ(i), the parent of body i; −1 for the base."""
         return tuple(-1 if b is None else b.parent for b in self.bodies)
@@ -178,6 +188,12 @@ class Model:
         riding = (b.inertia for k in self.children[i] if (b := self.bodies[k]) is not None and b.is_rotor)
         return sum(riding, start=body.inertia)
 
+    def inertia_in_link_frame(self, i: int) -> Inertia:
+        """The inertia of body i, with locked rotors, in the frame of its link; for a DH link, the frame at its end."""
+        body = self.bodies[i]
+        assert body is not None
+        return self.with_locked_rotors(i).seen_from(self.frames[body.name].pose.inverse())
+
     def frame(self, name: str | None = None) -> Frame:
         """The frame of this name; without one, the tip of a serial arm."""
         if name is None:
@@ -203,7 +219,7 @@ class Model:
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.symbolic else ""
-        return f"<{kind}Model {printable(self.name)}: {self.n} degrees of freedom, {len(self.moving)} moving bodies>"
+        return f"<{kind}Model {printable(self.name)}: {self.n} degrees of freedom, {len(self.links)} moving bodies>"
 
     _repr_html_ = as_table
 

@@ -100,7 +100,9 @@ def _check_inertias(links: list[Link], report: Report) -> None:
         if mass.mass > 0.0 and c > mass.mass * FAR**2:
             report.warn("inertia-unit", where,
                         f"a moment of {c:.4g} kg m² for {mass.mass:.4g} kg means mass {np.sqrt(c / mass.mass):.3g} m away",
-                        "kg m²", "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
+                        "metres" if mass.solid else "kg m²",
+                        "divide the lengths of the solid by 1000 if the file gives millimetres" if mass.solid
+                        else "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
         if max(map(abs, mass.com)) > FAR:
             report.warn("length-unit", where, f"the centre of mass is {np.abs(mass.com).max():.4g} m away", "metres",
                         "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dynamis.spatial.rotation import IDENTITY
 Array = npt.NDArray[Any]
 
 AXIS_TOLERANCE = 1e-4  # of the length of an axis: more than rounding to four digits leaves
+MANY_TURNS = 6.5  # rad: a little more than a turn, which no angle of a pose or a DH table needs
 LARGEST = 1e50  # beyond it products of a few numbers overflow; no robot comes near
 
 
@@ -47,6 +49,14 @@ def check_values(description: Description, joints: list[Joint], report: Report) 
     for joint in joints:
         if f"joint {printable(joint.name)}" not in sweep.faulty:
             _axes(joint, report)
+
+
+def warn_degrees(report: Report, where: str, key: str, angles: Sequence[Any], line: int | None, cure: str) -> None:
+    """Add a warning where an angle of a pose or a table exceeds a turn: it is probably in degrees."""
+    if any(not isinstance(x, Node) and abs(x) > MANY_TURNS for x in angles):
+        listed = ", ".join(f"{x}" if isinstance(x, Node) else f"{x:g}" for x in angles)
+        found = f"{key} is {listed if len(angles) == 1 else f'({listed})'}: more than a turn"
+        report.warn("angle-unit", where, found, "radians", cure, "used as written", line)
 
 
 class _Sweep:

@@ -59,7 +59,8 @@ def _over_time(axes: Any, excitation: Excitation, kind: str, t: Array, values: A
         axes.plot(t, line, label=name, color=f"C{k % 10}", linewidth=1.5, linestyle="-" if k < 10 else "--")
     tidy(axes)
     axes.margins(x=0.0)
-    heading(axes, f"{kind} relative to limit" if whole else kind, 11)
+    reference = "limit or assumed range" if any(use.assumed for use in uses.values()) else "limit"
+    heading(axes, f"{kind} relative to {reference}" if whole else kind, 11)
     if whole:
         _forbidden(axes, 1.0 - excitation.margin)
     else:

@@ -100,7 +100,9 @@ def contents_of(
     source = source if isinstance(robot, Robot) else os.fspath(robot)
     subject = subject_of(robot if isinstance(robot, Robot) else load(robot), values, source)
     if not subject.robot.n:
-        raise InputError(f"robot {printable(subject.robot.name)} has no movable joints, so it has no dynamics to report")
+        raise InputError(
+            f"robot {printable(subject.robot.name)} has no moving joints; for a free body load with base='floating'"
+        )
     total = left = sum(SECTIONS[key][1] for key in chosen)
     made, whole = [], Budget(seconds)
     for key in chosen:

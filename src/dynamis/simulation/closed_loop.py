@@ -226,6 +226,21 @@ class ClosedLoop:
         parameters = {name: x.array if x.number else x.array[..., None] for name, x in self.of_robot.items()}
         return {**{name: x.array for name, x in self.numbers.items()}, **parameters}
 
+    def flat_vectors(self) -> dict[str, int]:
+        """{name: length} of the controller's arguments of shape (size,), each one vector for all motions."""
+        return {name: len(x.array) for name, x in self.extra.items() if not x.number and x.array.ndim == 1 and len(x.array) > 1}
+
+    def check_vectors(self, batch: tuple[int, ...]) -> None:
+        """Refuse a vector for all motions that is as long as there are motions: it may be meant as one number per motion."""
+        shapes = [batch, *(x.shape[:-1] for x in self.batches().values())]
+        lengths = {shape[-1] for shape in shapes if shape}
+        for name, size in self.flat_vectors().items():
+            if size in lengths:
+                raise InputError(
+                    f"parameter {name!r} of the controller has shape ({size},), and there are {size} motions: give shape "
+                    f"({size}, 1) for one number per motion, or (1, {size}) for one vector of length {size} for all motions"
+                )
+
     def rows(self, xp: Any, batch: tuple[int, ...], dtype: Any) -> tuple[Any, ...]:
         """The arrays that follow (y, t, h): the numbers side by side, and the parameters of the robot if there are any."""
         arrays = [x.array for x in self.numbers.values()]

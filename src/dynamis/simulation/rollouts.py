@@ -151,10 +151,12 @@ def rollouts(
     only with it do joints stick. The default is "time_stepping" for robots with dry friction or contacts, and "rk4" for all
     others.
 
-    ``parameters`` are values per motion: for symbols of the robot (…), and for additional arguments of the controller, scalars
-    or vectors (…, size). ``inputs`` are additional arguments that change in time: tables (K, …, size) whose rows follow each
-    other in equal parts of the duration. ``disturbance`` is a `Noise`: motion k of the batch, numbered from ``first``,
-    receives the same torques in any batch.
+    ``parameters`` are values per motion: for symbols of the robot (…), one number per motion; for additional arguments of the
+    controller, one number for all motions or vectors (…, size), whose last axis reaches the controller. One number per motion
+    is therefore (…, 1). An array (size,) is one vector for all motions; it is refused where size is the number of motions,
+    since it could be meant either way: give (size, 1) or (1, size). ``inputs`` are additional arguments that change in time:
+    tables (K, …, size) whose rows follow each other in equal parts of the duration. ``disturbance`` is a `Noise`: motion k of
+    the batch, numbered from ``first``, receives the same torques in any batch.
 
     Float32 input gives float32 output. Arrays on a GPU stay there. To simulate the same loop again and again, prepare a
     `BatchSimulation`.
@@ -257,6 +259,7 @@ class BatchSimulation:
         if parameters:
             loop = loop.with_values(parameters)
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
+        loop.check_vectors(y.shape[:-1])
         h, table = self.t / self.steps, loop.table(xp, inputs or {}, self.steps)
         marching = BatchMarch(loop, xp, y, h, self.steps, self.every, self.disturbance, first, progress, table)
         # on a GPU a loop around one stage is quicker; quaternions are brought back to length one after whole steps
@@ -301,6 +304,12 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
     try:
         code = kernel.code
     except Exception as error:
+        if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := loop.flat_vectors()):
+            told = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
+            raise InputError(
+                f"the controller fails: {error}. {told}: one vector for all motions; for one number per motion the shape must "
+                "be (motions, 1)"
+            ) from None
         missing = "has no value" in str(error)
         if (loop.law.torque is None and loop.law.states is None) or missing or loop.symbolic:
             if missing:

@@ -48,8 +48,9 @@ class StaticTorques:
     @property
     def beyond_limits(self) -> tuple[str, ...]:
         """The joints whose torque exceeds its limit; of a batch, in any of its states."""
-        within = np.atleast_1d(self._within.reshape(-1, len(self.names)).all(axis=0))
-        return tuple(name for name, ok in zip(self.names, within, strict=True) if not ok)
+        within = self._within
+        of_joints = np.atleast_1d(within.all(axis=tuple(range(within.ndim - 1))))
+        return tuple(name for name, ok in zip(self.names, of_joints, strict=True) if not ok)
 
     @property
     def _within(self) -> Array:

@@ -86,8 +86,12 @@ def _columns(form: Terms) -> tuple[Model, Ring, list[_Column]]:
     model = form.model
     names: list[list[Node]] = []
     bodies: list[Any] = [None]
-    for number, (_, body) in enumerate(regressor.links(model), 1):
-        names.append([symbol(letter.format(number) + "'") for letter in LETTERS])
+    links = {i for i, _ in regressor.links(model)}
+    for i, body in regressor.without_rotors(model):
+        if i not in links:
+            bodies.append(body)
+            continue
+        names.append([symbol(letter.format(len(names) + 1) + "'") for letter in LETTERS])
         bodies.append(replace(body, inertia=Inertia.from_parameters(np.array(names[-1], dtype=object))))
     riding: list[Any] = []
     for _, body in regressor.rotors(model):

@@ -68,6 +68,10 @@ def design_excitation(
     `HalfSpace`, `Sphere`, `above`) constrain frame positions. ``constraints`` are functions g(robot, q, v, a) ≤ 0 of one state,
     traceable. ``start`` fixes the start and end configuration; by default it is optimized too.
 
+    A revolute joint without position limits is kept within ±π rad of ``start``, or of zero; such bounds are marked ``assumed``
+    in ``uses``. A prismatic joint without limits is refused: give ``position``. Velocity and acceleration are limited only
+    where the robot or the caller gives limits: `Excitation.peaks` has the largest values.
+
     The search ends after ``seconds`` or ``restarts`` searches; Ctrl-C ends it with the best motion so far. Results are
     reproducible for a given seed, unless the time limit was reached.
 
@@ -85,7 +89,7 @@ def design_excitation(
     criteria.criterion_of(criterion)
     basis: Basis = inner if start is not None else Shifted(inner)
     rng = np.random.default_rng(seed)
-    wanted = middle(arm, start)
+    wanted = middle(arm, start, position)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration}
     rows = _rows(arm, wanted, margin, given, effort, torque, regions, constraints)
     if start is not None:
@@ -211,11 +215,12 @@ def _condition(information: Information, q0: Array, c: Array | None) -> float:
 
 def _uses(extent: Extent) -> list[Use]:
     rows, found = extent.rows, []
+    assumed = np.broadcast_to(rows.assumed, len(rows.names))
     for k, name in enumerate(rows.names):
         share, limit = float(extent.used[k]), float(rows.limit[k])
         if np.isfinite(rows.lower[k]) or np.isfinite(rows.upper[k]):
             found.append(Use(
                 rows.kind, name, float(extent.lowest[k]), float(extent.highest[k]), float(rows.lower[k]), float(rows.upper[k]),
-                share if np.isfinite(share) else None, limit if np.isfinite(limit) else None,
+                share if np.isfinite(share) else None, limit if np.isfinite(limit) else None, bool(assumed[k]),
             ))  # fmt: skip
     return found

@@ -25,13 +25,15 @@ from dynamis.trajectories.motion import Motion, State
 from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
+PEAK_POINTS = 4001  # times at which peak values are computed
 
 
 @dataclass(frozen=True, repr=False)
 class Use:
     """Range of one quantity of a joint, a frame or a constraint. Bounds include the margin; ``limit`` does not.
 
-    ``share`` is the fraction of the limit that is used; None without a reference for 100 %.
+    ``share`` is the fraction of the limit that is used; None without a reference for 100 %. ``assumed`` marks bounds that
+    neither the robot nor the caller gave.
     """
 
     kind: str
@@ -42,6 +44,7 @@ class Use:
     upper: float
     share: float | None
     limit: float | None = None
+    assumed: bool = False
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -117,6 +120,12 @@ class Excitation:
         if self.robot is None:
             raise InputError(f"{what} need the robot: Excitation.load(path, robot=dynamis.load({self.robot_name!r}))")
         return self.robot
+
+    @cached_property
+    def peaks(self) -> dict[str, Array]:
+        """Return {"velocity": (n,), "acceleration": (n,)}: the largest magnitudes over the motion, on a fine grid."""
+        _, v, a = self.at(np.linspace(0.0, self.duration, PEAK_POINTS))
+        return {"velocity": np.abs(v).max(axis=0), "acceleration": np.abs(a).max(axis=0)}
 
     @cached_property
     def used(self) -> dict[str, dict[str, float]]:
@@ -256,6 +265,7 @@ def _use(facts: dict[str, Any]) -> Use:
     return Use(
         str(facts["kind"]), str(facts["name"]), float(facts["lowest"]), float(facts["highest"]),
         _number(facts.get("lower"), -math.inf), _number(facts.get("upper"), math.inf), facts.get("share"), facts.get("limit"),
+        bool(facts.get("assumed", False)),
     )  # fmt: skip
 
 

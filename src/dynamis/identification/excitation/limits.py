@@ -22,7 +22,7 @@ from dynamis.trajectories.validate import limits as given_limits
 Array = npt.NDArray[Any]
 
 KINDS = ("position", "velocity", "acceleration")
-UNLIMITED = np.pi  # rad or m to both sides of the start, for continuous joints
+ASSUMED_RANGE = np.pi  # rad to both sides of the reference configuration, for revolute joints without limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,8 @@ class Rows:
     """m functions of a state with bounds (m,). ``order`` is 0, 1, 2 for q, v or a, None if traced.
 
     ``limit`` (m,) is the reference for 100 %: half the range, or the bound without margin; NaN if neither is known. ``centre``
-    is the reference for 0 %; ``aside`` is the allowance for Coulomb friction.
+    is the reference for 0 %; ``aside`` is the allowance for Coulomb friction. ``assumed`` (m,) marks bounds that neither the
+    robot nor the caller gave.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Rows:
     order: int | None = None
     traced: Traced | None = None
     aside: Any = 0.0
+    assumed: Any = False
 
     @property
     def scale(self) -> Array:
@@ -63,10 +65,10 @@ class Rows:
 def joint_rows(robot: Robot, start: Array, margin: float, given: dict[str, Any]) -> list[Rows]:
     """Return position, velocity and acceleration limits: the robot's, unless others are given."""
     names, own = robot.coordinate_names, robot.limits
-    low, high = _range(robot, given.get("position"), start)
+    low, high, assumed = _range(robot, given.get("position"), start)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     kept = (1.0 - margin) * half
-    made = [Rows("position", names, middle - kept, middle + kept, half, middle, order=0)]
+    made = [Rows("position", names, middle - kept, middle + kept, half, middle, order=0, assumed=assumed)]
     for order, kind in ((1, "velocity"), (2, "acceleration")):
         bound = np.full(robot.n, np.inf) if kind == "acceleration" else np.where(own[kind] > 0.0, own[kind], np.inf)
         if given.get(kind) is not None:
@@ -140,23 +142,37 @@ def user_rows(robot: Robot, functions: Sequence[Callable[..., Any]]) -> Rows | N
     return Rows("constraint", names, np.full(len(names), -np.inf), np.zeros(len(names)), none, none, traced=traced)
 
 
-def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array]:
+def stated_range(robot: Robot, given: Any = None) -> tuple[Array, Array]:
+    """Return the position limits (n,) of the robot, tightened by ``given`` = (lower, upper); infinite where neither has one."""
     low, high = robot.limits["lower"], robot.limits["upper"]
-    if given is not None:
-        try:
-            pair = [np.broadcast_to(np.array(x, dtype=float), (robot.n,)) for x in given]
-            lower, upper = pair
-        except (TypeError, ValueError):
-            raise InputError(f"position= takes (lower, upper), each one number or {robot.n}") from None
-        low, high = np.maximum(low, lower), np.minimum(high, upper)
-    # a continuous joint is still limited
-    low, high = np.where(np.isfinite(low), low, start - UNLIMITED), np.where(np.isfinite(high), high, start + UNLIMITED)
+    if given is None:
+        return low, high
+    try:
+        lower, upper = (np.broadcast_to(np.array(x, dtype=float), (robot.n,)) for x in given)
+    except (TypeError, ValueError):
+        raise InputError(f"position= takes (lower, upper), each one number or {robot.n}") from None
+    return np.maximum(low, lower), np.minimum(high, upper)
+
+
+def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array, Array]:
+    """Return lower, upper, assumed (n,): revolute joints without limits are bounded, prismatic ones refused."""
+    low, high = stated_range(robot, given)
+    open_ended = ~(np.isfinite(low) & np.isfinite(high))
+    lengths = [printable(c.name) for c, x in zip(robot.model.coordinates, open_ended, strict=True) if x and not c.revolute]
+    if lengths:
+        raise InputError(
+            f"{', '.join(lengths)}: no position limits in metres, and none can be assumed; give position=(lower, upper), one "
+            f"number per coordinate: {', '.join(map(printable, robot.coordinate_names))}"
+        )
+    low, high = (
+        np.where(np.isfinite(bound), bound, start + side) for bound, side in ((low, -ASSUMED_RANGE), (high, ASSUMED_RANGE))
+    )
     if not (low < high).all():
         k = int(np.argmin(high - low))
         raise InputError(
             f"joint {printable(robot.coordinate_names[k])} has no range: positions from {low[k]:.4g} to {high[k]:.4g}"
         )
-    return low, high
+    return low, high, open_ended
 
 
 POINTS = 1000  # minimum, and

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis
 from dynamis.identification.excitation.criteria import Aggregated, Information
-from dynamis.identification.excitation.limits import Checker, Rows
+from dynamis.identification.excitation.limits import Checker, Rows, stated_range
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -181,8 +181,8 @@ CLEAR = 1e-9  # relative to a limit's scale: minimal distance to it at rest
 COMFORTABLE = 0.02
 
 
-def middle(robot: Robot, given: Any = None) -> Array:
-    """Return the given start, or the middle of the ranges, zero for continuous joints."""
+def middle(robot: Robot, given: Any = None, position: Any = None) -> Array:
+    """Return the given start, or the middle of the ranges, zero for joints without limits."""
     if given is not None:
         try:
             start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
@@ -191,7 +191,7 @@ def middle(robot: Robot, given: Any = None) -> Array:
         if not np.isfinite(start).all():
             raise InputError("start= contains a non-finite number")
         return start
-    low, high = robot.limits["lower"], robot.limits["upper"]
+    low, high = stated_range(robot, position)
     ended = np.isfinite(low) & np.isfinite(high)
     one = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
     return np.where(ended, 0.5 * (np.where(ended, low, 0.0) + np.where(ended, high, 0.0)), one)

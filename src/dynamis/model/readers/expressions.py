@@ -1,4 +1,7 @@
-"""Arithmetic in robot files: numbers, declared names, + − * / ^, parentheses and a few functions. Never ``eval``."""
+"""Arithmetic in robot files: numbers, declared names, + − * / ^, parentheses and a few functions. Never ``eval``.
+
+A number followed by ``deg`` is an angle in degrees.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,14 @@ FUNCTIONS: dict[str, tuple[int, Any]] = {
 CONSTANTS = {"pi": math.pi}
 
 
+class UndeclaredParameterError(InputError):
+    """An expression uses a name that the file does not declare."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 def parse_expression(text: str, names: Mapping[str, Any], *, hints: bool = True) -> Any:
     """The value of an expression: a float, or a node where a name stands for a symbol.
 
@@ -36,6 +47,8 @@ def parse_expression(text: str, names: Mapping[str, Any], *, hints: bool = True)
 
     >>> parse_expression("pi/2 - 2^2 * a", {"a": 0.25})
     0.5707963267948966
+    >>> parse_expression("90deg", {}) == math.pi / 2
+    True
     """
     value = _Parser(text, names, hints).whole()
     for number in _numbers(value):
@@ -137,6 +150,9 @@ class _Parser:
             value = parse_number(token)
             if value is None:
                 raise self.wrong(f"{printable(token)} is not a finite number")
+            if self.tokens[self.at] == ("name", "deg"):
+                self.at += 1
+                value = math.radians(value)
             return value
         if kind == "name":
             if self.take("("):
@@ -145,9 +161,10 @@ class _Parser:
                 return self.names[token]
             if token in CONSTANTS:
                 return CONSTANTS[token]
-            if not self.hints:
-                raise self.wrong(f"no parameter {printable(token)}")
-            raise self.wrong(str(unknown_name("parameter", token, [*self.names, *CONSTANTS])))
+            why = f"no parameter {printable(token)}"
+            if self.hints:
+                why = str(unknown_name("parameter", token, [*self.names, *CONSTANTS]))
+            raise UndeclaredParameterError(str(self.wrong(why)), token)
         if token == "(":  # noqa: S105  # a parenthesis, not a password
             value = self.sum()
             self.close()

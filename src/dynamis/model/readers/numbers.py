@@ -36,6 +36,10 @@ def parse_numbers(text: str, count: int) -> list[float] | None:
 
 _DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s*([A-Za-z°µ²³/*^]+[A-Za-z0-9°µ²³/*^]*)")
+_FACTORS = {
+    "deg": math.pi / 180, "degree": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0,
+    "mm": 1e-3, "cm": 1e-2, "m": 1.0, "g": 1e-3, "kg": 1.0, "N": 1.0, "Nm": 1.0,
+}  # fmt: skip # SI units per unit
 
 
 def miscounted(key: str, words: list[str], count: int) -> str:
@@ -64,8 +68,11 @@ def advice(text: str, count: int) -> str:
     if count == 1 and re.fullmatch(_NUMBER, text.strip()):
         return "write a smaller number: this one exceeds the range of floating-point numbers"
     unit = _WITH_UNIT.fullmatch(text.strip())
-    if count == 1 and unit and parse_number(unit[1]) is not None:
-        return f"write {unit[1]} instead of {text}, converted to SI units (rad, m, kg)"
+    value = parse_number(unit[1]) if count == 1 and unit else None
+    if unit and value is not None:
+        factor = _FACTORS.get(unit[2])
+        plain_number = "the value in SI units (rad, m, kg)" if factor is None else f"{value * factor:.10g}"
+        return f"write {plain_number} instead of {text}"
     plain = [word for word in parts if parse_number(word) is not None]
     if len(plain) == len(parts) and len(parts) != count:
         return f"write {counted(count, 'number')}, separated by spaces"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, near_names, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
 from dynamis.model.description import (
     DRIVE_NUMBERS,
@@ -42,7 +42,6 @@ from dynamis.scalar import symbol
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.spatial.rotation import from_rpy
 
 MAX_BYTES = 16 * 2**20
 MAX_ROWS = 50_000
@@ -200,7 +199,9 @@ class _Reader:
         d.links.append(link)
         kind = row.text("type", "fixed" if section == "frame" else "revolute")
         if kind not in JOINT_TYPES:
-            row.wrong("joint-type", f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), "correct the type")
+            near = near_names(kind, JOINT_TYPES, 1)
+            repair = f'write type = "{near[0]}"' if near else "correct the type"
+            row.wrong("joint-type", f"the type is {printable(kind)}", ", ".join(JOINT_TYPES), repair, "type")
             kind = "fixed"
         self.moving += kind != "fixed"
         default = f"{name}_mount" if kind == "fixed" else f"joint{self.moving}"
@@ -216,7 +217,9 @@ class _Reader:
                 row.wrong("joint-type", f"the type is {joint.type}", "revolute, continuous, prismatic or fixed", "use [[link]]")
                 return
             form = joint_from_dh if section == "dh" else joint_from_modified_dh
-            joint.origin, joint.tail = form(joint.type, *(row.number(key) for key in ("a", "alpha", "d", "theta")))
+            joint.origin, joint.tail = form(
+                joint.type, row.number("a"), row.angle("alpha"), row.number("d"), row.angle("theta")
+            )
         elif section == "poe":
             home, screw = row.pose(), row.vector("screw", 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
             said = joint.type if "type" in row else None
@@ -284,7 +287,7 @@ class _Reader:
         if "solid" in row:
             inertia = self.read_solid(row)
             if inertia is not None:
-                link.mass_properties = MassProperties(inertia.mass, com, inertia.tensor, row.line)
+                link.mass_properties = MassProperties(inertia.mass, com, inertia.tensor, row.line, solid=True)
         elif "mass" in row or "inertia" in row:
             given = row.table("inertia", {"xx", "yy", "zz", "xy", "xz", "yz"})
             parameters = [given.number(key) for key in ("xx", "xy", "yy", "xz", "yz", "zz")]
@@ -302,7 +305,7 @@ class _Reader:
             return None
         make = SOLIDS[kind]
         lengths = [name for name in inspect.signature(make).parameters if name not in ("mass", "density")]
-        solid = row.table("solid", {"kind", "rpy", "density", *lengths})
+        solid = row.table("solid", {"kind", "rpy", "density", *lengths}, lengths)
         missing = [name for name in lengths if name not in solid]
         if missing:
             row.wrong("solid", f"the {kind} has no {', '.join(missing)}", ", ".join(lengths), "give every length", "solid")
@@ -317,7 +320,7 @@ class _Reader:
             "solid", lambda: make(**{"mass": None, **numbers}), "mass, or density in the solid"
         )
         if inertia is not None and "rpy" in solid:
-            inertia = inertia.seen_from(Pose.rotation(from_rpy(solid.vector("rpy"))))
+            inertia = inertia.seen_from(Pose.rotation(solid.rotation()))
         return inertia
 
     def read_shape(self, shape: TomlTable, link: Link) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import DynamisError, InputError, printable, unknown_name
+from dynamis.errors import DynamisError, InputError, near_names, printable, unknown_name
 from dynamis.model.diagnostics import Report
-from dynamis.model.readers.expressions import parse_expression
+from dynamis.model.readers.expressions import UndeclaredParameterError, parse_expression
 from dynamis.model.readers.numbers import advice
-from dynamis.model.values import LARGEST, shown
+from dynamis.model.values import LARGEST, shown, warn_degrees
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
@@ -26,6 +26,10 @@ NUMBER = 'a finite number, or an expression such as "pi/2"'
 def brief(value: Any) -> str:
     """A value as a message shows it: short whatever it is."""
     return shown(value, 60)
+
+
+def _degrees_cure(value: Any) -> str:
+    return f'if the angle is in degrees, write "{value:g}deg"' if not isinstance(value, Node) else ""
 
 
 class TomlTable:
@@ -62,11 +66,14 @@ class TomlTable:
                 return number
         return self.line
 
-    def only(self, known: set[str]) -> None:
-        """Complain about keys that mean nothing here."""
+    def only(self, known: set[str], required: Sequence[str] = ()) -> None:
+        """Report unknown keys; the key that was meant is looked for among the ``required`` ones that are missing first."""
         for key in self.entries:
             if key not in known:
-                hint = str(unknown_name("key", key, sorted(known))) if len(self.report) < 50 else f"no key {printable(key)}"
+                missing = near_names(key, [name for name in required if name not in self.entries])
+                hint = f"no key {printable(key)}"
+                if len(self.report) < 50:
+                    hint = str(unknown_name("key", key, missing or sorted(known)))
                 self.wrong("unknown-key", hint, ", ".join(sorted(known)), "correct or remove the key", key)
 
     def text(self, key: str, default: str) -> str:
@@ -86,6 +93,21 @@ class TomlTable:
             self.wrong("number", f"{key} is the symbol {brief(value)}", "a number here, not a symbol", "give a number", key)
             return default
         return float(value)
+
+    def angle(self, key: str) -> Any:
+        """An angle in radians; a value of more than a turn is reported."""
+        value = self.number(key)
+        warn_degrees(self.report, self.where, key, [value], self.line_of(key), _degrees_cure(value))
+        return value
+
+    def rotation(self, key: str = "rpy") -> npt.NDArray[Any]:
+        """The rotation matrix of roll, pitch and yaw."""
+        if key not in self:
+            return IDENTITY
+        angles = self.vector(key)
+        largest = max((x for x in angles if not isinstance(x, Node)), key=abs, default=0.0)
+        warn_degrees(self.report, self.where, key, list(angles), self.line_of(key), _degrees_cure(largest))
+        return from_rpy(angles)
 
     def vector(self, key: str, count: int = 3, default: Any = None) -> npt.NDArray[Any]:
         value = self.entries.get(key)
@@ -129,20 +151,24 @@ class TomlTable:
             try:
                 return parse_expression(value, self.names, hints=len(self.report) < 50)
             except InputError as error:
-                comma = advice(value, 1)
-                self.wrong("expression", f"{what}: {error}", NUMBER, comma if " instead of " in comma else "", what)
+                repair = advice(value, 1)
+                if isinstance(error, UndeclaredParameterError):
+                    repair = f'declare {error.name} under [parameters], as a number or "symbol"'
+                elif " instead of " not in repair:
+                    repair = ""
+                self.wrong("expression", f"{what}: {error}", NUMBER, repair, what)
                 return 1.0
         self.wrong("number", f"{what} = {brief(value)}", NUMBER, key=what)
         return 1.0
 
-    def table(self, key: str, known: set[str]) -> TomlTable:
-        """The table under a key, empty where there is none."""
+    def table(self, key: str, known: set[str], required: Sequence[str] = ()) -> TomlTable:
+        """The table under a key, empty where there is none; ``required`` are the keys it must have."""
         value = self.entries.get(key, {})
         if not isinstance(value, dict):
             self.wrong("table", f"{key} = {brief(value)}", f"{key} = {{ {', '.join(sorted(known))} }}", key=key)
             value = {}
         inner = TomlTable(value, f"{self.where} {key}", self.line_of(key), self.names, self.report)
-        inner.only(known)
+        inner.only(known, required)
         inner.entries = {k: v for k, v in value.items() if k in known}
         return inner
 
@@ -160,8 +186,7 @@ class TomlTable:
 
     def pose(self) -> Pose:
         """``xyz`` and ``rpy``."""
-        R = from_rpy(self.vector("rpy")) if "rpy" in self else IDENTITY
-        return Pose(R, self.vector("xyz"))
+        return Pose(self.rotation(), self.vector("xyz"))
 
     def attempt(
         self, code: str, make: Any, allowed: str, repair: str = "give physically possible values", key: str | None = None

@@ -21,10 +21,11 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
 from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Document, Element, parse_xml
 from dynamis.model.shapes import SIZES, fault
-from dynamis.model.values import LARGEST
+from dynamis.model.values import LARGEST, warn_degrees
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
 
@@ -38,7 +39,6 @@ URDF_TYPES = {
 }
 # not of the specification, but of files for simulators that know the joint
 READ_TYPES = {**URDF_TYPES, "spherical": "spherical"}
-MANY_TURNS = 6.5  # rad: a little more than a turn, which no roll, pitch or yaw needs
 
 
 URDF_SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")
@@ -192,6 +192,9 @@ class _Reader:
         if axis is not None:
             joint.axis = self.vector(axis, "xyz", where, None)
             lines["axis"] = self.document.line(axis, "xyz")
+        elif joint.type in USES_AXIS:
+            self.report.note("no-axis", where, f"a {written} joint without <axis>", 'add <axis xyz="…"/> if it is another',
+                             "its axis is x, the default of URDF", element.line)  # fmt: skip
         more = self.only(element, "dynamis", where)
         unlimited = more.attributes.get("unlimited", "").split() if more is not None else []
         self.limits(element, joint, where, unlimited)
@@ -308,10 +311,8 @@ class _Reader:
             return Pose.identity()
         p = self.vector(e, "xyz", where, np.zeros(3))
         rpy = self.numbers(e, "rpy", 3, where, (0.0, 0.0, 0.0))
-        if max(map(abs, rpy)) > MANY_TURNS:
-            self.report.warn("angle-unit", where, f"rpy is ({rpy[0]:g}, {rpy[1]:g}, {rpy[2]:g}): more than a turn", "radians",
-                             "multiply by π/180 if the file gives degrees", "used as written",
-                             self.document.line(e, "rpy"))  # fmt: skip
+        cure = "multiply by π/180 if the file gives degrees"
+        warn_degrees(self.report, where, "rpy", rpy, self.document.line(e, "rpy"), cure)
         return Pose(from_rpy(rpy) if any(rpy) else IDENTITY, p)
 
     def only(self, element: Element, tag: str, where: str) -> Element | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.actuators import is_there
 from dynamis.model.build import build
@@ -98,19 +96,7 @@ def _appearance(appearance: Appearance) -> list[str]:
 
 
 def _symbols(description: Description) -> list[str]:
-    values: list[Any] = list(np.asarray(description.gravity).flat)
-    for joint in description.joints:
-        poses = (joint.origin, joint.tail)
-        values += [x for pose in poses for array in pose for x in array.flat]
-        values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch]
-        values += [getattr(joint.drive, name) for name in DRIVE_NUMBERS]
-        values += [*(joint.drive.motor_axis or ()), *(joint.actuator.numbers.values() if joint.actuator is not None else ())]
-    for link in description.links:
-        if link.mass_properties is not None:
-            m = link.mass_properties
-            values += [m.mass, *m.com, *m.tensor.flat]
-    nodes = topological([v for v in values if isinstance(v, Node)])
-    names = sorted({n.args[0] for n in nodes if n.op == "symbol"})
+    names = description.symbol_names()
     for name in names:
         if not PARAMETER_NAME.fullmatch(name) or name == "pi":
             raise ConversionError(f"the symbol {name!r} cannot be a parameter's name: letters, digits and _ only; rename it")

@@ -35,6 +35,7 @@ def write_urdf(description: Description) -> str:
     cylinder, a box and a sphere, with their exact sizes in a ``<dynamis>`` element. Symbols, helical and spherical joints
     have no URDF form.
     """
+    description.require_numbers("a URDF file")
     fresh = Fresh([*(link.name for link in description.links), *(joint.name for joint in description.joints)])
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_text(description.name)}>"]
     lines += _robot(description)
@@ -48,11 +49,11 @@ def write_urdf(description: Description) -> str:
 def _robot(description: Description) -> list[str]:
     """What belongs to the whole robot: gravity and how it is shown."""
     look, attributes = description.appearance, []
-    if tuple(_number(g, "gravity") for g in description.gravity) != ("0", "0", "-9.81"):
-        attributes.append(f'gravity="{_numbers(description.gravity, "gravity")}"')
+    if tuple(number_text(g) for g in description.gravity) != ("0", "0", "-9.81"):
+        attributes.append(f'gravity="{_numbers(description.gravity)}"')
     attributes += ['mobile="true"'] if look.mobile else []
     attributes += [f"meshes={_text(look.meshes)}"] if look.meshes else []
-    pose = [f'    <pose joint={_text(name)} value="{_number(x, name)}"/>' for name, x in look.pose.items()]
+    pose = [f'    <pose joint={_text(name)} value="{number_text(x)}"/>' for name, x in look.pose.items()]
     head = " ".join(["  <dynamis", *attributes])
     if pose:
         return [head + ">", *pose, "  </dynamis>"]
@@ -63,74 +64,66 @@ def _text(value: str) -> str:
     return f'"{escaped(value)}"'
 
 
-def _number(value: Any, what: str) -> str:
-    if isinstance(value, Node):
-        raise ConversionError(f"{what} is the symbol {value}: URDF holds numbers only; give the parameters values first")
-    return number_text(value)
+def _numbers(values: Any) -> str:
+    return " ".join(number_text(x) for x in values)
 
 
-def _numbers(values: Any, what: str) -> str:
-    return " ".join(_number(x, what) for x in values)
-
-
-def _origin(pose: Pose, what: str, indent: str) -> list[str]:
+def _origin(pose: Pose, indent: str) -> list[str]:
     if pose.is_identity():
         return []
-    if pose.R.dtype == object:
-        raise ConversionError(f"{what} has a symbolic rotation: URDF holds numbers only; give the parameters values first")
     rpy = to_rpy(pose.R)
-    turn = f' rpy="{_numbers(rpy, what)}"' if rpy.any() else ""
-    return [f'{indent}<origin xyz="{_numbers(pose.p, what)}"{turn}/>']
+    turn = f' rpy="{_numbers(rpy)}"' if rpy.any() else ""
+    return [f'{indent}<origin xyz="{_numbers(pose.p)}"{turn}/>']
 
 
 def _link(link: Link) -> list[str]:
     head = f"  <link name={_text(link.name)}"
-    inner = _inertial(link.mass_properties, f"link {printable(link.name)}") if link.mass_properties is not None else []
+    inner = _inertial(link.mass_properties) if link.mass_properties is not None else []
     for shape in link.shapes:
-        inner += _shape(shape, f"link {printable(link.name)}")
+        inner += _shape(shape)
     return [head + ">", *inner, "  </link>"] if inner else [head + "/>"]
 
 
-def _inertial(mass: MassProperties, what: str) -> list[str]:
+def _inertial(mass: MassProperties) -> list[str]:
     I = mass.tensor
     entries = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
-    tensor = " ".join(f'{key}="{_number(value, what)}"' for key, value in entries.items())
+    tensor = " ".join(f'{key}="{number_text(value)}"' for key, value in entries.items())
     return [
         "    <inertial>",
-        f'      <origin xyz="{_numbers(mass.com, what)}"/>',
-        f'      <mass value="{_number(mass.mass, what)}"/>',
+        f'      <origin xyz="{_numbers(mass.com)}"/>',
+        f'      <mass value="{number_text(mass.mass)}"/>',
         f"      <inertia {tensor}/>",
         "    </inertial>",
     ]
 
 
-def _shape(shape: Shape, what: str) -> list[str]:
-    geometry, exact = _geometry(shape, what), []
+def _shape(shape: Shape) -> list[str]:
+    geometry, exact = _geometry(shape), []
     if shape.kind not in URDF_SHAPES:
-        exact = [f'      <dynamis shape="{shape.kind}" size="{_numbers(shape.size, what)}"/>']
+        exact = [f'      <dynamis shape="{shape.kind}" size="{_numbers(shape.size)}"/>']
     colour = []
     if shape.rgba is not None:
-        colour = [f'      <material name=""><color rgba="{_numbers(shape.rgba, what)}"/></material>']
+        colour = [f'      <material name=""><color rgba="{_numbers(shape.rgba)}"/></material>']
     body = [f"      <geometry>{geometry}</geometry>"]
-    return [f"    <{shape.role}>", *_origin(shape.origin, what, "      "), *body, *colour, *exact, f"    </{shape.role}>"]
+    return [f"    <{shape.role}>", *_origin(shape.origin, "      "), *body, *colour, *exact, f"    </{shape.role}>"]
 
 
-def _geometry(shape: Shape, what: str) -> str:
+def _geometry(shape: Shape) -> str:
     """The shape, or the nearest one that URDF knows."""
     size = shape.size
     match shape.kind:
         case "box" | "rounded_box":
-            return f'<box size="{_numbers(size[:3], what)}"/>'
+            return f'<box size="{_numbers(size[:3])}"/>'
         case "sphere":
-            return f'<sphere radius="{_number(size[0], what)}"/>'
+            return f'<sphere radius="{number_text(size[0])}"/>'
         case "ellipsoid":
-            return f'<sphere radius="{_number(float(np.prod(size)) ** (1 / 3), what)}"/>'  # of the same volume
+            return f'<sphere radius="{number_text(float(np.prod(size)) ** (1 / 3))}"/>'  # of the same volume
         case "mesh":
-            return f'<mesh filename={_text(shape.mesh)} scale="{_numbers(size, what)}"/>'
+            return f'<mesh filename={_text(shape.mesh)} scale="{_numbers(size)}"/>'
         case "tapered_capsule":
-            return f'<cylinder radius="{_number((size[0] + size[1]) / 2, what)}" length="{_number(size[2], what)}"/>'
+            return f'<cylinder radius="{number_text((size[0] + size[1]) / 2)}" length="{number_text(size[2])}"/>'
         case _:
-            return f'<{shape.kind} radius="{_number(size[0], what)}" length="{_number(size[1], what)}"/>'
+            return f'<{shape.kind} radius="{number_text(size[0])}" length="{number_text(size[1])}"/>'
 
 
 def _joint(joint: Joint, fresh: Fresh) -> list[str]:
@@ -171,18 +164,17 @@ def _simple_joints(joint: Joint, fresh: Fresh) -> list[Joint]:
 
 
 def _one_joint(joint: Joint) -> list[str]:
-    what = f"joint {printable(joint.name)}"
     lines = [f'  <joint name={_text(joint.name)} type="{_NAMES[joint.type]}">']
-    lines += _origin(joint.origin, what, "    ")
+    lines += _origin(joint.origin, "    ")
     lines += [f"    <parent link={_text(joint.parent)}/>", f"    <child link={_text(joint.child)}/>"]
     if joint.type not in ("fixed", "free"):
-        lines.append(f'    <axis xyz="{_numbers(joint.axis, what)}"/>')
+        lines.append(f'    <axis xyz="{_numbers(joint.axis)}"/>')
     if joint.type != "fixed":
-        lines += _physics(joint, what)
+        lines += _physics(joint)
     return [*lines, "  </joint>"]
 
 
-def _physics(joint: Joint, what: str) -> list[str]:
+def _physics(joint: Joint) -> list[str]:
     lines = []
     limits, drive = vars(joint.limits), joint.drive
     extra: dict[str, str] = {}
@@ -191,30 +183,30 @@ def _physics(joint: Joint, what: str) -> list[str]:
         shown = {key: value if np.isfinite(value) else -LARGE if key == "lower" else LARGE for key, value in limits.items()}
         if joint.type not in ("revolute", "prismatic"):
             shown = {key: shown[key] for key in ("velocity", "effort")}
-        lines.append("    <limit " + " ".join(f'{key}="{_number(value, what)}"' for key, value in shown.items()) + "/>")
+        lines.append("    <limit " + " ".join(f'{key}="{number_text(value)}"' for key, value in shown.items()) + "/>")
         none = [key for key in shown if not np.isfinite(limits[key])]
         extra |= {"unlimited": " ".join(none)} if none else {}
     if not (_same(drive.viscous, 0.0) and _same(drive.coulomb, 0.0)):
-        lines.append(f'    <dynamics damping="{_number(drive.viscous, what)}" friction="{_number(drive.coulomb, what)}"/>')
+        lines.append(f'    <dynamics damping="{number_text(drive.viscous)}" friction="{number_text(drive.coulomb)}"/>')
     plain = Drive()
     for key in DRIVE_NUMBERS:
         value = getattr(drive, key)
         if key not in ("viscous", "coulomb") and not _same(value, getattr(plain, key)):
-            extra[key] = _number(value, what)
+            extra[key] = number_text(value)
     attributes = [f'{key}="{value}"' for key, value in extra.items()]
     if drive.motor_link is not None:
         attributes.append(f"motor_link={_text(drive.motor_link)}")
     if drive.motor_axis is not None:
-        attributes.append(f'motor_axis="{_numbers(drive.motor_axis, what)}"')
+        attributes.append(f'motor_axis="{_numbers(drive.motor_axis)}"')
     if joint.actuator is not None:
-        said = [f'{key}="{_number(x, what)}"' for key, x in joint.actuator.stated.items()]
+        said = [f'{key}="{number_text(x)}"' for key, x in joint.actuator.stated.items()]
         inner = " ".join([f'kind="{joint.actuator.kind}"', *said])
         lines += ["    " + " ".join(["<dynamis", *attributes]) + ">", f"      <actuator {inner}/>", "    </dynamis>"]
     elif attributes:
         lines.append("    <dynamis " + " ".join(attributes) + "/>")
     if joint.mimic is not None:
         m = joint.mimic
-        ratio, offset = _number(m.ratio, what), _number(m.offset, what)
+        ratio, offset = number_text(m.ratio), number_text(m.offset)
         lines.append(f'    <mimic joint={_text(m.joint)} multiplier="{ratio}" offset="{offset}"/>')
     return lines
 

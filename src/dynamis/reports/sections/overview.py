@@ -22,7 +22,7 @@ def build(subject: Subject, section: Section) -> None:
     section.lead = description.about or f"{robot.name}, {robot.n} degree{'s' if robot.n > 1 else ''} of freedom."
     facts = [
         ("Degrees of freedom", str(robot.n)),
-        ("Moving bodies", str(sum(not b.is_rotor for _, b in robot.model.moving))),
+        ("Moving bodies", str(len(robot.model.links))),
         ("Mass", f"{text(float(robot.mass))} kg"),
         ("Gravity", f"{triple(robot.model.gravity)} m/s²"),
     ]
@@ -102,10 +102,8 @@ def _drives(subject: Subject) -> list[Table]:
 def _links(subject: Subject) -> Table:
     robot = subject.robot
     rows = []
-    for i, body in robot.model.moving:
-        if body.is_rotor:
-            continue
-        inertia = robot.model.with_locked_rotors(i)
+    for i, body in robot.model.links:
+        inertia = robot.model.inertia_in_link_frame(i)
         moments = np.linalg.eigvalsh(np.asarray(inertia.tensor_about_com, dtype=float)) if float(inertia.mass) else np.zeros(3)
         rows.append(
             (body.name, text(float(inertia.mass)), triple(inertia.com if float(inertia.mass) else np.zeros(3)), triple(moments))
@@ -114,6 +112,6 @@ def _links(subject: Subject) -> Table:
         "Moving bodies",
         ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg·m²]"),
         rows,
-        "Centre of mass in the body's frame, which moves with its joint; principal moments about the centre of mass.",
+        "Each link with the links fixed to it; centre of mass in the frame of the link, principal moments about that point.",
         folded=len(rows) > 12,
     )

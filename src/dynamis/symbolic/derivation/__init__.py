@@ -22,8 +22,8 @@ def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str
     """
     document = Document(
         f"The dynamic model of the robot '{literal(form.model.name)}'",
-        f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.moving)} moving "
-        f"bod{'ies' if len(form.model.moving) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
+        f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.links)} moving "
+        f"bod{'ies' if len(form.model.links) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
         "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",
         numbered=True,
         progress=progress,
