@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import sys
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import dynamis as dy
-from dynamis.errors import InputError, MissingExtraError
+from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
@@ -265,11 +264,3 @@ def test_held_out_blocks_trust_a_true_prior_and_not_a_false_one():
     assert good.regularisation_ > bad.regularisation_
     with pytest.raises(InputError, match="one label for each"):
         PhysicallyConsistent(base).fit(X, y, joint=joint, blocks=np.zeros(len(y), int))
-
-
-def test_without_clarabel_the_message_says_what_to_install(monkeypatch):
-    base = base_of("planar_2r_melchiorri")
-    X, y, joint = rows(base, 20, 0.1, 19)
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'dynamis\[identification\]'"):
-        PhysicallyConsistent(base).fit(X, y, joint=joint)

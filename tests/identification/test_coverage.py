@@ -61,6 +61,5 @@ def test_intervals_contain_the_truth_as_often_as_they_say():
 
 @pytest.mark.campaign
 def test_coverage_over_two_hundred_logs_of_five_arms():
-    pytest.importorskip("clarabel")
     found = {name: coverage((name,), 40) for name in ARMS}
     assert 0.92 < np.mean(list(found.values())) < 0.97, found

@@ -8,11 +8,8 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, if threadpoolctl is installed; without it the limits of the environment hold."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
+    """Limit BLAS to one thread."""
+    from threadpoolctl import threadpool_limits  # looks through all loaded libraries: not needed by those who do not identify
+
     with threadpool_limits(1, user_api="blas"):
         yield

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dynamis.errors import MissingExtraError
 from dynamis.identification.pseudo_inertia import packed, unpacked
 
 Array = npt.NDArray[Any]
@@ -76,7 +75,8 @@ class Solution:
 
 def minimise(programme: Programme) -> Solution:
     """Solve the program: A w + s = b with s in the cones."""
-    clarabel = _clarabel()
+    import clarabel  # loads a compiled library
+
     n, log_det, bodies = len(programme.q), programme.log_det, programme.bodies
     extra = 14 * len(bodies) if log_det else 0
     A, b, cones = _rows(clarabel, programme, extra)
@@ -101,17 +101,6 @@ def minimise(programme: Programme) -> Solution:
     words = _WORDS.get(status, f"Clarabel stopped: {status}")
     w, solved = np.array(found.x)[:n], status in ("Solved", "AlmostSolved")
     return Solution(_moved_inside(programme, w) if solved else w, words, solved, "PrimalInfeasible" in status)
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError:
-        raise MissingExtraError(
-            "physically consistent identification needs the convex solver Clarabel: pip install 'dynamis[identification]'; "
-            "estimator='weighted' does without"
-        ) from None
-    return clarabel
 
 
 def _moved_inside(programme: Programme, w: Array) -> Array:
