@@ -86,11 +86,15 @@ def test_ctrl_c_ends_a_command_with_130(monkeypatch):
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [("dynamis.simulation.two_link_study.simulate", ["study"]),
-     ("dynamis.simulation.simulate.simulate", ["redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz"])],
+     ("dynamis.control.experiments._run", ["redundancy", "panda", "--q0", "0,-0.5,0,-2,0,1.6,0.8", "--along", "yz"])],
 )  # fmt: skip
 def test_ctrl_c_within_a_simulation_stops_the_rest(monkeypatch, place, arguments):
     class Half:
         status = "interrupted at t = 0.1 s"
+
+        @property
+        def trajectory(self):
+            return self
 
     made = []
     monkeypatch.setattr(place, lambda *_, **__: made.append(1) or Half())

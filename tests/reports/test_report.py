@@ -162,7 +162,7 @@ def test_symbols_stay_in_formulas_and_get_numbers_elsewhere():
 
 def test_an_unknown_symbol_is_named():
     with pytest.raises(NameLookupError, match="m_1"):
-        subject_of(dy.load("planar_2r"), {"m1": 1.0}, None)
+        subject_of(dy.load("planar_2r"), {"mass1": 1.0}, None)
     with pytest.raises(InputError, match="no symbols"):
         subject_of(dy.load("ur5e"), {"m1": 1.0}, None)
 
@@ -325,7 +325,7 @@ def test_the_package_is_called_like_the_function(tmp_path):
 
 
 def test_a_robot_without_joints_has_no_report():
-    with pytest.raises(InputError, match="no movable joints"):
+    with pytest.raises(InputError, match="no moving joints"):
         contents_of(dy.Robot(dy.Description("stone").add_link("base")))
 
 

@@ -211,7 +211,7 @@ def test_symbols_flow_through_states_and_parameters():
     twin = dy.load("planar_2r_melchiorri")
     assert relative_error(values.mass_matrix([0.3, 0.7]), twin.mass_matrix([0.3, 0.7])) < 1e-15
     with pytest.raises(dy.NameLookupError, match="m_1"):
-        dy.load("planar_2r", parameters={"m1": 1.0})
+        dy.load("planar_2r", parameters={"m11": 1.0})
 
 
 def test_a_chain_of_a_thousand_links_evaluates(tmp_path):
