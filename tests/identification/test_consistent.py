@@ -231,7 +231,8 @@ def log_cholesky_minimum(space, G, g, weight):
 
     def cost(theta):
         x = coordinates(theta)
-        return np.sum((G @ x - g) ** 2) + weight * space.penalty(x, "entropic")
+        value = np.sum((G @ x - g) ** 2) + weight * space.penalty(x, "entropic")
+        return value if np.isfinite(value) else 1e100  # a step so long that U Uᵀ is singular to rounding
 
     start = np.concatenate([np.zeros(10 * len(space.links)), np.log(0.1 * size[scalars])])
     found = minimize(cost, start, method="BFGS", options={"maxiter": 2000, "gtol": 1e-6})
