@@ -83,20 +83,29 @@ def _manifold(subject: Subject, states: States, options: Options) -> list[dict[s
 
 
 def _spread(subject: Subject, options: Options) -> dict[str, Any]:
-    """Median and 99.9th percentile of many calls of the inverse dynamics, each timed by itself."""
+    """Median and 99.9th percentile of many calls of the inverse dynamics, each timed by itself.
+
+    Copies of a NumPy array in the same loop show what of the percentile is the machine's: interrupts and other processes.
+    """
     count = 1_000_000 if options.seconds >= FULL else 50_000
     options.tell(f"{subject.name}: timing {count} calls one by one")
     single = ours.facade(subject, "inverse_dynamics", subjects.states(subject, 1)).single
     assert single is not None
-    times, clock = np.empty(count), time.perf_counter_ns
+    copy, clock = np.zeros(subject.robot.n).copy, time.perf_counter_ns
+    times = np.empty((2, count))
     gc.collect()
     gc.disable()
     try:
         for k in range(count):
             start = clock()
             single()
-            times[k] = clock() - start
+            between = clock()
+            copy()
+            times[:, k] = between - start, clock() - between
     finally:
         gc.enable()
-    median, late = np.quantile(times, (0.5, 0.999)) * 1e-3
-    return {"robot": subject.name, "calls": count, "median_us": float(median), "p999_us": float(late)}
+    (median, copy_median), (late, copy_late) = np.quantile(times, (0.5, 0.999), axis=1) * 1e-3
+    return {
+        "robot": subject.name, "calls": count, "median_us": float(median), "p999_us": float(late),
+        "copy_median_us": float(copy_median), "copy_p999_us": float(copy_late),
+    }  # fmt: skip

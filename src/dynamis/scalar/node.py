@@ -104,22 +104,22 @@ class Node:
         return unary("tanh", self)
 
     def __lt__(self, other: Any) -> Any:
-        return _lift(_less, self, other)
+        return _lift(less, self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return _lift(_less, other, self)
+        return _lift(less, other, self)
 
     def __le__(self, other: Any) -> Any:
-        return _lift(_less_equal, self, other)
+        return _lift(less_equal, self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return _lift(_less_equal, other, self)
+        return _lift(less_equal, other, self)
 
     def __eq__(self, other: Any) -> Any:
-        return _lift(_equal, self, other)
+        return _lift(equal, self, other)
 
     def __ne__(self, other: Any) -> Any:
-        return _lift(lambda a, b: unary("not", _equal(a, b)), self, other)
+        return _lift(lambda a, b: unary("not", equal(a, b)), self, other)
 
     __hash__ = object.__hash__
 
@@ -312,15 +312,15 @@ def power(base: Scalar, exponent: Any) -> Scalar:
     return result if exponent >= 0 else div(1.0, result)
 
 
-def _less(a: Scalar, b: Scalar) -> Scalar:
+def less(a: Scalar, b: Scalar) -> Scalar:
     return float(a < b) if isinstance(a, float) and isinstance(b, float) else make("lt", a, b)
 
 
-def _less_equal(a: Scalar, b: Scalar) -> Scalar:
+def less_equal(a: Scalar, b: Scalar) -> Scalar:
     return float(a <= b) if isinstance(a, float) and isinstance(b, float) else make("le", a, b)
 
 
-def _equal(a: Scalar, b: Scalar) -> Scalar:
+def equal(a: Scalar, b: Scalar) -> Scalar:
     if a is b:
         return 1.0
     return float(a == b) if isinstance(a, float) and isinstance(b, float) else make("eq", *_ordered(a, b))

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.scalar.node import Node, binary, make, pivot, select, topological, unary
+from dynamis.scalar.node import (
+    FOLD,
+    Node,
+    add,
+    binary,
+    div,
+    equal,
+    less,
+    less_equal,
+    mul,
+    neg,
+    pivot,
+    select,
+    sub,
+    topological,
+    unary,
+)
+
+CONSTRUCTORS: dict[str, Any] = {
+    "add": add, "sub": sub, "mul": mul, "div": div, "neg": neg, "lt": less, "le": less_equal, "eq": equal, "pivot": pivot,
+    "where": select,
+}  # fmt: skip
+CONSTRUCTORS |= {op: functools.partial(binary, op) for op in ("min", "max", "atan2", "and", "or")}
+CONSTRUCTORS |= {op: functools.partial(unary, op) for op in FOLD}
 
 
 def substituted(outputs: Any, symbols: Sequence[Node], values: Sequence[Any]) -> npt.NDArray[Any]:
@@ -31,24 +55,4 @@ def substituted(outputs: Any, symbols: Sequence[Node], values: Sequence[Any]) ->
 
 def rebuilt(op: str, args: Sequence[Any]) -> Any:
     """The operation on other operands, with the same folding as when an expression is written."""
-    a = [float(x) if not isinstance(x, Node) else x for x in args]
-    match op:
-        case "add":
-            return a[0] + a[1]
-        case "sub":
-            return a[0] - a[1]
-        case "mul":
-            return a[0] * a[1]
-        case "div":
-            return a[0] / a[1]
-        case "neg":
-            return -a[0]
-        case "pivot":
-            return pivot(*a)
-        case "where":
-            return select(*a)
-        case "min" | "max" | "atan2" | "and" | "or":
-            return binary(op, *a)
-        case "lt" | "le" | "eq":
-            return make(op, *a)
-    return unary(op, a[0])
+    return CONSTRUCTORS[op](*(x if isinstance(x, Node) else float(x) for x in args))
