@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,17 @@ class RobotBase:
         self.model = build(self._description, checked=_checked)
         self.evaluator = Evaluator(self.model, _tracing)
         self.inputs = self.evaluator.inputs
+
+    # a robot is never changed: its copies are itself; another process builds it anew from its description
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _built, (type(self), self._description, self.evaluator.tracing)
 
     @property
     def name(self) -> str:
@@ -101,6 +112,10 @@ class RobotBase:
             return {}
         defaults = {"axes": "world", "orientation": "rpy"}
         return {"frame": self.model.frame(frame)} | {x: defaults[x] for x in algorithm.options if x in defaults}
+
+
+def _built(robot: type[RobotBase], description: Description, tracing: bool) -> RobotBase:
+    return robot(description, _checked=True, _tracing=tracing)
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -141,7 +141,7 @@ class Node:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError("nodes are not pickled; write the model to a file instead")
+        return (symbol if self.op == "symbol" else make), ((self.args[0],) if self.op == "symbol" else (self.op, *self.args))
 
 
 def make(op: str, *args: Any) -> Node:
