@@ -5,7 +5,7 @@ import pytest
 from small_machines import block
 
 import dynamis as dy
-from dynamis.simulation.friction import laws_of
+from dynamis.simulation.friction import BristleLaw, SmoothLaw, StickingLaw, laws_of
 from dynamis.simulation.simulate import simulate
 
 
@@ -115,3 +115,57 @@ def test_smooth_friction_tends_to_coulombs_as_its_width_shrinks():
     assert sharp.q[-1, 0] == pytest.approx(0.25)
     # what is left at the end is a creep whose length goes with the width
     assert errors[0] > 5 * errors[1] > 25 * errors[2] > 0
+
+
+class Tripled(StickingLaw):
+    """Three times Coulomb friction of 1 N."""
+
+    def sliding(self, direction, v):
+        return 3.0 * direction + 0.0 * v
+
+    @property
+    def holding(self):
+        return -3.0, 3.0
+
+
+class Quadratic(SmoothLaw):
+    def torque(self, v):
+        return 2.0 * v * abs(v)
+
+
+class Relaxing(BristleLaw):
+    """A Maxwell element: a spring of 50 N/m in series with a damper of 5 N s/m."""
+
+    def rate(self, z, v):
+        return v - 10.0 * z
+
+    def torque(self, z, v):
+        return 50.0 * z + 0.0 * v
+
+
+@pytest.mark.parametrize(
+    ("law", "methods", "expected"),
+    [  # where a block of 2 kg stops or is after 0.5 s, from 1 m/s
+        (Tripled(), ("DOP853", "time_stepping"), 0.5 - 0.5 * 1.5 * 0.25),
+        (Quadratic(), ("DOP853", "rk4", "time_stepping"), np.log(1.5)),
+        (Relaxing(), ("DOP853", "rk4"), None),
+    ],
+)
+def test_a_law_of_ones_own_works_with_every_integrator_of_its_kind(law, methods, expected):
+    steps = {"rk4": {"step": 1e-3}, "time_stepping": {"step": 1e-3}}
+    options = {"friction": {"slide": law}, "v0": [1.0]}
+    robot = block(mass=2.0)
+    ends = [simulate(robot, 0.5, method=m, **steps.get(m, {}), **options).q[-1, 0] for m in methods]
+    ends.append(dy.rollouts(robot, 0.5, q0=[[0.0]], v0=[[1.0]], friction={"slide": law}, step=1e-3).q[-1, 0, 0])
+    np.testing.assert_allclose(ends, ends[0] if expected is None else expected, rtol=2e-5)
+
+
+def test_stribeck_friction_of_any_shape_is_compiled():
+    robot, law = block(mass=2.0), dy.Stribeck(1.0, 2.0, 0.3, shape=0.7)
+    exact = simulate(robot, 0.5, v0=[1.0], friction={"slide": law}).q[-1, 0]
+    assert simulate(robot, 0.5, v0=[1.0], friction={"slide": law}, method="time_stepping", step=1e-3).q[-1, 0] == pytest.approx(
+        exact, rel=1e-4
+    )
+    assert dy.rollouts(robot, 0.5, q0=[[0.0]], v0=[[1.0]], friction={"slide": law}, step=1e-3).q[-1, 0, 0] == pytest.approx(
+        exact, rel=1e-4
+    )

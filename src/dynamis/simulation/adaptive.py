@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from dynamis.errors import SingularError
 from dynamis.simulation.events import ROUNDINGS, EventRecord, Watcher
+from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
-from dynamis.simulation.stick_slip import Dry, UnsettledError, scale_of, settle, sizes, solve
+from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
@@ -286,7 +287,7 @@ class _State:
         self.motion, self.result, self.stops, self.clock = motion, result, stops, clock
         self.directions: dict[int, int] = {}
         self.resting: Sides = {}
-        self.laws: dict[int, Dry] = {}
+        self.laws: dict[int, StickingLaw] = {}
         self._sizes: Array = np.zeros(0)
         self._key: tuple[float, bytes] | None = None
         self._kept: tuple[Array, Array] = (np.zeros(0), np.zeros(0))

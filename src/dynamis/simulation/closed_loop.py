@@ -19,12 +19,11 @@ from dynamis.scalar import Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.controllers import Controller, as_law, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
-from dynamis.simulation.friction import LuGre, Smooth, laws_of
+from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import Command, Source, plain_wrenches, wanted_arguments
-from dynamis.simulation.time_stepping import can_be_traced
 
 Array = npt.NDArray[Any]
 
@@ -49,11 +48,9 @@ class ClosedLoop:
             raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
         self.watching = method == "midpoint"
         laws = laws_of(robot.model, friction)
-        sticking = [law for law in laws.values() if not isinstance(law, Smooth | LuGre)]
+        sticking = any(isinstance(law, StickingLaw) for law in laws.values())
         if sticking and method != "time_stepping":
             raise InputError(f"with method={method!r} no joint sticks: use method='time_stepping', friction='smooth' or 'none'")
-        if not can_be_traced(sticking):
-            raise InputError("rollouts support Stribeck friction of shape 2 only: use simulate for other shapes")
         self.robot, drives = actuators_of(robot, actuators)
         self.law = as_law(controller, (*parameters, *self.inputs))
         sampled = self.law.sampled

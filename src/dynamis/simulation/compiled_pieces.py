@@ -23,7 +23,6 @@ from dynamis.simulation.sampling import Held
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import FITS, scale_of
-from dynamis.simulation.time_stepping import can_be_traced, sliding_torque
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("DOP853", "RK45", "RK23")
@@ -67,7 +66,7 @@ def rates(motion: EquationsOfMotion, t: Any, y: Array, hold: Array, slide: Array
     free = np.ones(len(v), dtype=object)
     for k, law in motion.sticking.items():
         free[k] = 1.0 - hold[k]
-        d[k] = free[k] * sliding_torque(law, slide[k], v[k])
+        d[k] = free[k] * law.sliding(slide[k], v[k])
     held = M * np.outer(free, free)
     for k in motion.sticking:
         held[k, k] = held[k, k] + hold[k]
@@ -162,8 +161,7 @@ class CompiledPieces:
     @staticmethod
     def suits(motion: EquationsOfMotion, pushes: Pushes, method: str) -> bool:
         """Whether such motions can be compiled."""
-        known = can_be_traced(list(motion.sticking.values()))
-        return known and pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST
+        return pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None:
         """The motion from a to b, or None if the stick-slip state changes between."""

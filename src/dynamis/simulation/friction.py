@@ -1,11 +1,12 @@
 """Laws of dry friction at a joint. Viscous friction is part of the robot model and always active.
 
-A law with sticking has a torque while the joint slides, and a range of holding torques at rest. A smooth law is a function of
-velocity, with which the joint creeps instead of sticking.
+A law is one of three kinds, on which all integrators rely: it sticks (`StickingLaw`), is a function of velocity, with which a
+joint creeps instead (`SmoothLaw`), or has an internal state (`BristleLaw`). Their functions are also traced.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +17,49 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.model.model import Model
-from dynamis.scalar import exp, tanh
+from dynamis.scalar import Node, exp, log, tanh, where
 
 Array = npt.NDArray[Any]
 
 
+class StickingLaw(ABC):
+    """Friction of a sliding joint, and a range of torques that hold the joint at rest."""
+
+    @abstractmethod
+    def sliding(self, direction: Any, v: Any) -> Any:
+        """The friction torque at the velocity v; ``direction`` is its sign, or that of the motion about to begin."""
+
+    @property
+    @abstractmethod
+    def holding(self) -> tuple[float, float]:
+        """Least and largest friction torque at rest."""
+
+
+class SmoothLaw(ABC):
+    """Friction as a smooth function of velocity."""
+
+    @abstractmethod
+    def torque(self, v: Any) -> Any:
+        """The friction torque at the velocity v."""
+
+
+class BristleLaw(ABC):
+    """Friction with an internal state z, the deflection of bristles, which is 0 in the beginning."""
+
+    @abstractmethod
+    def rate(self, z: Any, v: Any) -> Any:
+        """The rate of z."""
+
+    @abstractmethod
+    def torque(self, z: Any, v: Any) -> Any:
+        """The friction torque."""
+
+
+Law = StickingLaw | SmoothLaw | BristleLaw
+
+
 @dataclass(frozen=True, repr=False)
-class Coulomb:
+class Coulomb(StickingLaw):
     """Coulomb friction: ``forward`` for positive velocity, −``backward`` for negative velocity, static friction at rest."""
 
     forward: float
@@ -31,7 +68,9 @@ class Coulomb:
     def __post_init__(self) -> None:
         _check(self, self.forward + self.backward >= 0, "forward + backward must not be negative")
 
-    def sliding(self, direction: float, _v: float) -> float:
+    def sliding(self, direction: Any, v: Any) -> Any:  # noqa: ARG002 - the same at all velocities
+        if isinstance(direction, Node):
+            return where(direction > 0.0, self.forward, -self.backward)
         return self.forward if direction > 0 else -self.backward
 
     @property
@@ -43,7 +82,7 @@ class Coulomb:
 
 
 @dataclass(frozen=True, repr=False)
-class Stribeck:
+class Stribeck(StickingLaw):
     """Stribeck friction: ``static`` at rest, decreasing to ``coulomb`` with the characteristic velocity ``velocity``."""
 
     coulomb: float
@@ -55,9 +94,11 @@ class Stribeck:
         _check(self, self.coulomb >= 0 and self.static >= 0, "coulomb and static must not be negative")
         _check(self, self.velocity > 0 and self.shape > 0, "velocity and shape must be positive")
 
-    def sliding(self, direction: float, v: float) -> float:
-        weight = np.exp(-((abs(v) / self.velocity) ** self.shape))
-        return float(direction * (self.coulomb + (self.static - self.coulomb) * weight))
+    def sliding(self, direction: Any, v: Any) -> Any:
+        x = abs(v) / self.velocity
+        whole = self.shape == int(self.shape)
+        power = exp(self.shape * log(x)) if isinstance(x, Node) and not whole else x**self.shape
+        return direction * (self.coulomb + (self.static - self.coulomb) * exp(-power))
 
     @property
     def holding(self) -> tuple[float, float]:
@@ -68,7 +109,7 @@ class Stribeck:
 
 
 @dataclass(frozen=True, repr=False)
-class Smooth:
+class Smooth(SmoothLaw):
     """Smoothed friction ``bias`` + F tanh(v / width), without sticking. Smaller widths are more accurate but stiffer."""
 
     coulomb: float
@@ -86,7 +127,7 @@ class Smooth:
 
 
 @dataclass(frozen=True, repr=False)
-class LuGre:
+class LuGre(BristleLaw):
     """LuGre friction with bristle deflection z: ż = v − σ0 |v| / g(v) z, torque σ0 z + σ1 ż [Canudas de Wit 1995].
 
     σ0 g is the steady-state friction, ``coulomb`` + (``static`` − ``coulomb``) exp(−(v / ``velocity``)²); viscous
@@ -121,9 +162,6 @@ def _check(law: Any, holds: bool, rule: str) -> None:
         raise InputError(f"{law} is invalid: {rule}, and all numbers must be finite")
 
 
-Law = Coulomb | Stribeck | Smooth | LuGre
-
-
 def laws_of(model: Model, choice: Any) -> dict[int, Law]:
     """The friction law of each degree of freedom with dry friction.
 
@@ -142,7 +180,7 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
         for name, law in choice.items():
             if name not in names:
                 raise unknown_name("coordinate", name, names)
-            if not isinstance(law, Coulomb | Stribeck | Smooth | LuGre):
+            if not isinstance(law, Law):
                 raise InputError(f"friction of {name!r} must be a Coulomb, Stribeck, Smooth or LuGre law, got {law!r}")
             own[names.index(name)] = law
         return own
@@ -158,6 +196,6 @@ def in_words(laws: Mapping[int, Law], names: Sequence[str]) -> str:
     """Description of the dry friction of each joint."""
     kinds: dict[str, list[str]] = {}
     for k, law in sorted(laws.items()):
-        held = "with sticking" if isinstance(law, Coulomb | Stribeck) else "without sticking"
+        held = "with sticking" if isinstance(law, StickingLaw) else "without sticking"
         kinds.setdefault(f"{type(law).__name__} friction {held}", []).append(names[k])
     return "; ".join(f"{kind}: {', '.join(joints)}" for kind, joints in kinds.items()) or "no dry friction"

@@ -21,7 +21,8 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.simulation.stick_slip import Dry, Sticking, settle, solve
+from dynamis.simulation.friction import StickingLaw
+from dynamis.simulation.stick_slip import Sticking, settle, solve
 
 Array = npt.NDArray[Any]
 Sides = dict[int, int]  # of joints at their stops: 1 at the upper, −1 at the lower
@@ -58,13 +59,13 @@ class HardStops:
 
 
 @dataclass(frozen=True)
-class AtStop:
+class AtStop(StickingLaw):
     """The holding torques of a joint at its stop: dry friction, if any, and the unilateral reaction of the stop."""
 
     side: int
-    dry: Dry | None = None
+    dry: StickingLaw | None = None
 
-    def sliding(self, direction: float, v: float, /) -> float:
+    def sliding(self, direction: Any, v: Any) -> Any:
         return 0.0 if self.dry is None else self.dry.sliding(direction, v)
 
     @property
@@ -192,6 +193,6 @@ def _without_creeping(M: Array, v: Array, sides: Sides, slow: float) -> Array:
     return v if any(side * result[k] > 0 for k, side in sides.items()) else result
 
 
-def laws_with_stops(sticking: Sticking, resting: Sides) -> dict[int, Dry]:
+def laws_with_stops(sticking: Sticking, resting: Sides) -> dict[int, StickingLaw]:
     """The holding torques of each joint: dry friction, and the reaction of a stop at which it rests."""
     return {**sticking, **{k: AtStop(side, sticking.get(k)) for k, side in resting.items()}}

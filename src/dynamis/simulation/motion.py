@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
-from dynamis.simulation.friction import Law, LuGre, Smooth
+from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
 from dynamis.simulation.sources import Command, Source, SourceError
 
 Array = npt.NDArray[Any]
@@ -55,8 +55,8 @@ class EquationsOfMotion:
         self._ends = robot.nq, robot.nq + robot.n  # of q and of v in a state
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
-        self.sticking = {k: law for k, law in laws.items() if not isinstance(law, Smooth | LuGre)}
-        self.bristles = [k for k, law in laws.items() if isinstance(law, LuGre)]
+        self.sticking = {k: law for k, law in laws.items() if isinstance(law, StickingLaw)}
+        self.bristles = [k for k, law in laws.items() if isinstance(law, BristleLaw)]
         # of each actuator, where its states stand behind the bristles
         self._places: dict[int, slice] = {}
         for k, actuator in self.actuators.items():
@@ -125,11 +125,11 @@ class EquationsOfMotion:
         """The torques of the laws without sticking."""
         friction = np.zeros(len(v), dtype=object if object in (v.dtype, z.dtype) else float)
         for k, law in self.laws.items():
-            if isinstance(law, Smooth):
+            if isinstance(law, SmoothLaw):
                 friction[k] = law.torque(v[k])
         for place, k in enumerate(self.bristles):
             law = self.laws[k]
-            assert isinstance(law, LuGre)
+            assert isinstance(law, BristleLaw)
             friction[k] = law.torque(z[place], v[k])
         return friction
 
@@ -149,7 +149,7 @@ class EquationsOfMotion:
         z_dot = []
         for place, k in enumerate(self.bristles):
             law = self.laws[k]
-            assert isinstance(law, LuGre)
+            assert isinstance(law, BristleLaw)
             z_dot.append(law.rate(z[place], v[k]))
         if self.actuators:
             u = self.commanded(t, q, v, z)

@@ -26,7 +26,7 @@ from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import SETTLED, check_step_length
-from dynamis.simulation.friction import Coulomb, LuGre, Stribeck, in_words, laws_of
+from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
@@ -230,8 +230,8 @@ class BatchSimulation:
         self.steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * self.every
         self._laws = laws_of(robot.model, friction)
         if method is None:
-            sticking = any(isinstance(x, Coulomb | Stribeck) for x in self._laws.values())
-            inner = any(isinstance(x, LuGre) for x in self._laws.values()) or any(
+            sticking = any(isinstance(x, StickingLaw) for x in self._laws.values())
+            inner = any(isinstance(x, BristleLaw) for x in self._laws.values()) or any(
                 x.size for x in actuators_of(robot, actuators)[1].values()
             )
             method = "time_stepping" if sticking or (contacts_in(wrenches) and not inner) else "rk4"

@@ -36,7 +36,6 @@ from dynamis.simulation.sources import SourceError, plain_wrenches, source, torq
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import solve
-from dynamis.simulation.time_stepping import can_be_traced
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
@@ -184,8 +183,6 @@ def _check_fixed_steps(method: str, step: Any, motion: EquationsOfMotion, hard: 
         raise InputError(
             f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
         )
-    if not can_be_traced(list(motion.sticking.values())):
-        raise InputError(f"method={method!r} supports Stribeck friction of shape 2 only: use method='DOP853'")
     if hard is not None:
         raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
     if watcher is not None:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import DynamisError
+from dynamis.simulation.friction import StickingLaw
 
 Array = npt.NDArray[Any]
 ROUNDS = 200
@@ -29,16 +30,7 @@ NEARLY_FITS = 1e-6  # the most that the best of all choices may be wrong by
 SMALLEST = 1e-12  # N m: a scale where there are no torques at all
 
 
-class Dry(Protocol):
-    """A friction torque for each sliding direction, and a range of holding torques; either end may be infinite."""
-
-    def sliding(self, direction: float, v: float, /) -> float: ...
-
-    @property
-    def holding(self) -> tuple[float, float]: ...
-
-
-Sticking = Mapping[int, Dry]
+Sticking = Mapping[int, StickingLaw]
 
 
 class UnsettledError(DynamisError):
@@ -65,7 +57,7 @@ def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticki
     return a, d
 
 
-def scale_of(law: Dry, size: float) -> float:
+def scale_of(law: StickingLaw, size: float) -> float:
     """Reference magnitude of a joint's torques: its friction, or the applied torque (``size``) if much larger."""
     ends = [abs(x) for x in law.holding if np.isfinite(x)]
     return max(*ends, 1e-3 * size, SMALLEST) if ends else max(1e-3 * size, SMALLEST)

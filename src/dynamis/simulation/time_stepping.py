@@ -13,34 +13,18 @@ motion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.scalar import exp, solve_positive, where
+from dynamis.scalar import solve_positive, where
 from dynamis.simulation.contact_terms import ContactTerms
-from dynamis.simulation.friction import Coulomb, Stribeck
 from dynamis.simulation.motion import EquationsOfMotion
 
 Array = npt.NDArray[Any]
 EXCHANGES = 4  # of the sets of joints that slide and hold, in one step; what is left is exchanged in the next
 MEAN, DAMPED = 0.25, 0.3  # parts of a step: the mean depth of a contact, and its part in v' with some numerical damping
-
-
-def sliding_torque(law: Any, direction: Any, v: Any) -> Any:
-    """The dry friction of a sliding joint, for tracing."""
-    if isinstance(law, Coulomb):
-        return where(direction > 0.0, law.forward, -law.backward)
-    assert isinstance(law, Stribeck)
-    part = abs(v) / law.velocity
-    return direction * (law.coulomb + (law.static - law.coulomb) * exp(-part * part))
-
-
-def can_be_traced(laws: Sequence[Any]) -> bool:
-    """Whether these friction laws can be compiled."""
-    return all(isinstance(x, Coulomb) or (isinstance(x, Stribeck) and x.shape == 2.0) for x in laws)
 
 
 class Impulse:
@@ -91,7 +75,7 @@ class Impulse:
             free, d = np.ones(len(start), dtype=kind), np.zeros(len(start), dtype=kind)
             for k, law in laws.items():
                 free[k] = abs(slides[k])
-                d[k] = free[k] * sliding_torque(law, slides[k], self.v[k])
+                d[k] = free[k] * law.sliding(slides[k], self.v[k])
             held = A * np.outer(free, free)
             for k in laws:
                 held[k, k] = held[k, k] + (1.0 - free[k])
