@@ -61,6 +61,12 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
     return _unpack(key, data)
 
 
+def contains(key: str) -> bool:
+    """Whether there is code for a key; it may still turn out to be damaged."""
+    base = folder()
+    return base is not None and (base / f"{key}.o").is_file()
+
+
 def _read(path: Path) -> bytes:
     """What a plain file holds; a link is not followed, and a pipe is not waited for."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

@@ -1,8 +1,8 @@
-"""Kernels: traced functions compiled in two tiers, called on any batch, on all cores.
+"""Kernels: traced functions compiled in tiers, called on any batch, on all cores.
 
-The first call uses baseline code, which is quick to make; a background thread replaces it by optimised code. Both are kept
-on disk for later processes, and round alike, so the results do not depend on the tier. ``DYNAMIS_TIER=quick`` leaves out the
-optimisation.
+The first few states are interpreted. Then baseline code is compiled, which is quick to make; a background thread replaces it by
+optimised code. Both are kept on disk for later processes. All tiers round alike, so the results do not depend on them.
+``DYNAMIS_TIER=quick`` leaves out the optimisation.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
 from dynamis.compiler.direct import Loops, connect, direct_function
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
+from dynamis.compiler.interpreter import Interpreter, operations
 from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
 from dynamis.compiler.target import Target
@@ -41,6 +42,7 @@ from dynamis.scalar import Node
 Array = npt.NDArray[Any]
 
 QUICK, GOOD = 0, 2
+INTERPRETED_STATES = 10  # before a function is compiled
 WORTH_A_THREAD = 2 * LATE
 UNLIMITED = 2**62
 WORTH_A_SINGLE = 20_000  # instructions: longer code is not compiled a second time for single states
@@ -128,6 +130,8 @@ class Kernel:
         self._identity = identity
         self._traced = cache(functools.partial(_cheapest, functions, tuple(arguments), name, self.parameters))
         self._compiled: dict[str, Compiled] = {}
+        self._interpreter: Interpreter | None = None
+        self._states_left = INTERPRETED_STATES if operations() else 0
         self.loops = Loops()
         self.__call__ = self.call
         self.checked: Callable[..., Any] = _not_answered  # in one thread; raises `UncheckedError` instead of reporting
@@ -304,8 +308,24 @@ class Kernel:
         """Compile for these arrays: in single precision where all are, otherwise in double."""
         return self.compiled("float" if all(a.dtype == SINGLE for a in arrays) else "double")
 
+    def interpret(self, arrays: Sequence[Array]) -> Any | None:
+        """The results for the first few states of a function that is not compiled yet, in double precision; otherwise None."""
+        if self._states_left <= 0 or self._compiled or all(a.dtype == SINGLE for a in arrays):
+            return None
+        self._states_left -= max(1, math.prod(np.broadcast_shapes(*(a.shape[:-1] for a in arrays))))
+        if self._states_left < 0:
+            return None
+        if self._interpreter is None:
+            if disk.contains(self._key("double")):
+                return None
+            check_operands(self.code)
+            self._interpreter = Interpreter(self.code)
+        return self._interpreter(arrays)
+
     def run(self, arrays: Sequence[Array], out: Any = None, serial: Callable[..., Any] | None = None) -> Any:
         """The results for arrays of real numbers whose last axes fit. ``serial`` computes a batch in one thread."""
+        if out is None and serial is None and (found := self.interpret(arrays)) is not None:
+            return found
         compiled, serial = self.prepare(arrays), serial or self._serial
         dtype = SINGLE if all(a.dtype == SINGLE for a in arrays) else DOUBLE
         shapes = {a.shape[:-1] for a in arrays}
