@@ -10,7 +10,6 @@ from dynamis.compiler import interpreter
 from dynamis.compiler import kernel as kernels
 from dynamis.compiler.interpreter import Interpreter, operations
 from dynamis.compiler.kernel import Kernel
-from dynamis.scalar import symbol
 
 FUNCTIONS = {
     "forward dynamics": lambda r, q, v, a: r.forward_dynamics(q, v, a),
@@ -95,6 +94,16 @@ def test_code_on_disk_is_preferred_and_found_without_tracing(monkeypatch, tmp_pa
     assert second.is_compiled
 
 
+def test_what_is_used_again_is_compiled(monkeypatch, tmp_path):
+    """One process interprets, a second compiles, a third finds the code."""
+    monkeypatch.delenv("DYNAMIS_NO_CACHE")
+    monkeypatch.setenv("DYNAMIS_CACHE", str(tmp_path))
+    runs = [Kernel([lambda x: x * 3.0], [("x", 1)], "triple", identity="triple") for _ in range(3)]
+    for kernel in runs:
+        assert kernel(np.ones(1)) == 3.0
+    assert [kernel.is_compiled for kernel in runs] == [False, True, True]
+
+
 def test_where_the_c_library_cannot_be_called_functions_are_compiled_at_once(monkeypatch):
     monkeypatch.setattr(kernels, "operations", lambda: None)
     kernel = Kernel([lambda x: x + 1.0], [("x", 1)], "one more")
@@ -107,8 +116,6 @@ def test_where_the_c_library_cannot_be_called_functions_are_compiled_at_once(mon
 
 
 def test_results_have_the_shapes_and_types_of_machine_code():
-    x = symbol("x")
-    assert x is symbol("x")
     kernel = Kernel([lambda q: (np.asarray(q[0]), np.array([[q[0], q[1]]]), np.zeros((0, 2)))], [("q", 2)], "shapes")
     first = kernel(np.array([1.0, 2.0]))
     after = kernel(np.tile([1.0, 2.0], (20, 1)))

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import math
 import os
 import stat
 import tempfile
@@ -23,6 +24,7 @@ LARGEST = 256 * 2**20
 LIMIT = 1000  # megabytes
 TIDIED_EVERY = 64  # files that a process stores: the folder is listed as a whole
 ABANDONED = 24 * 3600.0  # seconds after which a file that was not finished belongs to a process that is gone
+FORGOTTEN = 30 * 24 * 3600.0  # seconds after which a function that was asked for once is not expected again
 
 _stored = itertools.count()
 
@@ -61,10 +63,20 @@ def load(key: str) -> tuple[dict[str, Any], bytes] | None:
     return _unpack(key, data)
 
 
-def contains(key: str) -> bool:
-    """Whether there is code for a key; it may still turn out to be damaged."""
+def is_wanted(key: str) -> bool:
+    """Whether there is code for a key, or this was asked before: what is used again is worth compiling."""
     base = folder()
-    return base is not None and (base / f"{key}.o").is_file()
+    if base is None:
+        return False
+    try:
+        if not (base / f"{key}.o").is_file():
+            os.close(os.open(base / f"{key}.asked", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            return False
+    except FileExistsError:
+        pass
+    except OSError:
+        return False
+    return True
 
 
 def _read(path: Path) -> bytes:
@@ -130,7 +142,8 @@ def _tidy(base: Path) -> None:
             left -= found.st_size
             unwanted = left < 0
         else:
-            unwanted = entry.name.startswith(".new-") and time.time() - found.st_mtime > ABANDONED
+            limit = ABANDONED if entry.name.startswith(".new-") else FORGOTTEN if entry.name.endswith(".asked") else math.inf
+            unwanted = time.time() - found.st_mtime > limit
         if unwanted:
             with contextlib.suppress(OSError):  # another process may have been quicker
                 Path(entry.path).unlink()

@@ -309,14 +309,18 @@ class Kernel:
         return self.compiled("float" if all(a.dtype == SINGLE for a in arrays) else "double")
 
     def interpret(self, arrays: Sequence[Array]) -> Any | None:
-        """The results for the first few states of a function that is not compiled yet, in double precision; otherwise None."""
+        """The results for the first few states of a function that is not compiled yet, in double precision; otherwise None.
+
+        A function that an earlier process has asked for is compiled, so that the next one finds it on disk.
+        """
         if self._states_left <= 0 or self._compiled or all(a.dtype == SINGLE for a in arrays):
             return None
         self._states_left -= max(1, math.prod(np.broadcast_shapes(*(a.shape[:-1] for a in arrays))))
         if self._states_left < 0:
             return None
         if self._interpreter is None:
-            if disk.contains(self._key("double")):
+            if disk.is_wanted(self._key("double")):
+                self._states_left = 0
                 return None
             check_operands(self.code)
             self._interpreter = Interpreter(self.code)
