@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES, stages
+from dynamis.model import joints
+from dynamis.model.joints import JOINT_TYPES, Helical, JointType, Stage
 from dynamis.spatial import Pose
 
 MOVING = [kind for kind in JOINT_TYPES if kind != "fixed"]
@@ -20,7 +21,7 @@ def one_joint(kind, axis=(0.3, -0.5, 0.8)):
 @pytest.mark.parametrize("kind", MOVING)
 def test_every_type_has_its_degrees_of_freedom(kind):
     robot = one_joint(kind)
-    assert robot.n == DEGREES_OF_FREEDOM[kind]
+    assert robot.n == JOINT_TYPES[kind].degrees
     assert robot.nq == robot.n + (kind in ("spherical", "free"))
 
 
@@ -123,9 +124,24 @@ def test_random_configurations_respect_limits():
     assert np.array_equal(robot.random(3), robot.random(3))
 
 
-def test_the_switch_knows_no_other_types():
-    with pytest.raises(AssertionError, match="gimbal"):
-        stages("gimbal", np.array([0.0, 0.0, 1.0]))
+def test_a_new_row_of_the_table_is_a_joint_type_that_is_computed_written_and_read(monkeypatch, tmp_path):
+    """A screw whose axis is given by its pitch alone, as someone might add it."""
+    screw = JointType(1, ("axis", "pitch"), lambda axis, pitch: [Stage(Helical(axis, 2.0 * pitch), "")])
+    monkeypatch.setitem(joints.JOINT_TYPES, "double_screw", screw)
+    monkeypatch.setattr(joints, "USES_AXIS", joints.USES_AXIS | {"double_screw"})
+    inertia = dy.solids.box(0.3, 0.2, 0.1, mass=2.0)
+    d = (
+        dy.Description("new")
+        .add_link("base")
+        .add_link("body", "base", "double_screw", axis=(0, 0, 1), pitch=0.3, inertia=inertia)
+    )
+    robot = dy.Robot(d)
+    assert robot.mass_matrix([0.4])[0, 0] == pytest.approx(inertia.tensor[2, 2] + 2.0 * 0.6**2)
+    robot.write(tmp_path / "new.toml")
+    again = dy.load(tmp_path / "new.toml")
+    assert np.array_equal(again.mass_matrix([0.4]), robot.mass_matrix([0.4]))
+    with pytest.raises(dy.ConversionError, match="URDF has no such joint"):
+        robot.write(tmp_path / "new.urdf")
 
 
 def test_joint_axes_along_coordinates_leave_no_rounding_in_the_model():

@@ -195,7 +195,7 @@ class _Builder:
 
     def _add_bodies(self, joint: Joint, parent: int, place: Pose) -> tuple[int, Pose]:
         axis2 = unit(joint.axis2) if joint.axis2 is not None else None
-        parts = stages(joint.type, unit(joint.axis), axis2, joint.pitch)
+        parts = stages(joint.type, axis=unit(joint.axis), axis2=axis2, pitch=joint.pitch)
         for k, stage in enumerate(parts):
             name = joint.child if k == len(parts) - 1 else joint.name + stage.suffix
             placement = place if k == 0 else Pose.identity()

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, counted, description_card, flat, short
 from dynamis.errors import ConversionError, InputError, NameLookupError, printable, unknown_name
 from dynamis.model.actuators import Actuator
-from dynamis.model.joints import DEGREES_OF_FREEDOM
+from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
@@ -326,7 +326,7 @@ def rotors_riding(description: Description) -> Description:
     for joint in result.joints:
         drive = joint.drive
         turns = isinstance(drive.rotor_inertia, Node) or drive.rotor_inertia != 0.0
-        if turns and drive.motor_link is None and DEGREES_OF_FREEDOM.get(joint.type) == 1:
+        if turns and drive.motor_link is None and joint.type in JOINT_TYPES and JOINT_TYPES[joint.type].degrees == 1:
             drive.motor_link = joint.parent
     return result
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynamis.model.actuators import Actuator, Elastic
 from dynamis.model.description import Description, Joint, Limits
-from dynamis.model.joints import DEGREES_OF_FREEDOM, Primitive, Prismatic
+from dynamis.model.joints import JOINT_TYPES, Primitive, Prismatic
 from dynamis.model.model import Coordinate
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,7 @@ def effective_limits(joint: Joint) -> Limits:
     A joint that can neither move nor drive would be a fixed joint; files exported without limits have 0 everywhere.
     """
     low, high = sorted((joint.limits.lower, joint.limits.upper))
-    bounded = (low, high) != (0.0, 0.0) and joint.type != "continuous" and DEGREES_OF_FREEDOM[joint.type] == 1
+    bounded = (low, high) != (0.0, 0.0) and joint.type != "continuous" and JOINT_TYPES[joint.type].degrees == 1
     velocity, effort = (np.inf if x == 0.0 else x for x in (joint.limits.velocity, joint.limits.effort))
     return Limits(*((low, high) if bounded else (-np.inf, np.inf)), velocity, effort)
 

@@ -1,4 +1,4 @@
-"""The joint types: the one switch over them.
+"""The joint types, in one table: `JOINT_TYPES`.
 
 Five primitive motions carry every algorithm; each has a motion subspace S that is constant in the moving frame:
 
@@ -23,6 +23,7 @@ One motion is no joint of a file: the rotor of a motor that rides on a link (`Sp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,24 +36,6 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-JOINT_TYPES = (
-    "fixed",
-    "revolute",
-    "continuous",
-    "prismatic",
-    "helical",
-    "cylindrical",
-    "universal",
-    "planar",
-    "spherical",
-    "free",
-)
-DEGREES_OF_FREEDOM = {
-    "fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1,
-    "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3, "free": 6,
-}  # fmt: skip
-USES_AXIS = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar"})
-
 
 class Primitive(ABC):
     """One primitive motion: what q means (``pose``), what v means (``S``), and how to move on the manifold of q."""
@@ -60,6 +43,7 @@ class Primitive(ABC):
     nq: int
     nv: int
     S: Array
+    drawn: str  # the name of the motion in the interactive views
 
     @abstractmethod
     def pose(self, q: Array) -> Pose:
@@ -132,6 +116,7 @@ class OneNumber(Primitive):
 
 
 class Revolute(OneNumber):
+    drawn = "revolute"
     span = np.pi
 
     def __init__(self, axis: Array) -> None:
@@ -143,6 +128,8 @@ class Revolute(OneNumber):
 
 
 class Prismatic(OneNumber):
+    drawn = "prismatic"
+
     def __init__(self, axis: Array) -> None:
         self.axis = axis
         self.S = np.concatenate([axis, np.zeros(3)])[:, None]
@@ -152,6 +139,7 @@ class Prismatic(OneNumber):
 
 
 class Helical(OneNumber):
+    drawn = "helical"
     span = np.pi
 
     def __init__(self, axis: Array, pitch: Any) -> None:
@@ -169,6 +157,7 @@ class Spin(OneNumber):
     large ratio, only the velocity is. What differentiates poses needs the frame that does turn, ``turning``.
     """
 
+    drawn = "fixed"  # the rotor is hidden in its motor
     span = np.pi
 
     def __init__(self, axis: Array, ratio: Any) -> None:
@@ -186,6 +175,7 @@ class Spin(OneNumber):
 class Fixed(Primitive):
     """No motion: a placement with a frame of its own."""
 
+    drawn = "fixed"
     nq = nv = 0
     S = np.zeros((6, 0))
 
@@ -214,6 +204,7 @@ class Fixed(Primitive):
 
 
 class Spherical(Primitive):
+    drawn = "spherical"
     nq, nv = 4, 3
     S = np.vstack([np.zeros((3, 3)), np.eye(3)])
 
@@ -246,6 +237,7 @@ class Spherical(Primitive):
 
 
 class Free(Primitive):
+    drawn = "free"
     nq, nv = 7, 6
     S = np.eye(6)
     _turn = Spherical()
@@ -303,29 +295,37 @@ def plane_axes(normal: Array) -> Array:
     return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
 
 
-def stages(kind: str, axis: Array, axis2: Array | None = None, pitch: Any = 0.0) -> list[Stage]:
-    """The primitives a joint of this type is made of, in order from its parent."""
-    match kind:
-        case "revolute" | "continuous":
-            return [Stage(Revolute(axis), "")]
-        case "prismatic":
-            return [Stage(Prismatic(axis), "")]
-        case "helical":
-            return [Stage(Helical(axis, pitch), "")]
-        case "cylindrical":
-            return [Stage(Prismatic(axis), ".distance"), Stage(Revolute(axis), ".angle")]
-        case "universal":
-            assert axis2 is not None
-            return [Stage(Revolute(axis), ".1"), Stage(Revolute(axis2), ".2")]
-        case "planar":
-            E = plane_axes(axis)
-            return [
-                Stage(Prismatic(E[:, 0]), ".x"),
-                Stage(Prismatic(E[:, 1]), ".y"),
-                Stage(Revolute(axis), ".angle"),
-            ]
-        case "spherical":
-            return [Stage(Spherical(), "")]
-        case "free":
-            return [Stage(Free(), "")]
-    raise AssertionError(f"no such joint type: {kind}")
+def _planar(axis: Array) -> list[Stage]:
+    E = plane_axes(axis)
+    return [Stage(Prismatic(E[:, 0]), ".x"), Stage(Prismatic(E[:, 1]), ".y"), Stage(Revolute(axis), ".angle")]
+
+
+@dataclass(frozen=True)
+class JointType:
+    """``fields`` are those of a joint of a file on which its motion depends, and the arguments of ``stages``."""
+
+    degrees: int
+    fields: tuple[str, ...]
+    stages: Callable[..., list[Stage]]
+
+
+JOINT_TYPES = {
+    "fixed": JointType(0, (), list),
+    "revolute": JointType(1, ("axis",), lambda axis: [Stage(Revolute(axis), "")]),
+    "continuous": JointType(1, ("axis",), lambda axis: [Stage(Revolute(axis), "")]),
+    "prismatic": JointType(1, ("axis",), lambda axis: [Stage(Prismatic(axis), "")]),
+    "helical": JointType(1, ("axis", "pitch"), lambda axis, pitch: [Stage(Helical(axis, pitch), "")]),
+    "cylindrical": JointType(2, ("axis",), lambda axis: [Stage(Prismatic(axis), ".distance"), Stage(Revolute(axis), ".angle")]),
+    "universal": JointType(
+        2, ("axis", "axis2"), lambda axis, axis2: [Stage(Revolute(axis), ".1"), Stage(Revolute(axis2), ".2")]
+    ),
+    "planar": JointType(3, ("axis",), _planar),
+    "spherical": JointType(3, (), lambda: [Stage(Spherical(), "")]),
+    "free": JointType(6, (), lambda: [Stage(Free(), "")]),
+}
+USES_AXIS = frozenset(name for name, kind in JOINT_TYPES.items() if "axis" in kind.fields)
+
+
+def stages(kind: str, **fields: Any) -> list[Stage]:
+    """The primitives a joint of this type is made of, in order from its parent; fields it does not use are ignored."""
+    return JOINT_TYPES[kind].stages(*(fields[name] for name in JOINT_TYPES[kind].fields))

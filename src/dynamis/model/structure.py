@@ -10,7 +10,7 @@ from dynamis.errors import near_names, printable, unknown_name
 from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Drive, Joint, Mimic
 from dynamis.model.diagnostics import Report
-from dynamis.model.joints import DEGREES_OF_FREEDOM, JOINT_TYPES
+from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.values import LARGEST, check_values
 
 
@@ -143,7 +143,7 @@ def _check_mimics(usable: list[Joint], names: set[str], report: Report) -> None:
             report.error("mimic-target", where, found, "a joint of this file", repair, line)
             continue
         for item in (joint, *([] if target is None else [target])):
-            if DEGREES_OF_FREEDOM[item.type] != 1:
+            if JOINT_TYPES[item.type].degrees != 1:
                 found = f"joint {printable(item.name)} is {item.type}"
                 allowed = "joints with one degree of freedom"
                 report.error("mimic-type", where, found, allowed, "follow another joint, or none", line)
@@ -225,7 +225,7 @@ def _check_motor(joint: Joint, links: list[str], carrier: dict[str, Joint], repo
     elif not isinstance(name, str) or name not in links:
         found = f"its motor link does not exist: {unknown_name('link', name, links)}"
         report.error("motor-link", where, found, "a link of this file", "correct the name of the motor's link", line)
-    elif DEGREES_OF_FREEDOM[joint.type] != 1:
+    elif JOINT_TYPES[joint.type].degrees != 1:
         found, allowed = f"a motor on a link drives a {joint.type} joint", "joints with one degree of freedom"
         report.error("motor-joint", where, found, allowed, "remove motor_link: the reflected inertia then counts", line)
     elif _is_beyond(name, joint, carrier):
@@ -250,7 +250,7 @@ def _check_actuator(joint: Joint, report: Report) -> None:
     if not isinstance(actuator, Actuator):
         found = f"its actuator is a {type(actuator).__name__}"
         report.error("actuator", where, found, "a Saturated, DCMotor or Elastic", "give an actuator, or none", line)
-    elif DEGREES_OF_FREEDOM[joint.type] != 1:
+    elif JOINT_TYPES[joint.type].degrees != 1:
         found = f"a {joint.type} joint has an actuator, but several variables"
         allowed = "actuators on joints with one degree of freedom"
         report.error("actuator", where, found, allowed, "use joints with one variable each", line)

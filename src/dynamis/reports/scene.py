@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.numbers import short
-from dynamis.model.joints import Free, Helical, Prismatic, Revolute, Spherical
+from dynamis.model.joints import Helical, Prismatic, Revolute
 from dynamis.model.model import Body
 from dynamis.reports.meshes.drawing import Drawing, drawing_of
 from dynamis.reports.numbers import main_frame, ranges, unit_of
@@ -50,12 +50,11 @@ def scene_of(robot: Robot) -> dict[str, Any]:
 
 def _body(body: Body, parent: int) -> dict[str, Any]:
     m = body.motion
-    kind = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical", Spherical: "spherical", Free: "free"}.get(type(m))
     made: dict[str, Any] = {
         "name": body.name,
         "parent": parent,
         "placement": _pose(body.placement),
-        "kind": kind or "fixed",
+        "kind": m.drawn,
         "q": body.q_index.start,
     }
     if isinstance(m, Revolute | Prismatic | Helical):

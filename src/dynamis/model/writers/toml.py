@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.actuators import is_there
 from dynamis.model.build import build
@@ -13,6 +15,7 @@ from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Dr
 from dynamis.model.diagnostics import Report
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import screw_of
+from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.structure import check_structure
@@ -139,14 +142,12 @@ def _pose(pose: Pose) -> list[str]:
 
 
 def _motion(joint: Joint) -> list[str]:
-    if joint.type in ("fixed", "spherical", "free"):
-        return []
-    lines = [f"axis = {_vector(joint.axis)}"]
-    if joint.type == "universal" and joint.axis2 is not None:
-        lines.append(f"axis2 = {_vector(joint.axis2)}")
-    if joint.type == "helical":
-        lines.append(f"pitch = {_scalar(joint.pitch)}")
-    return lines
+    values = {field: getattr(joint, field) for field in JOINT_TYPES[joint.type].fields}
+    return [
+        f"{field} = {_vector(value) if isinstance(value, np.ndarray) else _scalar(value)}"
+        for field, value in values.items()
+        if value is not None
+    ]
 
 
 def _physics(joint: Joint) -> list[str]:

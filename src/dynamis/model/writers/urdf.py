@@ -19,6 +19,7 @@ from dynamis.spatial.rotation import to_rpy
 
 LARGE = 1e9
 _NAMES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
+SEQUENCES = {"cylindrical": ("prismatic", "continuous"), "universal": ("continuous", "continuous")}  # of joints URDF knows
 
 
 def urdf_document(description: Description) -> bytes:
@@ -137,15 +138,13 @@ def _joint(joint: Joint, fresh: Fresh) -> list[str]:
 
 def _simple_joints(joint: Joint, fresh: Fresh) -> list[Joint]:
     """The joint as a sequence of joints URDF knows, without tails, with massless links between them."""
-    if joint.type in ("helical", "spherical"):
+    if joint.type not in (*_NAMES, *SEQUENCES):
         raise ConversionError(f"joint {printable(joint.name)} is {joint.type}: URDF has no such joint; write TOML instead")
     if joint.type == "fixed":
         place = joint.origin @ joint.tail
         return [Joint(joint.name, "fixed", joint.parent, joint.child, place)]
-    kinds = {"cylindrical": ("prismatic", "continuous"), "universal": ("continuous", "continuous")}.get(
-        joint.type, (joint.type,)
-    )
-    suffixes = [""] if len(kinds) == 1 else [stage.suffix for stage in stages(joint.type, joint.axis, joint.axis2)]
+    kinds = SEQUENCES.get(joint.type, (joint.type,))
+    suffixes = [""] if len(kinds) == 1 else [stage.suffix for stage in stages(joint.type, axis=joint.axis, axis2=joint.axis2)]
     axes = (joint.axis, joint.axis2 if joint.axis2 is not None else joint.axis)
     parts: list[Joint] = []
     parent, place = joint.parent, joint.origin
