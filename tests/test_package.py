@@ -135,3 +135,22 @@ def test_no_source_evaluates_text_or_unpickles():
         modules = {a.name for n in nodes(path) if isinstance(n, ast.Import) for a in n.names}
         starts = {"subprocess"} if path != SOURCE / "documents" / "printing.py" else set()  # the browser that prints a page
         assert not modules & {"pickle", "marshal", "shelve", *starts}, path
+
+
+@pytest.mark.skipif(not ROOMS, reason="docs/architecture.md is not part of an installed package")
+def test_every_file_and_name_of_the_architecture_page_exists():
+    """A file without a folder lies in a folder named before it, in the same path or row."""
+    text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Five paths")[2]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    files = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*") if path.suffix in (".py", ".js")}
+    missing = []
+    for part in re.split(r"\n(?=\*\*|\| )", text):
+        folders = {""}
+        for name in re.findall(r"`([^`]+)`", part):
+            if name.endswith((".py", ".js")):
+                path = name.removeprefix("dynamis/")
+                folders.add(path.rpartition("/")[0] + "/" if "/" in path else "")
+                missing += [] if any(folder + path in files for folder in folders) else [name]
+            elif re.fullmatch(r"[A-Z]\w+", name):
+                missing += [] if re.search(rf"\b{name}\b", source) else [name]
+    assert not missing

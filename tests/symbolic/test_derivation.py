@@ -158,7 +158,7 @@ def test_notebook_is_valid(documents, tmp_path):
 
 
 def test_a_foreign_suffix_is_refused(documents, tmp_path):
-    with pytest.raises(dy.InputError, match=r"suffix must be \.tex, \.md, \.ipynb or \.html"):
+    with pytest.raises(dy.InputError, match=r"suffix must be one of \.html, \.tex, \.md, \.ipynb"):
         documents("planar_2r").write(tmp_path / "planar.docx")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import require_joints
+from dynamis.documents.document import RENDERERS
 from dynamis.errors import InputError, printable
 
 LONG = 20_000  # characters that a terminal shows only after a question
-FORMATS = {"latex": ".tex", "markdown": ".md", "html": ".html", "notebook": ".ipynb"}
 
 
 def on_terminal() -> bool:
@@ -33,7 +32,7 @@ def on_terminal() -> bool:
 )
 @click.option("-o", "--out", "--output", "output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the derivation to a .html (needs no network), .tex, .md or .ipynb file.")  # fmt: skip
-@click.option("--as", "form", type=click.Choice(["equations", *FORMATS]), default="equations", show_default=True,
+@click.option("--as", "form", type=click.Choice(["equations", *RENDERERS]), default="equations", show_default=True,
               help="What to print to standard output when no -o is given.")  # fmt: skip
 @click.option(
     "--seconds",
@@ -67,7 +66,7 @@ def derive(
             f"{printable(output.name)}: PDF is not written directly: write {output.stem}.tex and run "
             f"pdflatex {output.stem}.tex, or write {output.stem}.html and print it from a browser"
         )
-    check_output(output, tuple(FORMATS.values()))
+    check_output(output, tuple(suffix for suffix, _ in RENDERERS.values()))
     loaded = load(robot, parameters=assignments(settings) or None)
     require_joints(loaded)
     with Bar() as bar:
@@ -102,7 +101,5 @@ def derive(
         if not closed.expanded:
             echo("the equations are too long to print; --as markdown shows them with named parts")
     else:
-        document = closed.derivation()
-        writers = {"latex": document.latex, "markdown": document.markdown, "html": document.html}
-        text = writers[form]() if form in writers else json.dumps(document.notebook(), indent=1, ensure_ascii=False)
-        click.echo(clean(text))  # a document for a file: its lines are not broken
+        _, render = RENDERERS[form]
+        click.echo(clean(render(closed.derivation()).rstrip("\n")))  # a document for a file: its lines are not broken

@@ -16,6 +16,19 @@ from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 
 
+def _notebook_text(text: Text) -> str:
+    return json.dumps(notebook.render(text), indent=1, ensure_ascii=False) + "\n"
+
+
+# the formats by name: suffix of a file, and the renderer of its text
+RENDERERS: dict[str, tuple[str, Callable[[Text], str]]] = {
+    "html": (".html", page.render),
+    "latex": (".tex", latex.render),
+    "markdown": (".md", markdown.render),
+    "notebook": (".ipynb", _notebook_text),
+}
+
+
 @dataclass(repr=False)
 class Document(Text):
     """A document with title, abstract and sections; ``progress`` is called with the title of each section at its start."""
@@ -45,20 +58,13 @@ class Document(Text):
         return page.render(self)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write to a .tex, .md, .ipynb or .html file."""
+        """Write to a .html, .tex, .md or .ipynb file."""
         target = Path(path)
-        match target.suffix:
-            case ".tex":
-                text = self.latex()
-            case ".md":
-                text = self.markdown()
-            case ".html":
-                text = self.html()
-            case ".ipynb":
-                text = json.dumps(self.notebook(), indent=1, ensure_ascii=False) + "\n"
-            case _:
-                raise InputError(f"{printable(target.name)}: the suffix must be .tex, .md, .ipynb or .html")
-        return write_file(target, text.encode())
+        for suffix, render in RENDERERS.values():
+            if target.suffix == suffix:
+                return write_file(target, render(self).encode())
+        suffixes = ", ".join(suffix for suffix, _ in RENDERERS.values())
+        raise InputError(f"{printable(target.name)}: the suffix must be one of {suffixes}")
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows, typeset by itself."""
