@@ -149,7 +149,7 @@ def test_every_file_and_name_of_the_architecture_page_exists():
         for name in re.findall(r"`([^`]+)`", part):
             if name.endswith((".py", ".js")):
                 path = name.removeprefix("dynamis/")
-                folders.add(path.rpartition("/")[0] + "/" if "/" in path else "")
+                folders |= {path[: k + 1] for k in range(len(path)) if path[k] == "/"}
                 missing += [] if any(folder + path in files for folder in folders) else [name]
             elif re.fullmatch(r"[A-Z]\w+", name):
                 missing += [] if re.search(rf"\b{name}\b", source) else [name]
