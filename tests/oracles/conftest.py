@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dynamis.compiler import kernel
-
 
 def robots_folder():
     found = importlib.util.find_spec("cmeel")
@@ -26,9 +24,3 @@ def folder(request):
         # robots come and go between its versions; test_real_robots.py holds that most are there
         pytest.skip(f"this version of example-robot-data does not ship {path}")
     return found
-
-
-@pytest.fixture(autouse=True)
-def compiled_at_the_first_call(monkeypatch):
-    """Machine code is compared with the oracles, not the interpreter of the first states."""
-    monkeypatch.setattr(kernel, "INTERPRETED_STATES", 0)

@@ -120,6 +120,34 @@ def test_kinematics_agree(folder, path, base, frame):
 
 @pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
+def test_centre_of_mass_and_momentum_agree(folder, path, base, frame):
+    robot, model = both(folder, path, base)
+    order, data = Ordering(robot, model), model.createData()
+    link = frame or robot.link_names[-1]
+    beyond = model.frames[model.getFrameId(link, pin.FrameType.BODY)].parentJoint
+    for q, v, a, _ in states(robot, 4):
+        pq, pv, pa = order.q(q), order.to_pin(v), order.to_pin(a)
+        pin.dccrba(model, data, pq, pv)
+        assert relative_error(robot.centroidal_matrix(q), data.Ag[:, order.v]) < AGREE
+        assert relative_error(robot.centroidal_matrix_dot(q, v), data.dAg[:, order.v]) < AGREE
+        assert relative_error(robot.centroidal_momentum(q, v), data.hg.vector) < AGREE
+        assert relative_error(robot.centroidal_inertia(q), data.Ig.inertia) < AGREE
+        pin.centerOfMass(model, data, pq, pv, pa)
+        assert relative_error(robot.center_of_mass(q), data.com[0]) < AGREE
+        assert relative_error(robot.center_of_mass_velocity(q, v), data.vcom[0]) < AGREE
+        assert relative_error(robot.center_of_mass_acceleration(q, v, a), data.acom[0]) < AGREE
+        assert relative_error(robot.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(model, data, pq)[:, order.v]) < AGREE
+        pin.jacobianSubtreeCenterOfMass(model, data, pq, beyond)
+        if data.mass[beyond] > 0.0:
+            assert relative_error(robot.center_of_mass(q, link), data.com[beyond]) < AGREE
+        inverse = pin.computeMinverse(model, data, pq)
+        inverse = (np.triu(inverse) + np.triu(inverse, 1).T)[np.ix_(order.v, order.v)]
+        conditioned = max(1.0, np.linalg.cond(inverse) * 1e-4)
+        assert relative_error(robot.mass_matrix_inverse(q), inverse) < AGREE * conditioned
+
+
+@pytest.mark.usefixtures("without_compilation")
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
 def test_inertial_regressors_agree(folder, path, base, frame):
     robot, model = both(folder, path, base)
     order, data = Ordering(robot, model), model.createData()

@@ -12,6 +12,7 @@ import dynamis as dy
 from dynamis import robot as robots
 from dynamis.algorithms import (
     actuator_regressor,
+    centroidal,
     configurations,
     coriolis,
     dynamics,
@@ -73,6 +74,7 @@ FUNCTIONS = {
         lambda m, q, v, a: dynamics.forward_dynamics(m, q, v, a + pull(m, q, "local")), 3,
     ),
     "mass_matrix": (lambda r, q: r.mass_matrix(q), mass_matrix.crba, 1),
+    "mass_matrix_inverse": (lambda r, q: r.mass_matrix_inverse(q), lambda m, q: np.linalg.inv(mass_matrix.crba(m, q)), 1),
     "mass_matrix, from Jacobians": (lambda r, q: r.mass_matrix(q), mass_matrix.mass_matrix_from_jacobians, 1),
     "coriolis_matrix": (lambda r, q, v: r.coriolis_matrix(q, v), coriolis.coriolis_matrix, 2),
     "mass_matrix_dot": (lambda r, q, v: r.mass_matrix_dot(q, v), coriolis.mass_matrix_dot, 2),
@@ -102,6 +104,18 @@ FUNCTIONS = {
     ),
     "jacobian_dot": (
         lambda r, q, v: r.jacobian_dot(q, v, "tool"), lambda m, q, v: jacobian.jacobian_dot(m, q, v, m.frame("tool")), 2,
+    ),
+    "poses": (lambda r, q: r.poses(q), lambda m, q: np.array([kinematics.pose(m, q, m.frame(x)) for x in m.link_names]), 1),
+    "center_of_mass": (lambda r, *s: r.center_of_mass(*s), centroidal.center_of_mass, 1),
+    "center_of_mass_velocity": (lambda r, *s: r.center_of_mass_velocity(*s), centroidal.center_of_mass_velocity, 2),
+    "center_of_mass_acceleration": (lambda r, *s: r.center_of_mass_acceleration(*s), centroidal.center_of_mass_acceleration, 3),
+    "center_of_mass_jacobian": (lambda r, *s: r.center_of_mass_jacobian(*s), centroidal.center_of_mass_jacobian, 1),
+    "centroidal_momentum": (lambda r, *s: r.centroidal_momentum(*s), centroidal.centroidal_momentum, 2),
+    "centroidal_matrix": (lambda r, *s: r.centroidal_matrix(*s), centroidal.centroidal_matrix, 1),
+    "centroidal_matrix_dot": (lambda r, *s: r.centroidal_matrix_dot(*s), centroidal.centroidal_matrix_dot, 2),
+    "centroidal_inertia": (lambda r, *s: r.centroidal_inertia(*s), centroidal.centroidal_inertia, 1),
+    "center_of_mass of a subtree": (
+        lambda r, q: r.center_of_mass(q, "tool"), lambda m, q: centroidal.center_of_mass(m, q, link=m.frame("tool")), 1,
     ),
     "integrate": (lambda r, q, v: r.integrate(q, v), configurations.integrate, 2),
     "integrate_derivatives": (

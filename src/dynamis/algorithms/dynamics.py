@@ -57,6 +57,14 @@ def forward_dynamics_through_mass_matrix(
         raise singular_mass_error(model, q) from None
 
 
+def mass_matrix_inverse(model: Model, q: Array) -> Array:
+    """M(q)⁻¹, from the factors of M."""
+    try:
+        return solve_positive(crba(model, q), np.eye(model.n))
+    except SingularError:
+        raise singular_mass_error(model, q) from None
+
+
 def gravity(model: Model, q: Array) -> Array:
     """Gravity torques g(q) = ∂U/∂q."""
     rest = np.zeros(model.n)

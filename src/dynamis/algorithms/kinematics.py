@@ -73,6 +73,13 @@ def pose(model: Model, q: Array, frame: Frame) -> Array:
     return (chain_pose(model, q, frame.body) @ frame.pose).matrix()
 
 
+def poses(model: Model, q: Array) -> Array:
+    """The poses of all frames in the world (frames, 4, 4), in the order of the model's link names."""
+    X_W = world_poses(model, relative_poses(model, q))
+    frames = [model.frames[name] for name in model.link_names]
+    return np.array([(X_W[frame.body] @ frame.pose).matrix() for frame in frames])
+
+
 def chain_pose(model: Model, q: Array, i: int) -> Pose:
     """The world pose of one body, from its ancestors only."""
     X = Pose.identity()

@@ -82,6 +82,11 @@ class StateFunctions(RobotBase):
         return self.evaluate(ALGORITHMS["mass_matrix"], q, out=out, dtype=dtype)
 
     @direct
+    def mass_matrix_inverse(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Inverse M(q)⁻¹ of the inertia matrix (…, n, n); use `forward_dynamics` to solve for accelerations."""
+        return self.evaluate(ALGORITHMS["mass_matrix_inverse"], q, out=out, dtype=dtype)
+
+    @direct
     def coriolis_matrix(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Coriolis matrix C(q, v) from Christoffel symbols: Ṁ − 2C is skew-symmetric (…, n, n)."""
         return self.evaluate(ALGORITHMS["coriolis_matrix"], q, v, out=out, dtype=dtype)
@@ -175,12 +180,17 @@ class StateFunctions(RobotBase):
         found = self.evaluate(ALGORITHMS["forward_dynamics_derivatives"], q, v, tau)
         return AccelerationDerivatives(*(found[..., k, :, :] for k in range(3)))
 
-    # kinematics and statics
+    # kinematics
 
     @direct
     def pose(self, q: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
         return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame), out=out, dtype=dtype)
+
+    @direct
+    def poses(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Poses of all frames in the world (…, frames, 4, 4), in the order of `link_names`."""
+        return self.evaluate(ALGORITHMS["poses"], q, out=out, dtype=dtype)
 
     @direct
     def velocity(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -215,6 +225,108 @@ class StateFunctions(RobotBase):
         """Analytic Jacobian J_A (…, 6, n), d(p, φ)/dt = J_A v, φ: "rpy", "zyx", "xyz", "zyz", "zxz" or "rotation_vector"."""
         algorithm = ALGORITHMS["analytic_jacobian"]
         return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
+
+    # centre of mass and momentum
+
+    @direct
+    def center_of_mass(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Centre of mass of the moving bodies in the world (…, 3).
+
+        ``link`` restricts it to the body that carries this link and all bodies that this body carries. A base that is fixed to
+        the world is not counted.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> robot.center_of_mass(robot.neutral()).round(3)
+        array([-0.344, -0.082,  0.147])
+        """
+        return self._of_subtree("center_of_mass", (q,), link, out, dtype)
+
+    @direct
+    def center_of_mass_velocity(
+        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
+        """Velocity of the centre of mass (…, 3)."""
+        return self._of_subtree(
+            "center_of_mass_velocity",
+            (
+                q,
+                v,
+            ),
+            link,
+            out,
+            dtype,
+        )
+
+    @direct
+    def center_of_mass_acceleration(
+        self, q: Any, v: Any, a: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
+        """Acceleration of the centre of mass, without gravity (…, 3)."""
+        return self._of_subtree(
+            "center_of_mass_acceleration",
+            (
+                q,
+                v,
+                a,
+            ),
+            link,
+            out,
+            dtype,
+        )
+
+    @direct
+    def center_of_mass_jacobian(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Jacobian J_c of the centre of mass (…, 3, n): its velocity is J_c v."""
+        return self._of_subtree("center_of_mass_jacobian", (q,), link, out, dtype)
+
+    @direct
+    def centroidal_momentum(
+        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
+        """Linear momentum, and angular momentum about the centre of mass, in world axes (…, 6)."""
+        return self._of_subtree(
+            "centroidal_momentum",
+            (
+                q,
+                v,
+            ),
+            link,
+            out,
+            dtype,
+        )
+
+    @direct
+    def centroidal_matrix(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Centroidal momentum matrix A_g (…, 6, n): the `centroidal_momentum` is A_g v."""
+        return self._of_subtree("centroidal_matrix", (q,), link, out, dtype)
+
+    @direct
+    def centroidal_matrix_dot(
+        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
+    ) -> Array:
+        """Time derivative of the centroidal momentum matrix (…, 6, n)."""
+        return self._of_subtree(
+            "centroidal_matrix_dot",
+            (
+                q,
+                v,
+            ),
+            link,
+            out,
+            dtype,
+        )
+
+    @direct
+    def centroidal_inertia(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Inertia tensor about the centre of mass, in world axes, with all joints held (…, 3, 3)."""
+        return self._of_subtree("centroidal_inertia", (q,), link, out, dtype)
+
+    def _of_subtree(self, name: str, state: tuple[Any, ...], link: str | None, out: Array | None, dtype: Any) -> Array:
+        options = {} if link is None else {"link": self.model.frame(link)}
+        return self.evaluate(ALGORITHMS[name], *state, out=out, dtype=dtype, **options)
+
+    # statics
 
     @direct
     def static_torque(
