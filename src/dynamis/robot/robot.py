@@ -19,7 +19,7 @@ from dynamis.model.load import load_description
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
 from dynamis.robot.compilation import Compilation
-from dynamis.robot.functions import StateFunctions
+from dynamis.robot.editing import Editing
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def load(
     return Robot(description, _checked=True)
 
 
-class Robot(Compilation, StateFunctions):
+class Robot(Compilation, Editing):
     """An immutable robot model with its dynamics and kinematics functions.
 
     The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.

@@ -1,0 +1,166 @@
+"""Other robots made of a description: joints locked, another robot attached, another root, one branch, a new frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.model.build import unit
+from dynamis.model.description import Description, Drive, Joint
+from dynamis.model.joints import JOINT_TYPES, stages
+from dynamis.scalar import Node, is_number
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+
+
+def locked(description: Description, positions: Mapping[str, Any]) -> Description:
+    """Joints held at these positions become fixed, without friction, rotor, spring and actuator; so do their followers."""
+    result = _edited(description)
+    for name, position in positions.items():
+        joint = result.joint(name)
+        if joint.type == "fixed":
+            raise InputError(f"joint {printable(name)} is fixed already")
+        if joint.mimic is not None:
+            raise InputError(f"joint {printable(name)} follows {printable(joint.mimic.joint)}: lock that joint instead")
+        _lock(joint, position)
+        for follower in result.joints:
+            if follower.mimic is not None and follower.mimic.joint == name:
+                _lock(follower, follower.mimic.ratio * np.asarray(position) + follower.mimic.offset)
+        result.appearance.pose.pop(name, None)
+    return result
+
+
+def _lock(joint: Joint, position: Any) -> None:
+    axis2 = unit(joint.axis2) if joint.axis2 is not None else None
+    parts = stages(joint.type, axis=unit(joint.axis), axis2=axis2, pitch=joint.pitch)
+    size = sum(part.motion.nq for part in parts)
+    q = np.atleast_1d(np.asarray(position))
+    if q.shape != (size,) or not all(isinstance(x, Node) or (is_number(x) and np.isfinite(x)) for x in q):
+        expected = "a finite number" if size == 1 else f"{size} finite numbers"
+        raise InputError(f"the position of joint {printable(joint.name)} ({joint.type}) must be {expected}, got {position!r}")
+    for part in parts:
+        joint.origin = joint.origin @ part.motion.pose(q[: part.motion.nq])
+        q = q[part.motion.nq :]
+    joint.origin, joint.tail, joint.type = joint.origin @ joint.tail, Pose.identity(), "fixed"
+    joint.drive, joint.actuator, joint.mimic = Drive(), None, None
+
+
+def attached(description: Description, other: Description, at: str, pose: Pose, prefix: str) -> Description:
+    """Another robot with its root link fixed to the link ``at``; ``prefix`` stands before the names of its links and joints."""
+    result, tool = _edited(description), other.copy()
+    result.link(at)
+    root = _root(tool)
+    if any(joint.type == "free" and joint.parent == root for joint in tool.joints):
+        raise InputError(f"robot {printable(other.name)} has a floating base: load it with base='fixed' to attach it")
+    _rename(tool, prefix)
+    for kind, ours, theirs in (("link", result.links, tool.links), ("joint", result.joints, tool.joints)):
+        taken = {item.name for item in ours}
+        if both := [item.name for item in theirs if item.name in taken]:
+            raise InputError(f"both robots have a {kind} {printable(both[0])}: give prefix='tool_' or the like")
+    mount = f"{prefix}{root}_mount"
+    if mount in {joint.name for joint in [*result.joints, *tool.joints]}:
+        raise InputError(f"there is a joint {printable(mount)} already: give another prefix=")
+    result.joints.append(Joint(mount, "fixed", at, prefix + root, pose))
+    result.links += tool.links
+    result.joints += tool.joints
+    result.appearance.pose |= tool.appearance.pose
+    return result
+
+
+def _rename(tool: Description, prefix: str) -> None:
+    for link in tool.links:
+        link.name = prefix + link.name
+    for joint in tool.joints:
+        joint.name, joint.parent, joint.child = (prefix + x for x in (joint.name, joint.parent, joint.child))
+        if joint.mimic is not None:
+            joint.mimic.joint = prefix + joint.mimic.joint
+        if joint.drive.motor_link is not None:
+            joint.drive.motor_link = prefix + joint.drive.motor_link
+    tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
+
+
+def subtree(description: Description, link: str) -> Description:
+    """A link and all that it carries, the link fixed to the world."""
+    result = _edited(description)
+    result.link(link)
+    kept = {link}
+    while more := {joint.child for joint in result.joints if joint.parent in kept} - kept:
+        kept |= more
+    inside = [joint for joint in result.joints if joint.parent in kept]
+    names = {joint.name for joint in inside}
+    for joint in inside:
+        if joint.mimic is not None and joint.mimic.joint not in names:
+            raise InputError(
+                f"joint {printable(joint.name)} follows {printable(joint.mimic.joint)}, which link {printable(link)} does not "
+                "carry: lock that joint first"
+            )
+        if joint.drive.motor_link is not None and joint.drive.motor_link not in kept:
+            joint.drive.motor_link = joint.drive.motor_axis = None
+    result.links = [item for item in result.links if item.name in kept]
+    result.joints = inside
+    result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
+    return result
+
+
+def rerooted(description: Description, link: str) -> Description:
+    """The same mechanism with another root link; the joints between the old and the new root are reversed.
+
+    Positions keep their meaning. The new root is fixed to the world, or moves freely where the old one did.
+    """
+    result = _edited(description)
+    result.link(link)
+    carrying = {joint.child: joint for joint in result.joints}
+    path: list[Joint] = []
+    at = link
+    while at in carrying:
+        path.append(carrying[at])
+        at = carrying[at].parent
+    if path and path[-1].type == "free":  # the joint of a floating base, which moves the new root instead
+        path.pop().child = link
+    for joint in path:
+        _reverse(joint)
+    return result
+
+
+def _reverse(joint: Joint) -> None:
+    if JOINT_TYPES[joint.type].degrees > 1:
+        raise InputError(
+            f"joint {printable(joint.name)} is {joint.type}: only joints with one degree of freedom can be reversed"
+        )
+    if joint.drive.motor_link is not None:
+        raise InputError(
+            f"the motor of joint {printable(joint.name)} is on a link that the reversed joint would move: use "
+            "replace(rotors='reflected') first"
+        )
+    # (origin · X(q) · tail)⁻¹ = tail⁻¹ · X(−q) · origin⁻¹, and X(−q) about the axis is X(q) about its opposite
+    joint.parent, joint.child = joint.child, joint.parent
+    joint.origin, joint.tail = joint.tail.inverse(), joint.origin.inverse()
+    joint.axis = -joint.axis
+    if joint.type == "fixed":
+        joint.origin, joint.tail = joint.origin @ joint.tail, Pose.identity()
+
+
+def with_frame(description: Description, name: str, link: str, pose: Pose) -> Description:
+    """One more frame, fixed to a link."""
+    result = _edited(description)
+    result.link(link)
+    if name in {item.name for item in result.links}:
+        raise InputError(f"there is a link {printable(name)} already")
+    return result.add_link(name, link, origin=pose)
+
+
+def _edited(description: Description) -> Description:
+    """A copy that is no longer an image of a file."""
+    result = description.copy()
+    result.document = b""
+    return result
+
+
+def _root(description: Description) -> str:
+    carried = {joint.child for joint in description.joints}
+    return next(link.name for link in description.links if link.name not in carried)

@@ -1,0 +1,160 @@
+"""Robots made of other robots, and vectors by the names of their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.configurations import independent_bodies
+from dynamis.errors import InputError, unknown_name
+from dynamis.model import editing
+from dynamis.model.description import Description
+from dynamis.robot.base import RobotBase
+from dynamis.robot.configurations import Configurations
+from dynamis.robot.functions import StateFunctions
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+
+
+class Editing(Configurations, StateFunctions):
+    """Methods that return a new robot; the robot itself is never changed."""
+
+    def reduced(self, lock: Mapping[str, Any]) -> Self:
+        """Return the robot with joints locked at given positions, and their followers with them.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("ur5e").reduced({"wrist_1_joint": 0.0, "wrist_2_joint": 1.57, "wrist_3_joint": 0.0})
+        >>> arm.joint_names
+        ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint')
+        """
+        if not isinstance(lock, Mapping):
+            raise InputError("lock must be a mapping of joints to positions, such as {'elbow_joint': 0.5}")
+        for name in lock:
+            if name not in self.model.joint_names:
+                raise unknown_name("joint", name, self.model.joint_names)
+        return self._rebuilt(editing.locked(self._description, lock))
+
+    def attach(self, other: RobotBase, at: str | None = None, *, pose: Pose | Any = None, prefix: str = "") -> Self:
+        """Return the robot with another one fixed to a link, by default the tip, at ``pose`` in the frame of the link.
+
+        ``prefix`` stands before the names of the other robot's links and joints.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("ur5e")
+        >>> both = arm.attach(dy.load("planar_2r_melchiorri"), "tool0", prefix="finger_")
+        >>> both.n, both.link_names[-1]
+        (8, 'finger_link2')
+        """
+        if not isinstance(other, RobotBase):
+            raise InputError(f"attach takes a robot, got {type(other).__name__}; dynamis.load gives one")
+        return self._rebuilt(
+            editing.attached(self._description, other._description, self.model.frame(at).name, _pose(pose), prefix)
+        )
+
+    def rerooted(self, link: str) -> Self:
+        """Return the same mechanism with another link as its root, which is fixed to the world where the old one was.
+
+        Positions keep their meaning; gravity keeps its direction in the frame of the root.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("ur5e")
+        >>> arm.rerooted("tool0").link_names[0]
+        'tool0'
+        """
+        return self._rebuilt(editing.rerooted(self._description, self.model.frame(link).name))
+
+    def subtree(self, link: str) -> Self:
+        """Return a link and all that it carries as a robot, with the link fixed to the world.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").subtree("forearm_link").joint_names
+        ('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint')
+        """
+        return self._rebuilt(editing.subtree(self._description, self.model.frame(link).name))
+
+    def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
+        """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
+
+        >>> import dynamis as dy
+        >>> arm = dy.load("ur5e").with_frame("camera", "tool0", dy.Pose.translation([0.0, 0.05, 0.02]))
+        >>> arm.jacobian(arm.neutral(), "camera").shape
+        (6, 6)
+        """
+        return self._rebuilt(editing.with_frame(self._description, name, self.model.frame(link).name, _pose(pose)))
+
+    def q(self, values: Mapping[str, Any], start: Any = None) -> Array:
+        """Return a configuration with these positions by joint name; the others are those of ``start``, by default neutral.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").q({"elbow_joint": 1.2})
+        array([0. , 0. , 1.2, 0. , 0. , 0. ])
+        """
+        places = self._places()
+        q = self.neutral() if start is None else np.array(self.inputs.one_state(start, self.nq, "q"))
+        for name, value in values.items():
+            if name not in places:
+                raise unknown_name("joint", name, places)
+            size = places[name].stop - places[name].start
+            given = np.atleast_1d(np.asarray(value))
+            if given.shape != (size,) or given.dtype.kind not in "iuf":
+                raise InputError(f"the position of {name!r} must be {size} number(s), got {value!r}")
+            q[places[name]] = given
+        return q
+
+    def by_name(self, x: Any) -> dict[str, Any]:
+        """Return the entries of a configuration (nq) by joint, or of a vector of velocities or torques (n) by coordinate.
+
+        The values of several states (…, nq) are arrays. Where nq = n the names are those of the coordinates.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> robot.by_name(robot.limits["effort"])["elbow_joint"]
+        150.0
+        """
+        array = np.asarray(x)
+        size = array.shape[-1] if array.ndim else 0
+        if size == self.n:
+            return {name: array[..., k] if array.ndim > 1 else array[k].item() for k, name in enumerate(self.coordinate_names)}
+        if size == self.nq:
+            return {name: array[..., place] for name, place in self._places().items()}
+        raise InputError(f"expected {self.n} or {self.nq} entries on the last axis, got shape {array.shape}")
+
+    def indices(self, names: Sequence[str]) -> Array:
+        """Return the places of these coordinates in v, a and tau: ``v[robot.indices(message.name)]`` has the message's order.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").indices(["elbow_joint", "shoulder_pan_joint"])
+        array([2, 0])
+        """
+        known = {name: k for k, name in enumerate(self.coordinate_names)}
+        for name in names:
+            if name not in known:
+                raise unknown_name("coordinate", name, known)
+        return np.array([known[name] for name in names], dtype=int)
+
+    def _places(self) -> dict[str, slice]:
+        """Where the positions of each joint stand in q."""
+        places: dict[str, slice] = {}
+        for body in independent_bodies(self.model):
+            if body.dof:
+                name, own = self.model.coordinates[body.dof[0]].joint, body.q_index
+                places[name] = slice(places[name].start if name in places else own.start, own.stop)
+        return places
+
+    def _rebuilt(self, description: Description) -> Self:
+        return type(self)(description, _tracing=self.evaluator.tracing)
+
+
+def _pose(pose: Any) -> Pose:
+    if pose is None:
+        return Pose.identity()
+    if isinstance(pose, Pose):
+        return pose
+    matrix = np.asarray(pose, float)
+    if matrix.shape != (4, 4):
+        raise InputError(f"pose= takes a Pose or a 4 × 4 matrix, got an array of shape {matrix.shape}")
+    return Pose.from_matrix(matrix)

@@ -1,0 +1,193 @@
+"""Robots made of robots: locked joints, tools, other roots, branches, frames; and vectors by name."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from joint_zoo import NAMES, zoo_robot, zoo_states
+
+import dynamis as dy
+from dynamis.algorithms.configurations import independent_bodies
+from dynamis.spatial import to_quaternion
+
+pytestmark = pytest.mark.usefixtures("without_compilation")
+
+
+def parts_of(robot):
+    """(joint, its places in q, its places in v) of the independent joints."""
+    found = {}
+    for body in independent_bodies(robot.model):
+        name = robot.model.coordinates[body.dof[0]].joint
+        q, v = found.setdefault(name, ([], []))
+        q += range(body.q_index.start, body.q_index.stop)
+        v += body.dof
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_locked_joint_leaves_the_dynamics_of_the_others(name):
+    """Each joint in turn, of all types: M, torques at rest of the locked joint, and poses are those of the whole robot."""
+    robot = zoo_robot(name)
+    q, v, a = (x[1] for x in zoo_states(robot, 2, seed=2))
+    for joint, (at_q, at_v) in parts_of(robot).items():
+        if len(parts_of(robot)) == 1:
+            continue
+        reduced = robot.reduced({joint: q[at_q]})
+        others_q = np.setdiff1d(np.arange(robot.nq), at_q)
+        others_v = np.setdiff1d(np.arange(robot.n), at_v)
+        still, rest = v.copy(), a.copy()
+        still[at_v], rest[at_v] = 0.0, 0.0
+        assert reduced.joint_names == tuple(x for x in robot.joint_names if x != joint)
+        found = reduced.inverse_dynamics(q[others_q], still[others_v], rest[others_v])
+        np.testing.assert_allclose(found, robot.inverse_dynamics(q, still, rest)[others_v], atol=1e-10)
+        np.testing.assert_allclose(
+            reduced.mass_matrix(q[others_q]), robot.mass_matrix(q)[np.ix_(others_v, others_v)], atol=1e-11
+        )
+        np.testing.assert_allclose(reduced.pose(q[others_q], "tool"), robot.pose(q, "tool"), atol=1e-13)
+
+
+def test_pinocchio_reduces_a_robot_to_the_same(tmp_path):
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
+    d = dy.load("panda").replace(friction=0).description
+    for link in d.links:
+        link.shapes = []
+    for joint in d.joints:
+        joint.drive.rotor_inertia = 0.0
+    robot = dy.Robot(d)
+    robot.write(tmp_path / "panda.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "panda.urdf"))
+    q = robot.random(1)
+    names = [robot.joint_names[1], robot.joint_names[4]]
+    less = pin.buildReducedModel(model, [model.getJointId(x) for x in names], q)
+    reduced = robot.reduced({x: robot.by_name(q)[x] for x in names})
+    kept = robot.indices([x for x in robot.joint_names if x not in names])
+    M = pin.crba(less, less.createData(), q[kept])
+    np.testing.assert_allclose(reduced.mass_matrix(q[kept]), np.triu(M) + np.triu(M, 1).T, atol=1e-12)
+    v = np.linspace(-1.0, 1.0, reduced.n)
+    expected = pin.rnea(less, less.createData(), q[kept], v, v[::-1].copy())
+    np.testing.assert_allclose(reduced.inverse_dynamics(q[kept], v, v[::-1]), expected, atol=1e-11)
+
+
+def test_a_tool_is_attached_with_its_joints_and_carried_as_a_payload_when_locked():
+    arm, hand = dy.load("ur5e"), dy.load("planar_2r_melchiorri")
+    pose = dy.Pose.translation([0.0, 0.1, 0.05])
+    both = arm.attach(hand, "tool0", pose=pose, prefix="hand_")
+    q = both.random(3)
+    expected = arm.pose(q[:6], "tool0") @ pose.matrix() @ hand.pose(q[6:], "link2")
+    np.testing.assert_allclose(both.pose(q, "hand_link2"), expected, atol=1e-14)
+    assert both.mass == pytest.approx(arm.mass + hand.mass)
+    again = arm.attach(hand.rerooted(hand.link_names[0]), "tool0", pose=pose.matrix(), prefix="hand_")
+    np.testing.assert_allclose(again.mass_matrix(q), both.mass_matrix(q), atol=1e-13)
+    with pytest.raises(dy.InputError, match="prefix='tool_'"):
+        arm.attach(arm)
+    with pytest.raises(dy.InputError, match="base='fixed'"):
+        arm.attach(dy.load("go2", base="floating"), prefix="dog_")
+
+
+@pytest.mark.parametrize("name", ["screws", "sliders"])
+def test_relative_poses_and_kinetic_energy_do_not_depend_on_the_root(name):
+    """Seen from the new root: poses between links stay; M of the internal motion is that of a floating robot at rest there."""
+    robot = zoo_robot(name)
+    other = robot.rerooted("belt") if name == "screws" else robot.rerooted("base")
+    q = robot.random(4)
+    order = [robot.joint_names.index(x) for x in other.joint_names]
+    mine = q[order] if robot.nq == len(robot.joint_names) else q
+    for a, b in (("tool", "belt"), ("base", "tool")):
+        before = np.linalg.inv(robot.pose(q, a)) @ robot.pose(q, b)
+        after = np.linalg.inv(other.pose(mine, a)) @ other.pose(mine, b)
+        np.testing.assert_allclose(after, before, atol=1e-13)
+
+
+def test_a_floating_robot_rerooted_is_the_same_robot():
+    riding = dy.load("puma560").replace(rotors="riding")
+    with pytest.raises(dy.InputError, match=r"replace\(rotors='reflected'\)"):
+        riding.rerooted(riding.link_names[-1])
+    robot = dy.load("go2", base="floating").replace(friction=0, rotors="reflected")
+    other = robot.rerooted("FL_calf")
+    q, v = robot.random(5), np.random.default_rng(5).normal(size=robot.n)
+    x = np.empty(robot.nq)
+    X = robot.pose(q, "FL_calf")
+    by_joint = dict(zip(robot.joint_names[1:], q[7:], strict=True))
+    x[:3], x[3:7] = X[:3, 3], to_quaternion(X[:3, :3])
+    x[7:] = [by_joint[name] for name in other.joint_names[1:]]
+    np.testing.assert_allclose(other.center_of_mass(x), robot.center_of_mass(q), atol=1e-13)
+    assert other.potential_energy(x) == pytest.approx(robot.potential_energy(q), rel=1e-12)
+    rates = dict(zip(robot.joint_names[1:], v[6:], strict=True))
+    twist = robot.velocity(q, v, "FL_calf")
+    y = np.concatenate([X[:3, :3].T @ twist[:3], X[:3, :3].T @ twist[3:], [rates[name] for name in other.joint_names[1:]]])
+    np.testing.assert_allclose(other.centroidal_momentum(x, y), robot.centroidal_momentum(q, v), atol=1e-11)
+    assert other.kinetic_energy(x, y) == pytest.approx(robot.kinetic_energy(q, v), rel=1e-12)
+
+
+def test_a_branch_is_a_robot_of_its_own():
+    arm = dy.load("ur5e")
+    wrist = arm.subtree("forearm_link")
+    q = arm.random(6)
+    expected = np.linalg.inv(arm.pose(q, "forearm_link")) @ arm.pose(q, "tool0")
+    np.testing.assert_allclose(wrist.pose(q[3:], "tool0"), expected, atol=1e-14)
+    coupled = zoo_robot("screws")  # joint 3 is carried by link 2 and follows joint 1
+    with pytest.raises(dy.InputError, match="'joint3' follows 'joint1'"):
+        coupled.subtree("link2")
+
+
+def test_frames_are_added_and_names_are_checked():
+    arm = dy.load("ur5e")
+    pose = dy.Pose.translation([0.0, 0.05, 0.02])
+    more = arm.with_frame("camera", "tool0", pose)
+    q = arm.random(7)
+    np.testing.assert_allclose(more.pose(q, "camera"), arm.pose(q, "tool0") @ pose.matrix(), atol=1e-15)
+    with pytest.raises(dy.InputError, match="there is a link 'tool0' already"):
+        arm.with_frame("tool0")
+    with pytest.raises(dy.InputError, match="4 × 4"):
+        arm.with_frame("camera", pose=np.eye(3))
+    with pytest.raises(dy.NameLookupError, match="did you mean 'elbow_joint'"):
+        arm.reduced({"elbow": 0.0})
+    for wrong in ([0.1, 0.2], np.nan, "up", None):
+        with pytest.raises(dy.InputError, match="'elbow_joint'"):
+            arm.reduced({"elbow_joint": wrong})
+    with pytest.raises(dy.InputError, match="mapping"):
+        arm.reduced(["elbow_joint"])
+    follower = zoo_robot("screws")
+    assert "joint3" not in follower.joint_names
+    with pytest.raises(dy.NameLookupError):
+        follower.reduced({"joint3": 0.0})
+
+
+def test_vectors_by_name_and_in_the_order_of_a_message():
+    robot = dy.load("ur5e")
+    q = robot.q({"elbow_joint": 1.2, "wrist_3_joint": -1}, start=robot.home())
+    assert robot.by_name(q)["elbow_joint"] == 1.2
+    assert robot.q(robot.by_name(q)).tolist() == q.tolist()
+    assert robot.by_name(np.stack([q, q]))["wrist_3_joint"].tolist() == [-1.0, -1.0]
+    names = list(reversed(robot.joint_names))
+    assert q[robot.indices(names)].tolist() == q[::-1].tolist()
+    flyer = zoo_robot("flyer")
+    x = flyer.q({flyer.joint_names[0]: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]})
+    assert flyer.by_name(x)[flyer.joint_names[0]].tolist() == [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
+    for values, cause in (
+        ({"elbow": 1.0}, "did you mean"),
+        ({"elbow_joint": [1.0, 2.0]}, "1 number"),
+        ({"elbow_joint": "x"}, "1 number"),
+    ):
+        with pytest.raises(dy.DynamisError, match=cause):
+            robot.q(values)
+    with pytest.raises(dy.InputError, match="6"):
+        robot.by_name(np.zeros(4))
+    with pytest.raises(dy.NameLookupError):
+        robot.indices(["elbow"])
+
+
+@pytest.mark.parametrize("name", ["ur5e", "planar_2r", "go2"])
+def test_a_robot_is_pickled_by_its_description_and_copies_of_it_are_itself(name):
+    robot = dy.load(name)
+    again = pickle.loads(pickle.dumps(robot))
+    assert copy.copy(robot) is robot
+    assert copy.deepcopy(robot) is robot
+    assert again.joint_names == robot.joint_names
+    if robot.model.symbolic:
+        q = np.array([dy.symbol(f"q{k}") for k in range(robot.n)])
+        assert (again.mass_matrix(q) == robot.mass_matrix(q)).all()  # the same expressions
+    else:
+        q = robot.random(0)
+        assert np.array_equal(again.mass_matrix(q), robot.mass_matrix(q))
