@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dynamis.model.load import check
     from dynamis.reports.inline_view import view
     from dynamis.reports.report import report
-    from dynamis.robot import Robot, load
+    from dynamis.robot import Robot, from_mujoco, load
     from dynamis.scalar import (
         acos,
         asin,
@@ -105,7 +105,7 @@ _HOMES = {
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
-    "dynamis.robot": ("Robot", "load"),
+    "dynamis.robot": ("Robot", "from_mujoco", "load"),
     "dynamis.scalar": (
         "acos", "asin", "atan2", "cos", "evaluate", "exp", "floor", "log", "maximum", "minimum", "sign", "sin",
         "sqrt", "symbol", "tanh", "where",
@@ -207,6 +207,7 @@ __all__ = [
     "evaluate",
     "exp",
     "floor",
+    "from_mujoco",
     "identification",
     "identify",
     "inverse_kinematics",

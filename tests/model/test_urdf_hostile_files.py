@@ -45,7 +45,6 @@ def test_an_undefined_entity_is_refused(refused):
         ("hello", ["not well-formed"]),
         ('{"robot": 1}', ["not well-formed"]),
         ('<robot name="a"/><robot name="b"/>', ["more than one root"]),
-        ('<mujoco model="x"><worldbody/></mujoco>', ["MJCF", "URDF"]),
         ('<sdf version="1.6"><model name="m"/></sdf>', ["SDF", "URDF"]),
         ("<html><body/></html>", ["'html'", "<robot>"]),
         ('<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', ["xacro", "expand"]),

@@ -57,9 +57,7 @@ def test_a_leftover_xacro_expression_is_reported_where_it_is(arm, refused, line_
     [
         (".xacro", '<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', "xacro FILE > robot.urdf"),
         (".sdf", '<sdf version="1.6"><model name="m"/></sdf>', "this is an SDF model"),
-        (".mjcf", '<mujoco model="x"><worldbody/></mujoco>', "this is an MJCF model"),
         (".world", '<sdf version="1.6"><model name="m"/></sdf>', "this is an SDF model"),
-        (".mjcf", "binary", "this is an MJCF model"),
         (".xacro", "", "this is a xacro macro file"),
     ],
 )

@@ -207,16 +207,17 @@ def _kept(description: Description, out: Path) -> str:
     return "The copy contains the dynamic model only: comments, transmissions and other tags are not copied"
 
 
-CONVERT_HELP = """Convert a robot to another format: URDF, Denavit–Hartenberg table, product of exponentials.
+CONVERT_HELP = """Convert a robot to another format: URDF, MJCF, Denavit–Hartenberg table, product of exponentials.
 
     \b
     Examples:
       dynamis convert ur5e ur5e.urdf
       dynamis convert my_arm.urdf my_arm.toml --form dh
+      dynamis convert my_arm.urdf my_arm.mjcf
     """
 
 
-@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, DH table and product of exponentials.")
+@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, MJCF, DH table and product of exponentials.")
 @click.argument("robot")
 @click.argument("out", type=FILE)
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
@@ -227,7 +228,7 @@ CONVERT_HELP = """Convert a robot to another format: URDF, Denavit–Hartenberg 
 def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.robot import load
 
-    check_output(out, (".urdf", ".toml"), (robot,))
+    check_output(out, (".urdf", ".toml", ".mjcf"), (robot,))
     found = load(robot, parameters=assignments(settings) or None)
     whole(out, lambda file: found.write(file, form))
     _say_written([out], as_json)

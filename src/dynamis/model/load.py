@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import functools
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from dynamis.model.build import SINGULAR_MASS, check_mass_matrix, examine, with_
 from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.library import library_names, library_path
+from dynamis.model.readers.mjcf import describe, read_mjcf
 from dynamis.model.readers.toml import MAX_BYTES, read_toml
 from dynamis.model.readers.urdf import read_urdf
 
-SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".toml": "toml"}
+SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".mjcf": "urdf", ".toml": "toml"}
 # formats that are refused, by what their documents contain or, for want of that, by their ending
-FOREIGN = {".xacro": "a xacro macro file", ".sdf": "an SDF model", ".mjcf": "an MJCF model"}
+FOREIGN = {".xacro": "a xacro macro file", ".sdf": "an SDF model"}
 CURES = {".xacro": "expand it first: xacro FILE > robot.urdf"}
 LISTED = 6  # files of a folder that a message names
 TEXT = "URDF text"  # what messages call a document given as text
@@ -84,10 +86,13 @@ def read(
         report = Report(path.stem if from_library else os.fspath(source))
         data = _content(path)
         kind = SUFFIXES.get(path.suffix.lower()) or _recognised(path, data)
+    mjcf = kind != "toml" and root_tag(data) == b"mujoco"
     if parameters and kind != "toml":
         raise InputError("parameters= goes with .toml robots, whose files declare them; edit the description of a URDF")
     try:
-        if kind == "toml":
+        if mjcf:
+            description = read_mjcf("" if kind == "text" else os.fspath(path), data, report)
+        elif kind == "toml":
             description = read_toml(data, report.source, report, parameters)
         else:
             description = read_urdf(data, report.source, report, "utf-8" if kind == "text" else None)
@@ -101,6 +106,16 @@ def read(
         check_mass_matrix(description, report)
     report.problems.sort(key=lambda p: p.line or 0)
     return description, report
+
+
+def root_tag(data: bytes) -> bytes:
+    """The name of the first element of an XML document, as far as it can be seen without parsing it."""
+    at = data.find(b"<")
+    while at >= 0 and data[at + 1 : at + 2] in (b"?", b"!"):  # a declaration or a comment
+        end = data.find(b"-->" if data.startswith(b"<!--", at) else b">", at)
+        at = data.find(b"<", end) if end >= 0 else -1
+    name = re.match(rb"<([\w:.-]{1,100})", data[at : at + 102]) if at >= 0 else None
+    return name[1] if name else b""
 
 
 def _content(path: Path) -> bytes:
@@ -137,6 +152,16 @@ def load_description(
     report.raise_errors(ModelError, strict=strict)
     if from_library:  # doubts about the library's published numbers are in its entries
         report = Report(report.source, [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS])
+    report.emit_warnings(stacklevel=3)
+    return description
+
+
+def describe_mujoco(model: Any) -> Description:
+    """The description of a MuJoCo model; raises for errors, warns about doubts and about what is left aside."""
+    report = Report("MjModel")
+    description = describe(model, report)
+    examine(description, report)
+    report.raise_errors(ModelError)
     report.emit_warnings(stacklevel=3)
     return description
 

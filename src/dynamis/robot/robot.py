@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.display import robot_card
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
-from dynamis.model.load import load_description
+from dynamis.model.load import describe_mujoco, load_description
+from dynamis.model.readers.mjcf import mujoco
+from dynamis.model.writers.mjcf import write_mjcf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
 from dynamis.robot.compilation import Compilation
@@ -34,7 +36,7 @@ def load(
     strict: bool = False,
     parameters: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Load a robot from the library by name, or from a file by path (.urdf, .toml).
+    """Load a robot from the library by name, from a file by path (.urdf, .toml, MJCF), or from the text of an XML document.
 
     ``base="floating"`` gives the root link six degrees of freedom. ``strict=True`` turns warnings about the file into errors.
     ``parameters`` assigns values to the parameters declared in a .toml file.
@@ -47,6 +49,14 @@ def load(
         raise InputError(f"base={base!r} is unknown; choose 'fixed' or 'floating'")
     description = load_description(source, strict=strict, parameters=parameters, base=base)
     return Robot(description, _checked=True)
+
+
+def from_mujoco(model: Any) -> Robot:
+    """Return the robot of a `mujoco.MjModel`; what a robot cannot represent is listed in a warning.
+
+    q has the order of qpos, with quaternions (x, y, z, w); the velocity of a free joint is in the axes of its body.
+    """
+    return Robot(describe_mujoco(model), _checked=True)
 
 
 class Robot(Compilation, Editing):
@@ -169,20 +179,34 @@ class Robot(Compilation, Editing):
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf or .toml file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
+        """Write the robot to a .urdf, .toml or .mjcf file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced.
         """
         target = Path(path)
-        if target.suffix not in (".urdf", ".toml"):
-            raise InputError(f"{printable(target.name)}: the file name must end in .urdf or .toml")
-        if target.suffix == ".urdf" and form != "link":
-            raise InputError(f"form={form!r} applies to .toml files only; URDF has one form")
+        if target.suffix not in (".urdf", ".toml", ".mjcf"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .toml or .mjcf")
+        if target.suffix != ".toml" and form != "link":
+            raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
         if target.suffix == ".urdf":
             data = urdf_document(self._description)
+        elif target.suffix == ".mjcf":
+            data = write_mjcf(self._description).encode()
         else:
             data = write_toml(self._description, form).encode()
         write_file(target, data)
+
+    def to_mujoco(self) -> Any:
+        """Return the robot as a `mujoco.MjModel`: the same M, bias torques, friction, springs and limits.
+
+        Needs MuJoCo (``pip install 'dynamis[mujoco]'``). Followers (mimic joints) become equality constraints, which are soft.
+        """
+        try:
+            return mujoco().MjModel.from_xml_string(write_mjcf(self._description))
+        except ValueError as error:
+            raise ConversionError(
+                f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"
+            ) from None
 
     def closed_form(
         self,

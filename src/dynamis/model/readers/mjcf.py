@@ -1,0 +1,203 @@
+"""Reader of MJCF, MuJoCo's format, by MuJoCo's own compiler: defaults, includes and inertias of shapes are its business.
+
+Bodies become links, each joint of a body a joint with a massless link between it and the next, sites become frames. Armature is
+a rotor inertia, frictionloss Coulomb friction, damping viscous friction. q has the order of qpos; a quaternion is (x, y, z, w)
+here and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed
+in a warning, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, MissingExtraError, printable
+from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.diagnostics import Report, format_error
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import about_axis, from_quaternion
+
+Array = npt.NDArray[Any]
+ROOT = "world"
+TYPES = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}  # mjtJoint
+SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  # mjtGeom
+PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
+LISTED = 4  # names of one kind in the warning
+# what a model may have that a robot has not: the count, the kind of object, words for it
+ASIDE = (
+    ("neq", "equality", "equality constraints"), ("ntendon", "tendon", "tendons"), ("nu", "actuator", "actuators"),
+    ("nsensor", "sensor", "sensors"), ("nmocap", None, "mocap bodies"), ("nflex", None, "deformable objects"),
+    ("nskin", None, "skins"), ("nplugin", None, "plugins"), ("nkey", "key", "keyframes"), ("npair", None, "contact pairs"),
+    ("nexclude", None, "contact exclusions"), ("ncam", "camera", "cameras"), ("nlight", None, "lights"),
+)  # fmt: skip
+
+
+def mujoco() -> Any:
+    """The package, which is an extra."""
+    try:
+        return importlib.import_module("mujoco")
+    except ImportError:
+        raise MissingExtraError("MuJoCo reads MJCF files and is not installed: pip install 'dynamis[mujoco]'") from None
+
+
+def read_mjcf(path: str, data: bytes, report: Report) -> Description:
+    """The description of a file; ``path`` is where it lies, for its includes and meshes, or empty for text."""
+    library = mujoco()
+    try:
+        model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        text = " ".join(str(error).split())
+        line = re.search(r"line (\d+)", text)
+        raise format_error(
+            report.source, int(line[1]) if line else None, f"MuJoCo does not compile it: {printable(text)}", "an MJCF model",
+            "correct the model: python -m mujoco.viewer shows it once it compiles",
+        ) from None  # fmt: skip
+    return describe(model, report)
+
+
+def describe(model: Any, report: Report) -> Description:
+    """The description of an MjModel."""
+    if type(model).__name__ != "MjModel":
+        raise InputError(f"from_mujoco takes a mujoco.MjModel, got {type(model).__name__}; load reads MJCF files")
+    return _Writer(model, report).description()
+
+
+class _Writer:
+    def __init__(self, model: Any, report: Report) -> None:
+        self.m, self.report = model, report
+        self.links = Fresh(())
+        self.joints = Fresh(())
+        self.of_body = {0: ROOT}
+        self.dropped: dict[str, list[str]] = {}
+
+    def description(self) -> Description:
+        m = self.m
+        name = bytes(m.names).split(b"\0")[0].decode("utf-8", "replace") or "robot"
+        still = m.opt.disableflags & int(mujoco().mjtDisableBit.mjDSBL_GRAVITY)
+        d = Description(name, gravity=np.zeros(3) if still else np.array(m.opt.gravity, float), source="MJCF")
+        d.links.append(self._link(0, self.links.name(ROOT)))
+        for body in range(1, m.nbody):
+            self._add_body(d, body)
+        for site in range(m.nsite):
+            self._add_site(d, site)
+        self._warn()
+        return d
+
+    def _name(self, kind: str, number: int) -> str:
+        return str(getattr(self.m, kind)(number).name) or f"{kind}{number}"
+
+    def _add_body(self, d: Description, body: int) -> None:
+        m = self.m
+        own = self.links.name(self._name("body", body))
+        self.of_body[body] = own
+        place = Pose(_rotation(m.body_quat[body]), np.array(m.body_pos[body], float))
+        numbers = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
+        parent = self.of_body[int(m.body_parentid[body])]
+        if not numbers:
+            d.joints.append(Joint(self.joints.name(f"{own}_fixed"), "fixed", parent, own, place))
+        for j in numbers:
+            last = j == numbers[-1]
+            child = own if last else self.links.name(f"{own}/{self._name('joint', j)}")
+            if not last:
+                d.links.append(Link(child))
+            d.joints.append(self._joint(j, parent, child, place))
+            parent, place = child, Pose.identity()
+        if m.body_gravcomp[body]:
+            self._drop("gravity compensation", own)
+        d.links.append(self._link(body, own))
+
+    def _joint(self, j: int, parent: str, child: str, place: Pose) -> Joint:
+        m = self.m
+        kind, name = TYPES[int(m.jnt_type[j])], self.joints.name(self._name("joint", j))
+        dof, q = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+        anchor, axis = np.array(m.jnt_pos[j], float), np.array(m.jnt_axis[j], float)
+        joint = Joint(name, kind, parent, child, axis=axis)
+        if kind == "free":  # its position is that of the body in the world
+            joint.drive = self._drive(dof, name, 6)
+            return joint
+        joint.origin, joint.tail = place @ Pose.translation(anchor), Pose.translation(-anchor)
+        joint.drive = self._drive(dof, name, 3 if kind == "spherical" else 1)
+        if kind == "spherical":
+            if m.jnt_limited[j]:
+                self._drop("limits of ball joints", name)
+            if m.jnt_stiffness[j].any():
+                self._drop("springs of ball joints", name)
+            return joint
+        zero = float(m.qpos0[q])  # the position in which the model is drawn up
+        back = Pose.rotation(about_axis(axis, -zero)) if kind == "revolute" else Pose.translation(-zero * axis)
+        joint.origin = joint.origin @ back if zero else joint.origin
+        joint.drive.stiffness, joint.drive.rest = float(np.ravel(m.jnt_stiffness[j])[0]), float(m.qpos_spring[q])
+        limited = bool(m.jnt_limited[j])
+        lower, upper = (float(x) for x in m.jnt_range[j]) if limited else (-np.inf, np.inf)
+        effort = float(np.abs(m.jnt_actfrcrange[j]).max()) if m.jnt_actfrclimited[j] else np.inf
+        joint.limits = Limits(lower, upper, effort=effort)
+        if kind == "revolute" and not limited:
+            joint.type = "continuous"
+        return joint
+
+    def _drive(self, dof: int, name: str, count: int) -> Drive:
+        m = self.m
+        damping, dry, armature = (np.ravel(getattr(m, x)[dof]) for x in ("dof_damping", "dof_frictionloss", "dof_armature"))
+        if len(damping) > 1 and damping[1:].any():
+            self._drop("nonlinear damping", name)
+        if count > 1 and armature[0]:
+            self._drop("armature of free and ball joints", name)
+        return Drive(viscous=float(damping[0]), coulomb=float(dry[0]), rotor_inertia=float(armature[0]) if count == 1 else 0.0)
+
+    def _link(self, body: int, name: str) -> Link:
+        m = self.m
+        link = Link(name)
+        if m.body_mass[body] > 0.0:
+            R = _rotation(m.body_iquat[body])
+            tensor = R @ np.diag(m.body_inertia[body]) @ R.T
+            link.mass_properties = MassProperties(
+                float(m.body_mass[body]), np.array(m.body_ipos[body], float), 0.5 * (tensor + tensor.T)
+            )
+        for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+            kind, size = int(m.geom_type[g]), m.geom_size[g]
+            if kind not in SHAPES:
+                what = {PLANE: "planes", HEIGHT_FIELD: "height fields", MESH: "meshes"}.get(kind, "shapes")
+                self._drop(what, self._name("geom", g))
+                continue
+            sizes = {"sphere": size[:1], "ellipsoid": size, "box": 2.0 * size}.get(SHAPES[kind], (size[0], 2.0 * size[1]))
+            place = Pose(_rotation(m.geom_quat[g]), np.array(m.geom_pos[g], float))
+            rgba = tuple(float(x) for x in m.geom_rgba[g])
+            link.shapes.append(Shape("visual", SHAPES[kind], tuple(float(x) for x in sizes), place, rgba=rgba))
+        return link
+
+    def _add_site(self, d: Description, site: int) -> None:
+        m = self.m
+        name = self.links.name(self._name("site", site))
+        place = Pose(_rotation(m.site_quat[site]), np.array(m.site_pos[site], float))
+        d.add_link(name, self.of_body[int(m.site_bodyid[site])], origin=place, joint_name=self.joints.name(f"{name}_site"))
+
+    def _drop(self, what: str, name: str) -> None:
+        self.dropped.setdefault(what, []).append(name)
+
+    def _warn(self) -> None:
+        m = self.m
+        for count, kind, what in ASIDE:
+            for k in range(int(getattr(m, count, 0))):
+                self._drop(what, self._name(kind, k) if kind else str(k))
+        if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
+            self._drop("forces of a fluid", "option")
+        parts = []
+        for what, names in self.dropped.items():
+            some = ", ".join(map(printable, names[:LISTED])) + (", …" if len(names) > LISTED else "")
+            parts.append(f"{what} ({len(names)}: {some})")
+        if parts:
+            found = "elements without a counterpart: " + "; ".join(parts)
+            self.report.warn(
+                "left-aside", "model", found, "bodies, joints, sites and shapes",
+                "model what matters in Python: contacts, actuators and loops", "they are left aside",
+            )  # fmt: skip
+
+
+def _rotation(quaternion: Any) -> Array:
+    """R of MuJoCo's (w, x, y, z)."""
+    w, x, y, z = (float(value) for value in quaternion)
+    return from_quaternion(np.array([x, y, z, w]))

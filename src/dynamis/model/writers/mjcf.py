@@ -1,0 +1,155 @@
+"""Writer of MJCF, MuJoCo's format: bodies, joints, inertias, friction, armature, springs, limits and frames."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import ConversionError, printable
+from dynamis.model.description import Description, Joint, Link, Shape
+from dynamis.spatial.pose import Pose
+from dynamis.spatial.rotation import to_quaternion
+
+Array = npt.NDArray[Any]
+# the joints of a body, each by its type in MJCF and the axis it takes
+JOINTS = {
+    "revolute": ("hinge",), "continuous": ("hinge",), "prismatic": ("slide",), "spherical": ("ball",), "free": ("free",),
+    "cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"),
+}  # fmt: skip
+SUFFIXES = {"cylindrical": (".distance", ".angle"), "universal": (".1", ".2")}
+
+
+def write_mjcf(description: Description) -> str:
+    """The robot as an MJCF document; joints that MuJoCo has not are an error."""
+    description.require_numbers("MJCF")
+    return _Writer(description).text()
+
+
+class _Writer:
+    def __init__(self, description: Description) -> None:
+        self.d = description
+        self.carried = {joint.child: joint for joint in description.joints}
+        self.carrying: dict[str, list[Joint]] = {}
+        for joint in description.joints:
+            self.carrying.setdefault(joint.parent, []).append(joint)
+
+    def text(self) -> str:
+        d = self.d
+        root = next(link for link in d.links if link.name not in self.carried)
+        return "\n".join([
+            f"<mujoco model={quoteattr(d.name)}>",
+            '  <compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
+            f'  <option gravity="{_numbers(d.gravity)}"/>',
+            "  <worldbody>",
+            *self._root(root),
+            "  </worldbody>",
+            *self._followers(),
+            "</mujoco>\n",
+        ])  # fmt: skip
+
+    def _root(self, root: Link) -> list[str]:
+        if root.name == "world" and root.mass_properties is None:
+            return self._children(root.name, "    ")
+        return self._body(root, Pose.identity(), [], "    ")
+
+    def _children(self, name: str, indent: str) -> list[str]:
+        links = {link.name: link for link in self.d.links}
+        lines: list[str] = []
+        for joint in self.carrying.get(name, ()):
+            place = joint.origin @ joint.tail  # where the child is at zero
+            lines += self._body(links[joint.child], place, self._joint(joint), indent)
+        return lines
+
+    def _body(self, link: Link, place: Pose, joints: list[str], indent: str) -> list[str]:
+        lines = [f"{indent}<body name={quoteattr(link.name)}{_place(place)}>"]
+        inner = indent + "  "
+        mass = link.mass_properties
+        if mass is not None:
+            moments, axes = np.linalg.eigh(np.asarray(mass.tensor, float))
+            axes[:, 2] *= np.linalg.det(axes)  # right-handed
+            where = _place(Pose(axes, np.asarray(mass.com, float)))
+            lines.append(f'{inner}<inertial{where} mass="{_number(mass.mass)}" diaginertia="{_numbers(moments)}"/>')
+        lines += [inner + joint for joint in joints]
+        lines += [inner + text for shape in link.shapes if (text := _geom(shape))]
+        return [*lines, *self._children(link.name, inner), f"{indent}</body>"]
+
+    def _joint(self, joint: Joint) -> list[str]:
+        if joint.type == "fixed":
+            return []
+        if joint.type not in JOINTS:
+            raise ConversionError(f"joint {printable(joint.name)} is {joint.type}: MJCF has no such joint; write TOML instead")
+        if joint.actuator is not None or joint.drive.motor_link is not None:
+            what = "an actuator" if joint.actuator is not None else "a motor on a link"
+            raise ConversionError(
+                f"joint {printable(joint.name)} has {what}, which MJCF cannot represent: remove it with replace"
+            )
+        drive, limits = joint.drive, joint.limits
+        back = joint.tail.inverse()
+        lines = []
+        kinds, suffixes = JOINTS[joint.type], SUFFIXES.get(joint.type, ("",))
+        axes = (joint.axis, joint.axis2 if joint.axis2 is not None else joint.axis)
+        for kind, suffix, axis in zip(kinds, suffixes, axes, strict=False):
+            words = [f"joint name={quoteattr(joint.name + suffix)}", f'type="{kind}"']
+            if kind != "free":
+                words.append(f'pos="{_numbers(back.p)}"')
+            if kind in ("hinge", "slide"):
+                words.append(f'axis="{_numbers(back.R @ np.asarray(axis, float))}"')
+                if math.isfinite(limits.lower) and math.isfinite(limits.upper) and len(kinds) == 1:
+                    words.append(f'range="{_number(limits.lower)} {_number(limits.upper)}"')
+                if math.isfinite(limits.effort):
+                    words.append(f'actuatorfrcrange="{_number(-limits.effort)} {_number(limits.effort)}"')
+            physics = {"damping": drive.viscous, "frictionloss": drive.coulomb, "stiffness": drive.stiffness,
+                       "springref": drive.rest, "armature": drive.rotor_inertia * drive.gear_ratio**2}  # fmt: skip
+            words += [f'{name}="{_number(value)}"' for name, value in physics.items() if value]
+            lines.append(f"<{' '.join(words)}/>")
+        return lines
+
+    def _followers(self) -> list[str]:
+        """MuJoCo's equality constraints are soft: a follower keeps its degree of freedom there."""
+        lines = [
+            f"    <joint joint1={quoteattr(joint.name)} joint2={quoteattr(joint.mimic.joint)} "
+            f'polycoef="{_number(joint.mimic.offset)} {_number(joint.mimic.ratio)} 0 0 0"/>'
+            for joint in self.d.joints
+            if joint.mimic is not None
+        ]
+        return ["  <equality>", *lines, "  </equality>"] if lines else []
+
+
+def _geom(shape: Shape) -> str:
+    size, rgba = shape.size, "" if shape.rgba is None else f' rgba="{_numbers(shape.rgba)}"'
+    role = ' contype="0" conaffinity="0" group="1"' if shape.role == "visual" else ' group="3"'
+    match shape.kind:
+        case "sphere":
+            kind, sizes = "sphere", size[:1]
+        case "box":
+            kind, sizes = "box", tuple(x / 2 for x in size)
+        case "rounded_box":
+            kind, sizes = "box", tuple(x / 2 for x in size[:3])
+        case "cylinder" | "capsule":
+            kind, sizes = shape.kind, (size[0], size[1] / 2)
+        case "tapered_capsule":
+            kind, sizes = "capsule", ((size[0] + size[1]) / 2, size[2] / 2)
+        case "ellipsoid":
+            kind, sizes = "ellipsoid", size
+        case _:
+            return ""  # meshes
+    return f'<geom type="{kind}" size="{_numbers(sizes)}"{_place(shape.origin)}{rgba}{role}/>'
+
+
+def _place(pose: Pose) -> str:
+    if pose.is_identity():
+        return ' pos="0 0 0"'
+    x, y, z, w = to_quaternion(np.asarray(pose.R, float))
+    return f' pos="{_numbers(pose.p)}" quat="{_numbers((w, x, y, z))}"'
+
+
+def _numbers(values: Any) -> str:
+    return " ".join(_number(x) for x in values)
+
+
+def _number(x: Any) -> str:
+    return repr(float(x)).removesuffix(".0")
