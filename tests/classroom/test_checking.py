@@ -99,6 +99,27 @@ def test_the_example_shows_the_difference(arm):
     assert abs(float(said[1]) - float(said[2])) > 1e-3
 
 
+BESIDE_FORMULAS = {  # and what is not read of it
+    r"g_2 = m_2 g l_2 c_{12} \text{ with } g \text{ the acceleration of gravity}": r"\text{ with } g \text{ the acceleration of gravity}",
+    r"g_2 = m_2 g l_2 c_{12}, \textrm{ with } g, l_2 \textrm{ as usual}": r"\textrm{ with } g, l_2 \textrm{ as usual}",
+    r"\text{For joint } 2 \text{ we have } g_2 = m_2 g l_2 c_{12}": r"\text{For joint } 2 \text{ we have }",
+    r"g_2 = m_2 g l_2 c_{12} \\ \text{where } c_{12} \text{ is $\cos(q_{1} + q_{2})$}": r"\text{where } c_{12} \text{ is $\cos(q_{1} + q_{2})$}",
+    r"g_2 = m_2 g h \text{ with } h = l_2 c_{12}": "",
+    r"g_2 = m_2 g l_2 c_1 c_2 \text{ (cosines) } - m_2 g l_2 s_1 s_2 \text{ (sines)}": "",
+    r"g_2 = m_2 g l_2 c_{12} \text{ kg}\,\text{m}^2/\text{s}^{2}": "",
+    r"\text{Gravity: } g_2 = m_2 g l_2 c_{12} \text{ N m} \label{eq:gravity} \tag{1}": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BESIDE_FORMULAS)
+def test_words_and_units_beside_a_formula_are_no_part_of_it(arm, text):
+    verdict = dy.check_answer(arm, "gravity", text)
+    assert verdict.findings[0].right, verdict.report()
+    not_read = BESIDE_FORMULAS[text]
+    assert verdict.notes == ((f"not read (line 1): {not_read}",) if not_read else ())
+    assert all(note in verdict.report() for note in verdict.notes)
+
+
 def test_a_right_partial_answer_is_right_and_says_what_was_not_given(arm):
     verdict = dy.check_answer(arm, "mass-matrix", r"M_{11} = " + arm.M[0, 0].latex())
     assert verdict.correct

@@ -22,16 +22,18 @@ class Located:
 
 @dataclass(frozen=True)
 class Answer:
-    """The contents of a text: entries by letter and indices from 0, definitions by name, and skipped lines.
+    """The contents of a text: entries by letter and indices from 0, definitions by name, skipped lines and prose.
 
     ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists, by line and text, the steps of
-    derivations (with ∂, sums or whole vectors), which are not read.
+    derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
+    symbols between them.
     """
 
     file: str
     entries: Mapping[str, Mapping[tuple[int, ...], Located]]
     definitions: Mapping[str, Located]
     skipped: tuple[tuple[int, str], ...] = ()
+    prose: tuple[tuple[int, str], ...] = ()
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -37,7 +37,10 @@ STYLE = _set(
     "mathbf boldsymbol bm mathrm mathit mathsf mathtt mathcal mathscr mathbb mathnormal operatorname vec underline textrm"
     " textbf textit mathop"
 )
-REMARK = _set("text mbox label tag intertext shortintertext ref eqref hspace vspace color")
+TEXT = _set("text mbox intertext shortintertext")
+REMARK = TEXT | _set("label tag ref eqref hspace vspace color")
+# a text made of these is a unit, which belongs to the number before it; other texts with letters are prose
+UNIT = _set("N Nm Nmm m mm cm km kg g s ms rad deg Hz J W V A")
 SPACE = _set(
     ", ; : ! > / thinspace displaystyle textstyle scriptstyle limits nolimits hline nonumber notag left right bigl bigr Bigl"
     " Bigr biggl biggr Biggl Biggr big Big bigg Bigg bf rm it noindent centering"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from dynamis.classroom.answers.latex import CLOSING, MATRIX
 from dynamis.classroom.answers.source import Source
@@ -14,11 +15,21 @@ MAX_DEPTH = 40
 _DEPTH = {"open": 1, "begin": 1, "close": -1, "end": -1}
 
 
-def statements(tokens: Sequence[Token], source: Source) -> list[list[Token]]:
-    """The formulas of a text, each with all of its = signs."""
-    found: list[list[Token]] = []
+class Layout(NamedTuple):
+    """The formulas of a text, each with all of its = signs, and the tokens of each passage of prose."""
+
+    formulas: list[list[Token]]
+    prose: list[list[Token]]
+
+
+def layout(tokens: Sequence[Token], source: Source) -> Layout:
+    """The formulas and the prose of a text."""
+    found = Layout([], [])
     for line in _lines(_opened(_matched(tokens, source), source)):
-        found += _pieces(line, source)
+        formulas, prose = _without_prose(line)
+        for formula in formulas:
+            found.formulas.extend(_pieces(formula, source))
+        found.prose.extend(prose)
     return found
 
 
@@ -156,6 +167,37 @@ def _following(tokens: Sequence[Token]) -> list[Token | None]:
 
 def _is_operator(token: Token | None) -> bool:
     return token is not None and token.kind == "sign" and token.text in "+-*/="
+
+
+def _without_prose(line: Sequence[Token]) -> Layout:
+    """The parts of a line with formulas: one ends at a text with words, unless an operator follows.
+
+    After it the next formula begins with an equation; symbols between words are prose.
+    """
+    parts = _cut(line, lambda t: t.kind == "soft" and t.text == "prose")
+    contents = [[t for t in part if t.kind not in (*GAPS, "comma", "stop")] for part, _ in parts]
+    between_words = any(contents[1:-1])
+    found = Layout([], [])
+    open_ = False  # whether the last passage of prose goes on
+    for k, ((part, gap), content) in enumerate(zip(parts, contents, strict=True)):
+        if open_ and gap is not None:
+            found.prose[-1].append(gap)
+        if not content:
+            continue
+        first = content[0]
+        if found.formulas and not open_ and _is_operator(first):
+            found.formulas[-1] += part
+        elif _is_equation(content) and not _is_operator(first):
+            found.formulas.append(list(part))
+            open_ = False
+        elif k == 0 or not (found.formulas or open_ or between_words or _is_equation(line)):
+            found.formulas.append(list(part))
+        elif open_:
+            found.prose[-1].extend(content)
+        else:
+            found.prose.append([*([gap] if gap else []), *content])
+            open_ = True
+    return found
 
 
 def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:

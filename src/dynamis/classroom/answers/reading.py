@@ -10,7 +10,7 @@ from typing import Any
 from dynamis.classroom.answers.answer import Answer, Located
 from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain
 from dynamis.classroom.answers.grammar import parse
-from dynamis.classroom.answers.layout import statements
+from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
@@ -53,6 +53,7 @@ class _Reading:
         self.tables: dict[str, _Rule] = {}
         self.values: dict[int, list[Value]] = {}
         self.skipped: list[tuple[int, str]] = []
+        self.prose: list[tuple[int, str]] = []
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
 
@@ -70,23 +71,28 @@ class _Reading:
             raise self.source.error(
                 0, "no answer in this text", "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
             )
-        return Answer(self.source.file, self.entries, self.definitions, tuple(self.skipped))
+        return Answer(self.source.file, self.entries, self.definitions, tuple(self.skipped), tuple(self.prose))
 
     def chains(self) -> Iterator[Chain]:
-        found = statements(tokens_of(self.source), self.source)
+        found, prose = layout(tokens_of(self.source), self.source)
+        self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
         for statement in found:
             chain = read_chain(statement, self.vocabulary, self.source, defined)
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
-                self.skipped.append((self.source.place(chain.at)[0], self.source.excerpt(chain.at, chain.end)))
+                self.skipped.append(self.quoted(chain.at, chain.end))
                 continue
             self.names.scalars |= {target.address for target in chain.targets}
             self.names.arguments |= {t.key: t.arguments for t in chain.targets if t.arguments}
             if chain.letter is not None:
                 self.names.tables.add(chain.letter)
             yield chain
+
+    def quoted(self, at: int, end: int) -> tuple[int, str]:
+        """The line of a position, and the text from it on."""
+        return self.source.place(at)[0], self.source.excerpt(at, end)
 
     def parse(self, chain: Chain) -> None:
         trees = [parse(part, self.names, chain.letter or "") for part in chain.values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
@@ -52,7 +53,8 @@ def check_answer(
         known["tau"] = form.tau[0]
     answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
     entries = fitted(_asked_entries(answer, asked), asked, file)
-    return AnswerComparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
+    verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
+    return replace(verdict, notes=tuple(f"not read (line {line}): {passage}" for line, passage in answer.prose))
 
 
 def _rounding(text: str) -> float:
