@@ -82,7 +82,19 @@ SLIPS = {
     "missing term": (r"g_1 = m_1 g l_1 c_1 + m_2 g l_2 c_{12}", "missing: m_2*g*a_1*c1"),
     "extra term": (r"g_2 = m_2 g l_2 c_{12} + m_1", "superfluous: m_1"),
     "nothing": (r"g_2 = 0", "missing: m_2*g*l_2*c12"),
-}
+    "addition theorem": (
+        r"g_2 = m_2 g l_2 (c_1 c_2 + s_1 s_2)", "the sign of s1*s2: m_2*g*l_2*s1*s2 should be -m_2*g*l_2*s1*s2"),
+    "half an addition theorem": (
+        r"g_1 = (m_1 l_1 + m_2 a_1) g c_1 + m_2 g l_2 c_1 c_2", "missing: -m_2*g*l_2*s1*s2"),
+    "sine in an addition theorem": (
+        r"g_2 = m_2 g l_2 (s_1 c_2 - s_1 s_2)", "sine and cosine exchanged: s1 should be c1 in m_2*g*l_2*c1*c2"),
+    "sine of a sum": (r"g_2 = m_2 g l_2 (s_1 c_2 + c_1 s_2)", "sine and cosine exchanged: s12 should be c12"),
+    "chain": (
+        r"g_2 = m_2 g l_2 c_{12} = m_2 g l_2 (c_1 c_2 + s_1 s_2)",
+        "the expressions set equal differ: m_2 g l_2 c_{12} is right, m_2 g l_2 (c_1 c_2 + s_1 s_2) is not: the sign of s1*s2"),
+    "chain of matrices": (
+        "g = [*; m_2 g l_2 s_12] = [*; m_2 g l_2 c_12]", "m_2 g l_2 c_12 is right, m_2 g l_2 s_12 is not: sine and cosine"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "cause"), SLIPS.values(), ids=SLIPS)
@@ -118,6 +130,48 @@ def test_words_and_units_beside_a_formula_are_no_part_of_it(arm, text):
     not_read = BESIDE_FORMULAS[text]
     assert verdict.notes == ((f"not read (line 1): {not_read}",) if not_read else ())
     assert all(note in verdict.report() for note in verdict.notes)
+
+
+OF_Q1 = r"(m_2 (l_2^2 + a_1 l_2 c_2) + I_2) \ddot q_1"
+REARRANGED = {  # equations of motion of joint 2, or of both; GRAVITY is its gravity torque
+    "zero on the right": rf"{OF_Q1} + (m_2 l_2^2 + I_2) \ddot q_2 + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY - \tau_2 = 0",
+    "zero on the left": rf"0 = \tau_2 - {OF_Q1} - (m_2 l_2^2 + I_2) \ddot q_2 - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY",
+    "torque among terms": rf"(m_2 l_2^2 + I_2) \ddot q_2 = \tau_2 - {OF_Q1} - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY",
+    "acceleration": rf"\ddot q_2 = \frac{{\tau_2 - {OF_Q1} - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY}}{{m_2 l_2^2 + I_2}}",
+    "a common factor": rf"2 m_1 \tau_2 - 2 m_1 {OF_Q1} = 2 m_1 ((m_2 l_2^2 + I_2) \ddot q_2 + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY)",
+    "vectors": rf"\begin{{bmatrix}} * \\ u_2 \end{{bmatrix}} = \begin{{bmatrix}} * \\ {OF_Q1} + (m_2 l_2^2 + I_2) \ddot q_2"
+    r" + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY \end{bmatrix}",
+}
+
+
+@pytest.mark.parametrize("text", REARRANGED.values(), ids=REARRANGED)
+def test_equations_of_motion_are_right_in_any_arrangement_and_wrong_ones_are_told_by_terms(arm, text):
+    verdict = dy.check_answer(arm, "equations", text.replace("GRAVITY", "m_2 l_2 g c_{12}"))
+    assert [(f.entry, f.right) for f in verdict.findings] == [("tau_2", True)], verdict.report()
+    (slip,) = dy.check_answer(arm, "equations", text.replace("GRAVITY", "m_2 l_2 c_{12}")).wrong
+    assert slip.entry == "tau_2"
+    assert slip.cause == "a missing factor: g in m_2*g*l_2*c12"
+
+
+def test_equations_may_hold_several_torques(arm):
+    backward = f"tau_1 = tau_2 + {arm.torque[0] - arm.torque[1]}"
+    assert dy.check_answer(arm, "equations", backward).correct
+    assert not dy.check_answer(arm, "equations", backward + " + m_1").correct
+    (a, b), (_, c) = arm.M
+    h, k = arm.coriolis_vector + arm.g
+    solved = (
+        f"ddq_1 = (({c})*(tau_1 - ({h})) - ({b})*(tau_2 - ({k})))/D; ddq_2 = (({a})*(tau_2 - ({k})) - ({b})*(tau_1 - ({h})))/D"
+    )
+    verdict = dy.check_answer(arm, "equations", f"{solved}; D = ({a})*({c}) - ({b})^2")
+    assert verdict.correct, verdict.report()
+    assert verdict.complete
+    assert not dy.check_answer(arm, "equations", f"{solved}; D = ({a})*({c}) + ({b})^2").correct
+    for text, why in {
+        "tau_1^2 = m_1": "not linear in the torques",
+        "tau_1 sin(q_1)^2 + tau_1 (cos(q_1)^2 - 1) = m_1": "cancel",
+    }.items():
+        with pytest.raises(dy.InputError, match=why):
+            dy.check_answer(arm, "equations", text)
 
 
 def test_a_right_partial_answer_is_right_and_says_what_was_not_given(arm):

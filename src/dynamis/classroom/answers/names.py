@@ -60,7 +60,7 @@ class Names:
         """Whether a name is known; called after all definitions are collected."""
         if key not in self._known:
             robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
-            self._known[key] = robots or self.is_own(key)
+            self._known[key] = robots or self.is_own(key) or self.vocabulary.unknown(key) is not None
         return self._known[key]
 
     def split(self, token: Token) -> list[Token]:

@@ -10,6 +10,7 @@ from typing import Any
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
+from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
@@ -47,12 +48,9 @@ def check_answer(
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
-    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
-    known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}
-    if known and form.n == 1:
-        known["tau"] = form.tau[0]
-    answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
-    entries = fitted(_asked_entries(answer, asked), asked, file)
+    answer, used = _read(form, asked, text, notation, parameters or {}, file)
+    given = solved_torques(form, asked, answer) if asked.name == "equations" else {}
+    entries = fitted(given or _asked_entries(answer, asked), asked, file)
     verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
     return replace(verdict, notes=tuple(f"not read (line {line}): {passage}" for line, passage in answer.prose))
 
@@ -66,21 +64,27 @@ def _rounding(text: str) -> float:
 
 
 def _read(
-    form: ClosedForm, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
+    form: ClosedForm, asked: Quantity, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
 ) -> tuple[Answer, Notation]:
+    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
+    unknowns = torque_names(form) if asked.name == "equations" else {}
+    if not unknowns:
+        extra = {**torque_names(form, ("tau",)), **extra}
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
     for notation in tried:
         try:
-            return parse_answer(text, vocabulary(form, notation, extra), file), notation
+            return parse_answer(text, vocabulary(form, notation, extra, unknowns), file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
     raise refused
 
 
-def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -> Vocabulary:
+def vocabulary(
+    form: ClosedForm, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
+) -> Vocabulary:
     """The names allowed in an answer: the robot's parameters, and their names in this notation."""
     state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
     symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
@@ -92,7 +96,7 @@ def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -
             aliases[written] = name
     given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
     turning = tuple(c.revolute for c in form.model.coordinates)
-    return Vocabulary(form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases)
+    return Vocabulary(form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases, unknowns or {})
 
 
 def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:

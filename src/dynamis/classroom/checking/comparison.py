@@ -17,6 +17,7 @@ from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
+from dynamis.display import short
 from dynamis.errors import InputError
 from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
@@ -93,15 +94,19 @@ class AnswerComparison:
         right, nodes = self.right[index], [entry.node, *entry.also]
         comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
         note = difference = ""
-        for node in nodes:
+        wrong = []
+        for k, node in enumerate(nodes):
             if comparison.same(right, node, self.tolerance):
                 continue
             if self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
                 note = TO_THE_DIGITS
-            elif self.asked.has_datum and (difference := comparison.constant_shift(right, node)):
-                note = ANOTHER_DATUM
+            elif self.asked.has_datum and (shift := comparison.constant_shift(right, node)):
+                note, difference = ANOTHER_DATUM, shift
             else:
-                return comparison.wrong(index, entry.line, node)
+                wrong.append(k)
+        if wrong:
+            finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
+            return finding if len(wrong) == len(nodes) else _inconsistent(finding, entry, wrong)
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
@@ -154,11 +159,13 @@ class AnswerComparison:
 class EntryComparison:
     """Comparison of expressions in one ring: equality, difference and probable cause."""
 
-    def __init__(self, whole: AnswerComparison, nodes: list[Any]) -> None:
+    def __init__(self, whole: AnswerComparison, nodes: list[Any], *, by_joint: bool = False) -> None:
+        """``by_joint`` writes sines and cosines of sums as products of those of the joints' own angles."""
         form = whole.form
         symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
-        self.whole, self.form = whole, form
-        self.ring = Ring.of(nodes, form.algebra.ring.angles, symbols)
+        angles = form.algebra.ring.angles
+        self.whole, self.form, self.by_joint = whole, form, by_joint
+        self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, whole.letters)
 
     def same(self, right: Any, given: Any, tolerance: float) -> bool:
@@ -192,12 +199,20 @@ class EntryComparison:
     def wrong(self, index: tuple[int, ...], line: int, node: Any) -> EntryVerdict:
         """The finding on a wrong entry."""
         whole, right = self.whole, self.whole.right[index]
-        difference = Expression(self.algebra, self._difference(right, node))
-        cause = mistaken_for(self.form, whole.asked, index, node) or self.slip(index, node).cause()
+        cause = mistaken_for(self.form, whole.asked, index, node)
+        used = self if cause is not None else self._in_terms_of_answer(index, node)
+        cause = cause or used.slip(index, node).cause()
+        difference = str(Expression(used.algebra, used._difference(right, node)))
         correct = str(whole.correct(index))
-        return EntryVerdict(
-            whole.name(index), line, False, correct, str(difference), self._example(right, node), cause.text, cause.hint
-        )
+        return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
+
+    def _in_terms_of_answer(self, index: tuple[int, ...], node: Any) -> EntryComparison:
+        """The comparison with fewer different terms: in sums of angles, or by joint if the answer is written so."""
+        arcs = [n.args[0] for n in topological([node]) if n.op in ("sin", "cos")]
+        if len({id(x) for x in arcs}) < 2 or any(not isinstance(x, Node) or x.op != "symbol" for x in arcs):
+            return self
+        other = EntryComparison(self.whole, [self.whole.right[index], node], by_joint=True)
+        return min((self, other), key=lambda comparison: comparison.slip(index, node).different)
 
     def slip(self, index: tuple[int, ...], node: Any) -> Slip:
         """The terms of the correct and of the given entry."""
@@ -216,7 +231,7 @@ class EntryComparison:
         )
 
     def _terms(self, p: Polynomial) -> Terms:
-        return terms_of(dressed(self.ring, p))
+        return terms_of(p if self.by_joint else dressed(self.ring, p))
 
     def _write(self, terms: Terms) -> str:
         dense = {}
@@ -241,11 +256,21 @@ class EntryComparison:
             if math.isfinite(b) and abs(a - b) > 1e-9 * max(1.0, abs(a), abs(b)):
                 break
         said = ", ".join(f"{self._symbol(s)} = {values[s]:g}" for s in symbols)
-        return f"{f'at {said}: ' if said else ''}your formula gives {b:.6g}, the correct value is {a:.6g}"
+        return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.6g}, the correct value is {a:.6g}"
 
     def _symbol(self, s: Any) -> str:
         atom = next(a for a in self.ring.atoms if a.node is s)
         return self.algebra.letters.text(self.ring, atom)
+
+
+def _inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
+    """The finding on expressions that are set equal, some right and others wrong."""
+    texts = entry.texts or ("",) * (1 + len(entry.also))
+    right = next(text for k, text in enumerate(texts) if k not in wrong)
+    said = f"the expressions set equal differ: {short(right, 60)} is right, {short(texts[wrong[0]], 60)} is not"
+    if not (right and texts[wrong[0]]):
+        said = "the expressions set equal differ: one is right, the other is not"
+    return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
 
 
 def _fraction(c: Any) -> Fraction:
