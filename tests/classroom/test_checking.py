@@ -225,6 +225,66 @@ def test_powers_of_powers_are_refused_at_once(arm):
         dy.check_answer(arm, "gravity", "g_2 = ((((m_1 + m_2)^9)^9)^9)^9")
 
 
+def test_functions_outside_the_ring_are_compared_numerically_and_the_verdict_says_so(arm):
+    (right,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g \sqrt{l_2^2} c_{12}").findings
+    assert right.text() == "g_2: right at 20 random states (compared numerically)"
+    (root,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 \sqrt{1 - \sin^2(q_1 + q_2)}").findings
+    assert "an expression with sqrt cannot be compared term by term: write it as sums and products" in root.cause
+    assert "q[" not in root.text()
+    assert not dy.check_answer(arm, "potential-energy", r"U = \sqrt{1 - s_1^2}").correct
+    both = dy.check_answer(arm, "gravity", r"g = [\sqrt{1 - s_1^2}; \sqrt{1 - s_{12}^2}]")
+    assert [f.right for f in both.findings] == [False, False]
+
+
+def test_a_function_that_agrees_for_positive_velocities_only_is_wrong(arm):
+    (finding,) = dy.check_answer(arm, "coriolis-vector", r"c_2 = m_2 a_1 l_2 s_2 \dot q_1 |\dot q_1|").findings
+    given, correct = re.search(r"your formula gives (\S+), the correct value is (\S+)", finding.example).groups()
+    assert given != correct
+
+
+def test_secant_cosecant_and_cotangent_are_read(arm):
+    text = r"g_2 = \frac{m_2 g l_2}{\sec(q_1 + q_2)} = m_2 g l_2 \cot(q_1 + q_2) / \csc(q_1+q_2) = m_2 g l_2 \sec^2(q_1) c_1^2 c_{12}"
+    assert dy.check_answer(arm, "gravity", text).correct
+
+
+def test_numbers_are_corrected_as_the_answer_writes_them():
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    (finding,) = dy.check_answer(form, "gravity", "g_1 = 736 c_1 + 245.25 c_12").findings
+    assert finding.cause == "a coefficient: 736*c1 should be 735.75*c1"
+    assert finding.correct == "735.75*c1 + 245.25*c12"
+    assert finding.difference == "0.25*c1"
+    (whole,) = dy.check_answer(form, "mass-matrix", "M_22 = 22").findings
+    assert whole.cause == "the whole expression is 0.977778 times the correct value"
+
+
+def test_fractions_and_decimals_of_a_symbolic_answer_stay_what_they_are(arm):
+    for half in ("1/2", "0.5"):
+        (finding,) = dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c_12 + {half} m_1").findings
+        assert finding.cause == f"superfluous: {half}*m_1"
+
+
+def test_a_parameter_that_is_a_number_is_said_with_its_value():
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    for name, value in {"m_2": "50", "g": "9.81"}.items():
+        with pytest.raises(dy.FormatError, match=rf"{name} is not a symbol of this robot: .*number.* write {value} in place"):
+            dy.check_answer(form, "gravity", f"g_1 = {name} c_1")
+
+
+@pytest.mark.parametrize("constant", ["U_0", "const", r"\text{const.}", r"\mathrm{const}"])
+def test_a_free_constant_of_the_potential_energy_is_accepted(arm, constant):
+    verdict = dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + {constant}")
+    assert verdict.correct
+    assert verdict.findings[0].note == "up to a constant (another datum)"
+    assert not dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + {constant} c_1").correct
+    with pytest.raises(dy.FormatError, match="no quantity named"):
+        dy.check_answer(arm, "kinetic-energy", f"T = {arm.kinetic_energy} + {constant}")
+
+
+def test_an_answer_in_whole_vectors_is_to_be_written_out(arm):
+    with pytest.raises(dy.FormatError, match=r"has whole vectors .* write the answer out in the robot's symbols"):
+        dy.check_answer(arm, "kinetic-energy", r"T = \frac12 \dot q^T M \dot q")
+
+
 def test_another_datum_of_the_potential_energy_is_right_up_to_a_constant(arm):
     verdict = dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + (m_1 + m_2) g a_1")
     assert verdict.correct

@@ -66,6 +66,7 @@ SUBSCRIPT = {
 }
 # what stands below the diagonal of a symmetric matrix in place of an entry
 SYMMETRIC = frozenset({"sym", "symm", "sym.", "symm.", "symmetric", "symmetrical", "sim.", "simm.", "*", "."})
+CONSTANT = frozenset({"const", "const.", "constant", "cost.", "costante"})  # a free constant, as in U + const
 FRACTION = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
 BAR = _set("vert lvert rvert mid")
 BRACKET_COMMAND = {
@@ -73,7 +74,7 @@ BRACKET_COMMAND = {
 }  # fmt: skip
 CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
 FRAC = _set("frac dfrac tfrac cfrac nicefrac sfrac")
-FUNCTION = _set("sin cos tan arcsin arccos exp ln log tanh max min sgn sign")
+FUNCTION = _set("sin cos tan sec csc cot arcsin arccos exp ln log tanh max min sgn sign")
 
 MATRIX = _set("matrix bmatrix pmatrix Bmatrix vmatrix Vmatrix smallmatrix array")
 WITH_COLUMNS = _set("array alignat alignat* alignedat tabular")

@@ -16,6 +16,7 @@ from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
 from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.display import short
 from dynamis.errors import FormatError, printable
 from dynamis.scalar import Node, topological
 
@@ -69,11 +70,18 @@ class _Reading:
             self.record(rule)
         self.check_finite()
         if not self.entries and not self.definitions and not self.equations:
-            raise self.source.error(
-                0, "no answer in this text", "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
-            )
+            raise self.no_answer()
         skipped, prose, equations = tuple(self.skipped), tuple(self.prose), tuple(self.equations)
         return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations)
+
+    def no_answer(self) -> FormatError:
+        if not self.skipped:
+            cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
+            return self.source.error(0, "no answer in this text", cure)
+        line, text = self.skipped[-1]
+        found = f"no answer in this text: {short(text, 60)} has whole vectors or matrices, derivatives or sums"
+        cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
+        return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
         found, prose = layout(tokens_of(self.source), self.source)

@@ -249,6 +249,9 @@ class _Lexer:
         if text in latex.FUNCTION:
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
             self.at += whole
+        elif text.casefold() in latex.CONSTANT and self.found and self.found[-1].text in "+-":
+            self.found.append(Token("word", text, self.at, self.at + whole, (Unit("const", self.at, False),)))
+            self.at += whole
         elif text.casefold() in latex.SYMMETRIC:
             self.add("soft", "symmetric", whole)
         elif name in latex.REMARK - latex.TEXT:

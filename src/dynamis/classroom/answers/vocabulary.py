@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.words import read_word, spell
@@ -24,6 +24,13 @@ _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
 
+class KnownNumber(NamedTuple):
+    """A parameter that this robot has as a number: its value, and a sentence that says so."""
+
+    value: float
+    kind: str
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     r"""The meaning of the names of an answer.
@@ -32,6 +39,7 @@ class Vocabulary:
     ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of parameters.
     A name may be spelled as in LaTeX or as in plain text; an alias takes precedence over a parameter of the same name.
     ``unknowns`` are the quantities that equations may determine, such as the torques: an answer may define them, or use them.
+    ``numbers`` are parameters that other robots have as symbols, for messages.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -47,6 +55,7 @@ class Vocabulary:
     parameters: Mapping[str, Any]
     aliases: Mapping[str, str] = field(default_factory=dict)
     unknowns: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, KnownNumber] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -82,6 +91,10 @@ class Vocabulary:
     def unknown(self, key: str) -> Any:
         """The unknown of this name; None if there is none."""
         return self._unknowns.get(key)
+
+    def number(self, key: str) -> KnownNumber | None:
+        """The number that this robot has for a parameter."""
+        return next((number for name, number in self.numbers.items() if _key_of(name) == key), None)
 
     def holds_unknown(self, values: Sequence[Any]) -> bool:
         """Whether expressions contain an unknown."""

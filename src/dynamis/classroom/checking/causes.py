@@ -14,6 +14,7 @@ from dynamis.symbolic.ring import Atom, Ring
 Write = Callable[[Terms], str]
 EXCHANGES_UP_TO = 300  # terms of an entry in which exchanged symbols are looked for
 ONE, HALF = Fraction(1), Fraction(1, 2)
+SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
 
 
@@ -246,7 +247,9 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
 
 def times(k: Fraction) -> str:
     """Twice, half, or so many times."""
-    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
+    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
+        k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
+    )
 
 
 def _coefficient(right: Fraction, given: Fraction) -> str:

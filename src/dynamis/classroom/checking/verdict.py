@@ -40,11 +40,9 @@ class EntryVerdict:
         if self.alternative:
             lines += [f"    Christoffel: {self.correct}", f"    difference:  {self.difference}"]
         elif self.correct:
-            lines += [
-                f"    correct:    {self.correct}",
-                f"    difference: {self.difference}",
-                f"    example:    {self.example}",
-            ]
+            lines.append(f"    correct:    {self.correct}")
+            lines += [f"    difference: {self.difference}"] if self.difference else []
+            lines.append(f"    example:    {self.example}")
         return "\n".join(lines)
 
     __str__ = text
