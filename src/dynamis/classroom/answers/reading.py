@@ -55,6 +55,7 @@ class _Reading:
         self.values: dict[int, list[Value]] = {}
         self.skipped: list[tuple[int, str]] = []
         self.prose: list[tuple[int, str]] = []
+        self.remarks: set[int] = set()
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
         self.equations: list[Located] = []
@@ -84,7 +85,7 @@ class _Reading:
         return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
-        found, prose = layout(tokens_of(self.source), self.source)
+        found, prose, self.remarks = layout(tokens_of(self.source), self.source)
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
@@ -209,6 +210,8 @@ class _Reading:
             self.relate(chain.at, chain.end, values)
         elif len(values) == 1 and len(self.rules) == 1:
             self.add(("", ()), chain.at, chain.end, values)
+        elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
+            self.prose.append(self.quoted(chain.at, chain.end))
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 says nothing new
             raise self.nothing_defined(chain, rule.trees[0])
 
