@@ -83,6 +83,7 @@ BOMBS = {
     "accents": r"\dot" * 20_000,
     "indices": "m_{" * 30_000,
     "equals": "=" * 30_000,
+    "texts": r"\text{" * 16_000,
 }  # fmt: skip
 
 

@@ -82,7 +82,19 @@ SLIPS = {
     "missing term": (r"g_1 = m_1 g l_1 c_1 + m_2 g l_2 c_{12}", "missing: m_2*g*a_1*c1"),
     "extra term": (r"g_2 = m_2 g l_2 c_{12} + m_1", "superfluous: m_1"),
     "nothing": (r"g_2 = 0", "missing: m_2*g*l_2*c12"),
-}
+    "addition theorem": (
+        r"g_2 = m_2 g l_2 (c_1 c_2 + s_1 s_2)", "the sign of s1*s2: m_2*g*l_2*s1*s2 should be -m_2*g*l_2*s1*s2"),
+    "half an addition theorem": (
+        r"g_1 = (m_1 l_1 + m_2 a_1) g c_1 + m_2 g l_2 c_1 c_2", "missing: -m_2*g*l_2*s1*s2"),
+    "sine in an addition theorem": (
+        r"g_2 = m_2 g l_2 (s_1 c_2 - s_1 s_2)", "sine and cosine exchanged: s1 should be c1 in m_2*g*l_2*c1*c2"),
+    "sine of a sum": (r"g_2 = m_2 g l_2 (s_1 c_2 + c_1 s_2)", "sine and cosine exchanged: s12 should be c12"),
+    "chain": (
+        r"g_2 = m_2 g l_2 c_{12} = m_2 g l_2 (c_1 c_2 + s_1 s_2)",
+        "the expressions set equal differ: m_2 g l_2 c_{12} is right, m_2 g l_2 (c_1 c_2 + s_1 s_2) is not: the sign of s1*s2"),
+    "chain of matrices": (
+        "g = [*; m_2 g l_2 s_12] = [*; m_2 g l_2 c_12]", "m_2 g l_2 c_12 is right, m_2 g l_2 s_12 is not: sine and cosine"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "cause"), SLIPS.values(), ids=SLIPS)
@@ -97,6 +109,74 @@ def test_the_example_shows_the_difference(arm):
     said = re.fullmatch(r"at q_1 = \S+, q_2 = .*: your formula gives (\S+), the correct value is (\S+)", finding.example)
     assert said, finding.example
     assert abs(float(said[1]) - float(said[2])) > 1e-3
+
+
+BESIDE_FORMULAS = {  # and what is not read of it
+    r"g_2 = m_2 g l_2 c_{12} \text{ with } g \text{ the acceleration of gravity}": r"\text{ with } g \text{ the acceleration of gravity}",
+    r"g_2 = m_2 g l_2 c_{12}, \textrm{ with } g, l_2 \textrm{ as usual}": r"\textrm{ with } g, l_2 \textrm{ as usual}",
+    r"\text{For joint } 2 \text{ we have } g_2 = m_2 g l_2 c_{12}": r"\text{For joint } 2 \text{ we have }",
+    r"g_2 = m_2 g l_2 c_{12} \\ \text{where } c_{12} \text{ is $\cos(q_{1} + q_{2})$}": r"\text{where } c_{12} \text{ is $\cos(q_{1} + q_{2})$}",
+    r"g_2 = m_2 g l_2 c_{12} \text{ with } g = 9.81 \text{ m/s}^2": "g = 9.81",
+    r"g = \begin{bmatrix} * \\ m_2 g l_2 c_{12} \text{ with } g \text{ gravity} \end{bmatrix}": r"\text{ with } g \text{ gravity}",
+    r"g_2 = m_2 g (l_2 \text{ of link } (2)) c_{12}": r"\text{ of link } (2)",
+    r"g_2 = m_2 g h \text{ with } h = l_2 c_{12}": "",
+    r"g_2 = m_2 g (l_2 c_1 c_2 \text{ (cosines)} - l_2 \text{ (sines)} \cdot s_1 s_2)": "",
+    r"g = [\text{first: } *, \text{second: } m_2 g l_2 c_{12} \text{ (gravity)}]": "",
+    r"g_2 = m_2 g l_2 c_1 c_2 \text{ (cosines) } - m_2 g l_2 s_1 s_2 \text{ (sines)}": "",
+    r"g_2 = m_2 g l_2 c_{12} \text{ kg}\,\text{m}^2/\text{s}^{2}": "",
+    r"\text{Gravity: } g_2 = m_2 g l_2 c_{12} \text{ N m} \label{eq:gravity} \tag{1}": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BESIDE_FORMULAS)
+def test_words_and_units_beside_a_formula_are_no_part_of_it(arm, text):
+    verdict = dy.check_answer(arm, "gravity", text)
+    assert verdict.findings[0].right, verdict.report()
+    not_read = BESIDE_FORMULAS[text]
+    assert verdict.notes == ((f"not read (line 1): {not_read}",) if not_read else ())
+    assert all(note in verdict.report() for note in verdict.notes)
+
+
+OF_Q1 = r"(m_2 (l_2^2 + a_1 l_2 c_2) + I_2) \ddot q_1"
+REARRANGED = {  # equations of motion of joint 2, or of both; GRAVITY is its gravity torque
+    "zero on the right": rf"{OF_Q1} + (m_2 l_2^2 + I_2) \ddot q_2 + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY - \tau_2 = 0",
+    "zero on the left": rf"0 = \tau_2 - {OF_Q1} - (m_2 l_2^2 + I_2) \ddot q_2 - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY",
+    "torque among terms": rf"(m_2 l_2^2 + I_2) \ddot q_2 = \tau_2 - {OF_Q1} - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY",
+    "acceleration": rf"\ddot q_2 = \frac{{\tau_2 - {OF_Q1} - m_2 a_1 l_2 s_2 \dot q_1^2 - GRAVITY}}{{m_2 l_2^2 + I_2}}",
+    "a common factor": rf"2 m_1 \tau_2 - 2 m_1 {OF_Q1} = 2 m_1 ((m_2 l_2^2 + I_2) \ddot q_2 + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY)",
+    "vectors": rf"\begin{{bmatrix}} * \\ u_2 \end{{bmatrix}} = \begin{{bmatrix}} * \\ {OF_Q1} + (m_2 l_2^2 + I_2) \ddot q_2"
+    r" + m_2 a_1 l_2 s_2 \dot q_1^2 + GRAVITY \end{bmatrix}",
+}
+
+
+@pytest.mark.parametrize("text", REARRANGED.values(), ids=REARRANGED)
+def test_equations_of_motion_are_right_in_any_arrangement_and_wrong_ones_are_told_by_terms(arm, text):
+    verdict = dy.check_answer(arm, "equations", text.replace("GRAVITY", "m_2 l_2 g c_{12}"))
+    assert [(f.entry, f.right) for f in verdict.findings] == [("tau_2", True)], verdict.report()
+    (slip,) = dy.check_answer(arm, "equations", text.replace("GRAVITY", "m_2 l_2 c_{12}")).wrong
+    assert slip.entry == "tau_2"
+    assert slip.cause == "a missing factor: g in m_2*g*l_2*c12"
+
+
+def test_equations_may_hold_several_torques(arm):
+    backward = f"tau_1 = tau_2 + {arm.torque[0] - arm.torque[1]}"
+    assert dy.check_answer(arm, "equations", backward).correct
+    assert not dy.check_answer(arm, "equations", backward + " + m_1").correct
+    (a, b), (_, c) = arm.M
+    h, k = arm.coriolis_vector + arm.g
+    solved = (
+        f"ddq_1 = (({c})*(tau_1 - ({h})) - ({b})*(tau_2 - ({k})))/D; ddq_2 = (({a})*(tau_2 - ({k})) - ({b})*(tau_1 - ({h})))/D"
+    )
+    verdict = dy.check_answer(arm, "equations", f"{solved}; D = ({a})*({c}) - ({b})^2")
+    assert verdict.correct, verdict.report()
+    assert verdict.complete
+    assert not dy.check_answer(arm, "equations", f"{solved}; D = ({a})*({c}) + ({b})^2").correct
+    for text, why in {
+        "tau_1^2 = m_1": "not linear in the torques",
+        "tau_1 sin(q_1)^2 + tau_1 (cos(q_1)^2 - 1) = m_1": "cancel",
+    }.items():
+        with pytest.raises(dy.InputError, match=why):
+            dy.check_answer(arm, "equations", text)
 
 
 def test_a_right_partial_answer_is_right_and_says_what_was_not_given(arm):
@@ -148,6 +228,66 @@ def test_an_answer_without_the_quantity_says_what_to_write(arm):
 def test_powers_of_powers_are_refused_at_once(arm):
     with pytest.raises(dy.DynamisError, match=r"degree|power"):
         dy.check_answer(arm, "gravity", "g_2 = ((((m_1 + m_2)^9)^9)^9)^9")
+
+
+def test_functions_outside_the_ring_are_compared_numerically_and_the_verdict_says_so(arm):
+    (right,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g \sqrt{l_2^2} c_{12}").findings
+    assert right.text() == "g_2: right at 20 random states (compared numerically)"
+    (root,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 \sqrt{1 - \sin^2(q_1 + q_2)}").findings
+    assert "an expression with sqrt cannot be compared term by term: write it as sums and products" in root.cause
+    assert "q[" not in root.text()
+    assert not dy.check_answer(arm, "potential-energy", r"U = \sqrt{1 - s_1^2}").correct
+    both = dy.check_answer(arm, "gravity", r"g = [\sqrt{1 - s_1^2}; \sqrt{1 - s_{12}^2}]")
+    assert [f.right for f in both.findings] == [False, False]
+
+
+def test_a_function_that_agrees_for_positive_velocities_only_is_wrong(arm):
+    (finding,) = dy.check_answer(arm, "coriolis-vector", r"c_2 = m_2 a_1 l_2 s_2 \dot q_1 |\dot q_1|").findings
+    given, correct = re.search(r"your formula gives (\S+), the correct value is (\S+)", finding.example).groups()
+    assert given != correct
+
+
+def test_secant_cosecant_and_cotangent_are_read(arm):
+    text = r"g_2 = \frac{m_2 g l_2}{\sec(q_1 + q_2)} = m_2 g l_2 \cot(q_1 + q_2) / \csc(q_1+q_2) = m_2 g l_2 \sec^2(q_1) c_1^2 c_{12}"
+    assert dy.check_answer(arm, "gravity", text).correct
+
+
+def test_numbers_are_corrected_as_the_answer_writes_them():
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    (finding,) = dy.check_answer(form, "gravity", "g_1 = 736 c_1 + 245.25 c_12").findings
+    assert finding.cause == "a coefficient: 736*c1 should be 735.75*c1"
+    assert finding.correct == "735.75*c1 + 245.25*c12"
+    assert finding.difference == "0.25*c1"
+    (whole,) = dy.check_answer(form, "mass-matrix", "M_22 = 22").findings
+    assert whole.cause == "the whole expression is 0.977778 times the correct value"
+
+
+def test_fractions_and_decimals_of_a_symbolic_answer_stay_what_they_are(arm):
+    for half in ("1/2", "0.5"):
+        (finding,) = dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c_12 + {half} m_1").findings
+        assert finding.cause == f"superfluous: {half}*m_1"
+
+
+def test_a_parameter_that_is_a_number_is_said_with_its_value():
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    for name, value in {"m_2": "50", "g": "9.81"}.items():
+        with pytest.raises(dy.FormatError, match=rf"{name} is not a symbol of this robot: .*number.* write {value} in place"):
+            dy.check_answer(form, "gravity", f"g_1 = {name} c_1")
+
+
+@pytest.mark.parametrize("constant", ["U_0", "const", r"\text{const.}", r"\mathrm{const}"])
+def test_a_free_constant_of_the_potential_energy_is_accepted(arm, constant):
+    verdict = dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + {constant}")
+    assert verdict.correct
+    assert verdict.findings[0].note == "up to a constant (another datum)"
+    assert not dy.check_answer(arm, "potential-energy", f"U = {arm.potential_energy} + {constant} c_1").correct
+    with pytest.raises(dy.FormatError, match="no quantity named"):
+        dy.check_answer(arm, "kinetic-energy", f"T = {arm.kinetic_energy} + {constant}")
+
+
+def test_an_answer_in_whole_vectors_is_to_be_written_out(arm):
+    with pytest.raises(dy.FormatError, match=r"has whole vectors .* write the answer out in the robot's symbols"):
+        dy.check_answer(arm, "kinetic-energy", r"T = \frac12 \dot q^T M \dot q")
 
 
 def test_another_datum_of_the_potential_energy_is_right_up_to_a_constant(arm):

@@ -248,5 +248,5 @@ def test_skew_symmetry_of_another_factorisation_is_tested_and_not_inferred():
     answer = "\n".join(f"C_{i + 1}{j + 1} = {arm.algebra.of_node(C[i, j])}" for i, j in np.ndindex(3, 3))
     verdict = check_answer(arm, "coriolis", answer)
     assert "C q̇ is right" in verdict.remark
-    assert "minus 2C is skew-symmetric" in verdict.remark
+    assert "− 2C is skew-symmetric" in verdict.remark
     assert not verdict.correct  # it is not the Christoffel matrix

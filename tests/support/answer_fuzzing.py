@@ -22,6 +22,7 @@ PIECES = [
     r"\begin{bmatrix}", r"\end{bmatrix}", r"\begin{pmatrix}", r"\end{pmatrix}", r"\begin{align}", r"\end{align}", "&", r"\\",
     ";", ",", "\n", " ", r"\quad", "$", "$$", r"\[", r"\]", r"\text{sym.}", "sym.", "%", "#", r"\partial", r"\sum_{i}", r"\int",
     r"\foo", "é", "♥", "\u200b", "_", "__", "_{", r"\mathrm{sym.}", r"\text{", "•", "~", "'", "²²", "₂", r"\infty", "nan", "inf",
+    r"\text{ with }", r"\text{ N m}^2", r"\text{const.}", r"\sec", r"\sqrt{1 - s_1^2}", r"- \tau_1 = 0", r"= \tau_2 +",
 ]  # fmt: skip
 
 

@@ -201,13 +201,13 @@ class Expression:
         )
         return str(above) if below is None else rf"\frac{{{above}}}{{{below}}}"
 
-    def text(self, notation: str | Notation | None = None) -> str:
-        """Plain text in the selected notation, which can be parsed again."""
+    def text(self, notation: str | Notation | None = None, *, decimals: bool = False) -> str:
+        """Plain text in the selected notation, which can be parsed again; with ``decimals``, without fractions."""
         if not self.expanded:
             return str(self.graph)
         letters = self.algebra.letters.with_notation(notation)
         above, below = (
-            None if part is None else printing.text(part, self.algebra.ring, letters)
+            None if part is None else printing.text(part, self.algebra.ring, letters, decimals=decimals)
             for part in self.arranged(letters.notation.style)
         )
         return str(above) if below is None else f"({above})/({below})"

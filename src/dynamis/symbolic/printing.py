@@ -28,15 +28,18 @@ def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6)
     return _written(arrangement, lambda size: _number_latex(size, digits), factor, " ")
 
 
-def text(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
-    """The arrangement in plain text, which can be read back."""
+def text(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6, *, decimals: bool = False) -> str:
+    """The arrangement in plain text, which can be read back; with ``decimals``, fractions are written as decimals."""
     name = cache(lambda atom: letters.text(ring, atom))
 
     def factor(x: Atom | Sum, power: int, inner: str) -> str:
         written = name(x) if isinstance(x, Atom) else f"({inner})"
         return written + (f"^{power}" if power != 1 else "")
 
-    return _written(arrangement, lambda size: _number_text(size, digits), factor, "*")
+    def number(size: Fraction) -> str:
+        return _decimal(size, digits) if decimals and size.denominator > 1 else _number_text(size, digits)
+
+    return _written(arrangement, number, factor, "*")
 
 
 def _written(

@@ -7,6 +7,6 @@ In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` 
 
 from dynamis.classroom.answers.answer import Answer, Located
 from dynamis.classroom.answers.reading import parse_answer
-from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.vocabulary import KnownNumber, Vocabulary
 
-__all__ = ["Answer", "Located", "Vocabulary", "parse_answer"]
+__all__ = ["Answer", "KnownNumber", "Located", "Vocabulary", "parse_answer"]

@@ -11,27 +11,35 @@ from dynamis.scalar import Scalar
 
 @dataclass(frozen=True)
 class Located:
-    """An expression with its position; ``also`` holds other expressions that the text equates to it."""
+    """An expression with its position; ``also`` holds other expressions that the text equates to it.
+
+    ``texts`` are those of the expression and of the others, in this order; empty where they are not known.
+    """
 
     node: Scalar
     line: int
     text: str
     column: int = 1
     also: tuple[Scalar, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The contents of a text: entries by letter and indices from 0, definitions by name, and skipped lines.
+    """The contents of a text: entries by letter and indices from 0, definitions by name, skipped lines and prose.
 
     ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists, by line and text, the steps of
-    derivations (with ∂, sums or whole vectors), which are not read.
+    derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
+    symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
+    vocabulary and have none of them alone on one side.
     """
 
     file: str
     entries: Mapping[str, Mapping[tuple[int, ...], Located]]
     definitions: Mapping[str, Located]
     skipped: tuple[tuple[int, str], ...] = ()
+    prose: tuple[tuple[int, str], ...] = ()
+    equations: tuple[Located, ...] = ()
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
 from dynamis.classroom.answers.layout import MAX_DEPTH
-from dynamis.classroom.answers.names import FUNCTION_OF, Names, address_of
+from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
 from dynamis.classroom.answers.tables import GAPS, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.tree import Call, MatrixNode, Name, Number, Power, Product, Sum, Tree
@@ -286,7 +286,9 @@ class _Parser:
         if len(arguments) != count:
             found = f"{token.text} takes {count} argument{'s' if count > 1 else ''}, found {len(arguments)}"
             raise self.wrong(token, found, f"write {token.text}({', '.join('xy'[:count])})")
-        tree = Call(function, tuple(arguments), token.at)
+        tree: Tree = Call(function, tuple(arguments), token.at)
+        if token.text in RECIPROCAL_OF:
+            tree = Product((("*", Number(1.0, token.at)), ("/", tree)), token.at)
         return tree if power is None else Power(tree, power, token.at)
 
     def function_power(self, token: Token) -> Tree | None:

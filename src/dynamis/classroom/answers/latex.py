@@ -37,7 +37,10 @@ STYLE = _set(
     "mathbf boldsymbol bm mathrm mathit mathsf mathtt mathcal mathscr mathbb mathnormal operatorname vec underline textrm"
     " textbf textit mathop"
 )
-REMARK = _set("text mbox label tag intertext shortintertext ref eqref hspace vspace color")
+TEXT = _set("text mbox intertext shortintertext")
+REMARK = TEXT | _set("label tag ref eqref hspace vspace color")
+# a text made of these is a unit, which belongs to the number before it; other texts with letters are prose
+UNIT = _set("N Nm Nmm m mm cm km kg g s ms rad deg Hz J W V A")
 SPACE = _set(
     ", ; : ! > / thinspace displaystyle textstyle scriptstyle limits nolimits hline nonumber notag left right bigl bigr Bigl"
     " Bigr biggl biggr Biggl Biggr big Big bigg Bigg bf rm it noindent centering"
@@ -63,6 +66,7 @@ SUBSCRIPT = {
 }
 # what stands below the diagonal of a symmetric matrix in place of an entry
 SYMMETRIC = frozenset({"sym", "symm", "sym.", "symm.", "symmetric", "symmetrical", "sim.", "simm.", "*", "."})
+CONSTANT = frozenset({"const", "const.", "constant", "cost.", "costante"})  # a free constant, as in U + const
 FRACTION = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
 BAR = _set("vert lvert rvert mid")
 BRACKET_COMMAND = {
@@ -70,7 +74,7 @@ BRACKET_COMMAND = {
 }  # fmt: skip
 CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
 FRAC = _set("frac dfrac tfrac cfrac nicefrac sfrac")
-FUNCTION = _set("sin cos tan arcsin arccos exp ln log tanh max min sgn sign")
+FUNCTION = _set("sin cos tan sec csc cot arcsin arccos exp ln log tanh max min sgn sign")
 
 MATRIX = _set("matrix bmatrix pmatrix Bmatrix vmatrix Vmatrix smallmatrix array")
 WITH_COLUMNS = _set("array alignat alignat* alignedat tabular")

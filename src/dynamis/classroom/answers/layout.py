@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from dynamis.classroom.answers.latex import CLOSING, MATRIX
 from dynamis.classroom.answers.source import Source
@@ -14,11 +15,27 @@ MAX_DEPTH = 40
 _DEPTH = {"open": 1, "begin": 1, "close": -1, "end": -1}
 
 
-def statements(tokens: Sequence[Token], source: Source) -> list[list[Token]]:
-    """The formulas of a text, each with all of its = signs."""
-    found: list[list[Token]] = []
-    for line in _lines(_opened(_matched(tokens, source), source)):
-        found += _pieces(line, source)
+class Layout(NamedTuple):
+    """The formulas of a text, each with all of its = signs, the tokens of each passage of prose, and remarks.
+
+    ``remarks`` are the positions of equations that follow words, as in "with g = 9.81".
+    """
+
+    formulas: list[list[Token]]
+    prose: list[list[Token]]
+    remarks: set[int]
+
+
+def layout(tokens: Sequence[Token], source: Source) -> Layout:
+    """The formulas and the prose of a text."""
+    kept, inner = _without_inner_prose(_opened(_matched(tokens, source), source))
+    found = Layout([], inner, set())
+    for line in _lines(kept):
+        own = _without_prose(line)
+        for formula in own.formulas:
+            found.formulas.extend(_pieces(formula, source))
+        found.prose.extend(own.prose)
+        found.remarks.update(own.remarks)
     return found
 
 
@@ -156,6 +173,78 @@ def _following(tokens: Sequence[Token]) -> list[Token | None]:
 
 def _is_operator(token: Token | None) -> bool:
     return token is not None and token.kind == "sign" and token.text in "+-*/="
+
+
+class _Group:
+    """An open bracket: whether its current cell has content, and the passage of prose that ends the cell, if any."""
+
+    def __init__(self) -> None:
+        self.content = False
+        self.passage: list[Token] | None = None
+
+
+def _without_inner_prose(tokens: Sequence[Token]) -> tuple[list[Token], list[list[Token]]]:
+    """The tokens without prose in brackets and cells: words, with the symbols after them up to the end of the cell."""
+    kept: list[Token] = []
+    prose: list[list[Token]] = []
+    groups: list[_Group] = [_Group()]
+    for token, after in zip(tokens, _following(tokens), strict=True):
+        if token.kind in ("close", "end"):
+            groups.pop()
+        group = groups[-1]
+        if len(groups) > 1 and token.kind in ("cell", "row", "comma", "semicolon", "newline"):
+            group.content, group.passage = False, None
+        elif len(groups) > 1 and _is_prose(token) and group.content and not _ends_cell(after) and group.passage is None:
+            group.passage = []
+            prose.append(group.passage)
+        passage = next((g.passage for g in groups if g.passage is not None), None)
+        (kept if passage is None else passage).append(token)
+        group.content = group.content or token.kind not in (*GAPS, "cell", "row", "comma", "semicolon")
+        if token.kind in ("open", "begin"):
+            groups.append(_Group())
+    return kept, prose
+
+
+def _is_prose(token: Token) -> bool:
+    return token.kind == "soft" and token.text == "prose"
+
+
+def _ends_cell(token: Token | None) -> bool:
+    """Whether a text before this token is followed by no symbols of its own."""
+    return token is None or _is_operator(token) or token.kind in ("close", "end", "cell", "comma", "semicolon")
+
+
+def _without_prose(line: Sequence[Token]) -> Layout:
+    """The parts of a line with formulas: one ends at a text with words, unless an operator follows.
+
+    After it the next formula begins with an equation; symbols between words are prose.
+    """
+    parts = _cut(line, _is_prose)
+    contents = [[t for t in part if t.kind not in (*GAPS, "comma", "stop")] for part, _ in parts]
+    between_words = any(contents[1:-1])
+    found = Layout([], [], set())
+    open_ = False  # whether the last passage of prose goes on
+    for k, ((part, gap), content) in enumerate(zip(parts, contents, strict=True)):
+        if open_ and gap is not None:
+            found.prose[-1].append(gap)
+        if not content:
+            continue
+        first = content[0]
+        if found.formulas and not open_ and _is_operator(first):
+            found.formulas[-1] += part
+        elif _is_equation(content) and not _is_operator(first):
+            if found.formulas:
+                found.remarks.add(first.at)
+            found.formulas.append(list(part))
+            open_ = False
+        elif k == 0 or not (found.formulas or open_ or between_words or _is_equation(line)):
+            found.formulas.append(list(part))
+        elif open_:
+            found.prose[-1].extend(content)
+        else:
+            found.prose.append([*([gap] if gap else []), *content])
+            open_ = True
+    return found
 
 
 def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:

@@ -16,7 +16,10 @@ from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.scalar import Node
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
-FUNCTION_OF = {**{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log"}
+RECIPROCAL_OF = {"sec": "cos", "csc": "sin", "cot": "tan"}
+FUNCTION_OF = {
+    **{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log", **RECIPROCAL_OF,
+}  # fmt: skip
 _LONGEST = 16  # letters of a name within a product that is written together
 _ENTRY = re.compile(
     r"(?P<letter>[^0-9,']*[^0-9,'+-])(?:(?P<digits>[1-9]{1,3})|(?P<numbers>[1-9][0-9]{0,3}(?:,[1-9][0-9]{0,3}){1,2}))(?P<dots>'*)"
@@ -60,7 +63,7 @@ class Names:
         """Whether a name is known; called after all definitions are collected."""
         if key not in self._known:
             robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
-            self._known[key] = robots or self.is_own(key)
+            self._known[key] = robots or self.is_own(key) or self.vocabulary.unknown(key) is not None
         return self._known[key]
 
     def split(self, token: Token) -> list[Token]:
@@ -108,6 +111,10 @@ class Names:
         # as the robot's names are spelled, to find the near ones
         written = re.sub(r"(?<=[A-Za-z])(?=[0-9])", "_", piece.text, count=1)[:80]
         own = [letter + "_" * bool(index) + "".join(str(k + 1) for k in index) for letter, index in sorted(self.scalars)]
+        number = self.vocabulary.number(piece.text)
+        if number is not None:
+            found = f"{written} is not a symbol of this robot: {number.kind}"
+            return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
         found = str(unknown_name("quantity", written, [*self.vocabulary.names(), *own]))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"

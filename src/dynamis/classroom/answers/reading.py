@@ -10,14 +10,15 @@ from typing import Any
 from dynamis.classroom.answers.answer import Answer, Located
 from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain
 from dynamis.classroom.answers.grammar import parse
-from dynamis.classroom.answers.layout import statements
+from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
 from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.display import short
 from dynamis.errors import FormatError, printable
-from dynamis.scalar import Node, Scalar, topological
+from dynamis.scalar import Node, topological
 
 
 def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
@@ -53,8 +54,11 @@ class _Reading:
         self.tables: dict[str, _Rule] = {}
         self.values: dict[int, list[Value]] = {}
         self.skipped: list[tuple[int, str]] = []
+        self.prose: list[tuple[int, str]] = []
+        self.remarks: set[int] = set()
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
+        self.equations: list[Located] = []
 
     def answer(self) -> Answer:
         chains = list(self.chains())
@@ -66,27 +70,40 @@ class _Reading:
         for rule in self.rules:
             self.record(rule)
         self.check_finite()
-        if not self.entries and not self.definitions:
-            raise self.source.error(
-                0, "no answer in this text", "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
-            )
-        return Answer(self.source.file, self.entries, self.definitions, tuple(self.skipped))
+        if not self.entries and not self.definitions and not self.equations:
+            raise self.no_answer()
+        skipped, prose, equations = tuple(self.skipped), tuple(self.prose), tuple(self.equations)
+        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations)
+
+    def no_answer(self) -> FormatError:
+        if not self.skipped:
+            cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
+            return self.source.error(0, "no answer in this text", cure)
+        line, text = self.skipped[-1]
+        found = f"no answer in this text: {short(text, 60)} has whole vectors or matrices, derivatives or sums"
+        cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
+        return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
-        found = statements(tokens_of(self.source), self.source)
+        found, prose, self.remarks = layout(tokens_of(self.source), self.source)
+        self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
         for statement in found:
             chain = read_chain(statement, self.vocabulary, self.source, defined)
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
-                self.skipped.append((self.source.place(chain.at)[0], self.source.excerpt(chain.at, chain.end)))
+                self.skipped.append(self.quoted(chain.at, chain.end))
                 continue
             self.names.scalars |= {target.address for target in chain.targets}
             self.names.arguments |= {t.key: t.arguments for t in chain.targets if t.arguments}
             if chain.letter is not None:
                 self.names.tables.add(chain.letter)
             yield chain
+
+    def quoted(self, at: int, end: int) -> tuple[int, str]:
+        """The line of a position, and the text from it on."""
+        return self.source.place(at)[0], self.source.excerpt(at, end)
 
     def parse(self, chain: Chain) -> None:
         trees = [parse(part, self.names, chain.letter or "") for part in chain.values]
@@ -106,6 +123,8 @@ class _Reading:
             return None
         if scalar is not None:
             return scalar[0]
+        if key != name.key and self.vocabulary.unknown(key) is not None:
+            return None  # τ = [τ_1; τ_2] = …
         return self.tables.get(key) or self.tables.get(address[0])
 
     def in_order(self) -> list[_Rule]:
@@ -149,6 +168,8 @@ class _Reading:
         key = name.key.removeprefix("=")
         if rule is None:
             value = self.vocabulary.resolve(key)
+            if value is None:
+                value = self.vocabulary.unknown(key)
             assert value is not None  # the grammar lets only known names through
             return value
         found: Any = self.values[id(rule)][-1]
@@ -185,10 +206,24 @@ class _Reading:
         elif chain.targets:
             for target in chain.targets:
                 self.record_scalar(rule, target, values)
+        elif self.relates(values):
+            self.relate(chain.at, chain.end, values)
         elif len(values) == 1 and len(self.rules) == 1:
             self.add(("", ()), chain.at, chain.end, values)
+        elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
+            self.prose.append(self.quoted(chain.at, chain.end))
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 says nothing new
             raise self.nothing_defined(chain, rule.trees[0])
+
+    def relates(self, values: Sequence[Any]) -> bool:
+        """Whether the expressions of a chain are an equation for unknowns."""
+        scalars = len(values) > 1 and not any(isinstance(x, Grid) for x in values)
+        return scalars and self.vocabulary.holds_unknown(values)
+
+    def relate(self, at: int, end: int, values: Sequence[Any]) -> None:
+        first, *others = [x - values[-1] for x in values[:-1]]
+        line, column = self.source.place(at)
+        self.equations.append(Located(first, line, self.source.excerpt(at, end), column, tuple(others)))
 
     def nothing_defined(self, chain: Chain, first: Tree) -> FormatError:
         if isinstance(first, Name) and len(chain.values) > 1:
@@ -210,7 +245,8 @@ class _Reading:
         arc = self.vocabulary.arc(target.key)
         if arc is not None and is_same(arc, signed[-1]):
             return  # s_1 = sin(q_1) explains a shorthand
-        self.add(target.address, rule.chain.at, rule.chain.end, signed)
+        texts = [self.source.excerpt(part[0].at, part[-1].end) for part in rule.chain.values]
+        self.add(target.address, rule.chain.at, rule.chain.end, signed, texts)
 
     def record_matrix(self, rule: _Rule, values: Sequence[Value]) -> None:
         chain = rule.chain
@@ -226,31 +262,41 @@ class _Reading:
         for index, (value, at, end) in _entries_of(last).items():
             if any(index not in other for other in others):
                 raise self.source.error(chain.at, "matrices of different sizes are set equal", "give them the same size")
-            if value is not None:
-                besides = [other[index][0] for other in others]
-                self.add((letter, index), at, end, [*(x for x in besides if x is not None), value])
+            if value is None:
+                continue
+            cells = [*(other[index] for other in others if other[index][0] is not None), (value, at, end)]
+            equated = [cell[0] for cell in cells]
+            if self.relates(equated):
+                self.relate(at, end, equated)
+            else:
+                self.add((letter, index), at, end, equated, [self.source.excerpt(*cell[1:]) for cell in cells])
 
-    def add(self, address: Address, at: int, end: int, values: Sequence[Any]) -> None:
+    def add(self, address: Address, at: int, end: int, values: Sequence[Any], texts: Sequence[str] = ()) -> None:
         letter, index = address
         line, column = self.source.place(at)
         before = self.entries.get(letter, {}).get(index) if index else self.definitions.get(letter)
         text = self.source.excerpt(at, end)
+        written = list(zip(values, texts or ("",) * len(values), strict=True))
         if before is None:
-            node, also = values[-1], values[:-1]
+            written = [written[-1], *written[:-1]]
         else:
-            node, also, line, text, column = before.node, [*before.also, *values], before.line, before.text, before.column
-        different: list[Scalar] = []
-        for x in also:
-            if not is_same(x, node) and not any(is_same(x, y) for y in different):
+            known = (before.node, *before.also)
+            written = [*zip(known, before.texts or ("",) * len(known), strict=True), *written]
+            line, text, column = before.line, before.text, before.column
+        different: list[tuple[Any, str]] = []
+        for x in written:
+            if not any(is_same(x[0], y) for y, _ in different):
                 different.append(x)
-        located = Located(node, line, text, column, tuple(different))
+        nodes, texts = zip(*different, strict=True)
+        located = Located(nodes[0], line, text, column, nodes[1:], texts)
         if index or letter == "":
             self.entries.setdefault(letter, {})[index] = located
         else:
             self.definitions[letter] = located
 
     def check_finite(self) -> None:
-        for located in [*self.definitions.values(), *(x for entries in self.entries.values() for x in entries.values())]:
+        entries = [x for entries in self.entries.values() for x in entries.values()]
+        for located in [*self.definitions.values(), *entries, *self.equations]:
             for node in topological([located.node, *located.also]):
                 if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
                     at = self.source.at(located.line, located.column)

@@ -16,6 +16,8 @@ _ROW = re.compile(r"\\\\(?:\[[ ]*-?[0-9.]+[ ]*(?:pt|em|ex|mm|cm|in)[ ]*\])?")
 _NAMED = re.compile(r"[ ]*\{([A-Za-z]+\*?)\}")
 _COLUMNS = re.compile(r"\s*(?:\[[a-z]\])?\s*\{[^{}\n]*\}")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
+_OPENING_BRACE = re.compile(r"\s*\{")
+_UNIT_POWER = re.compile(r"\s*\^\s*(?:\{\s*-?[0-9]\s*\}|[0-9])")
 _BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # of a sum or an integral
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
 
@@ -25,7 +27,8 @@ class Token(NamedTuple):
 
     The kinds: number; word, with its units; sign (+ - * / ^ =); open, close and bar; frac and sqrt; begin and end of an
     environment; cell and row inside one; comma, semicolon and stop; step, a sign of derivations; and what may part
-    formulas: newline, soft (a wide space), break. The grammar adds name, a word's piece.
+    formulas: newline, soft (a wide space; with the text "prose", words in \\text), break. The grammar adds name, a word's
+    piece.
     """
 
     kind: str
@@ -175,8 +178,8 @@ class _Lexer:
         elif name in latex.STEP:
             bounds = _BOUNDS.match(self.text, self.at + length)
             self.add("step", name, length + (len(bounds[0]) if bounds else 0))
-        elif name in latex.REMARK or self.says_symmetric(name, length):
-            self.remark(length)
+        elif name in latex.REMARK or self.is_text(name, length):
+            self.remark(name, length)
         elif name in latex.SPACE:
             self.at += length
             if name in ("left", "right") and self.text[self.at : self.at + 1] == ".":  # a bracket that is not drawn
@@ -219,20 +222,57 @@ class _Lexer:
             self.formulas = max(0, self.formulas + (1 if which == "begin" else -1))
         self.add(which, name, length)
 
-    def says_symmetric(self, name: str, length: int) -> bool:
-        """\\mathrm{sym.}, in place of an entry."""
+    def is_text(self, name: str, length: int) -> bool:
+        """\\mathrm{sym.} in place of an entry, or \\textrm{ with }: a style whose argument is no name."""
         argument = _BRACED.match(self.text, self.at + length) if name in latex.STYLE else None
-        return argument is not None and argument[1].strip().casefold() in latex.SYMMETRIC
+        if argument is None:
+            return False
+        text = argument[1].strip()
+        return text.casefold() in latex.SYMMETRIC or (name.startswith("text") and text != argument[1])
 
-    def remark(self, length: int) -> None:
-        argument = _BRACED.match(self.text, self.at + length)
-        text = argument[1].strip() if argument else ""
-        whole = length + (len(argument[0]) if argument else 0)
+    def argument(self, length: int) -> tuple[str, int]:
+        """The text in braces after a command of this length, and the length up to its end; empty without braces."""
+        opening = _OPENING_BRACE.match(self.text, self.at + length)
+        if opening is None:
+            return "", length
+        depth, at = 1, opening.end()
+        while depth and at < len(self.text):
+            depth += {"{": 1, "}": -1}.get(self.text[at], 0)
+            at += 1
+        if depth:
+            raise self.source.error(self.at, "this text is not closed", "close it with }")
+        return self.text[opening.end() : at - 1], at - self.at
+
+    def remark(self, name: str, length: int) -> None:
+        argument, whole = self.argument(length)
+        text = argument.strip()
         if text in latex.FUNCTION:
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
             self.at += whole
+        elif text.casefold() in latex.CONSTANT and self.found and self.found[-1].text in "+-":
+            self.found.append(Token("word", text, self.at, self.at + whole, (Unit("const", self.at, False),)))
+            self.at += whole
+        elif text.casefold() in latex.SYMMETRIC:
+            self.add("soft", "symmetric", whole)
+        elif name in latex.REMARK - latex.TEXT:
+            self.add("soft", "remark", whole)
+        elif _is_unit(text):
+            self.unit(whole)
         else:
-            self.add("soft", "symmetric" if text.casefold() in latex.SYMMETRIC else "text", whole)
+            self.add("soft", "prose" if any(c.isalpha() for c in text) else "text", whole)
+
+    def unit(self, length: int) -> None:
+        """A unit with its power; in \\text{m}/\\text{s}^2 the operator between units is a part of it."""
+        power = _UNIT_POWER.match(self.text, self.at + length)
+        if [t.text for t in self.found[-2:]] in (["unit", "/"], ["unit", "*"]):
+            self.found.pop()
+        self.add("soft", "unit", length + (len(power[0]) if power else 0))
+
+
+def _is_unit(text: str) -> bool:
+    """Whether a text consists of units: N m, kg m^2, rad/s."""
+    words = re.findall(r"[^\W\d_]+", text)
+    return bool(words) and all(word in latex.UNIT for word in words)
 
 
 def is_digit(text: str) -> bool:

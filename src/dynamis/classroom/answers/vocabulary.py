@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.words import read_word, spell
 from dynamis.errors import FormatError, InputError, printable, unknown_name
-from dynamis.scalar import Scalar, as_scalar, cos, sin
+from dynamis.scalar import Scalar, as_scalar, cos, sin, topological
 
 _POSITION = "q|theta|vartheta|th"
 _VARIABLE = re.compile(rf"({_POSITION}|d)([0-9]*)('{{0,2}})")
@@ -24,6 +24,13 @@ _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
 
+class KnownNumber(NamedTuple):
+    """A parameter that this robot has as a number: its value, and a sentence that says so."""
+
+    value: float
+    kind: str
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     r"""The meaning of the names of an answer.
@@ -31,6 +38,8 @@ class Vocabulary:
     ``q``, ``v`` and ``a`` are the n positions, velocities and accelerations, ``revolute`` marks the revolute joints,
     ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of parameters.
     A name may be spelled as in LaTeX or as in plain text; an alias takes precedence over a parameter of the same name.
+    ``unknowns`` are the quantities that equations may determine, such as the torques: an answer may define them, or use them.
+    ``numbers`` are parameters that other robots have as symbols, for messages.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -45,6 +54,8 @@ class Vocabulary:
     revolute: tuple[bool, ...]
     parameters: Mapping[str, Any]
     aliases: Mapping[str, str] = field(default_factory=dict)
+    unknowns: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, KnownNumber] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -72,6 +83,23 @@ class Vocabulary:
                 raise unknown_name("parameter", name, self.parameters)
             renamed[key] = values[target]
         return {**values, **renamed}
+
+    @cached_property
+    def _unknowns(self) -> dict[str, Any]:
+        return {key: value for name, value in self.unknowns.items() if (key := _key_of(name)) is not None}
+
+    def unknown(self, key: str) -> Any:
+        """The unknown of this name; None if there is none."""
+        return self._unknowns.get(key)
+
+    def number(self, key: str) -> KnownNumber | None:
+        """The number that this robot has for a parameter."""
+        return next((number for name, number in self.numbers.items() if _key_of(name) == key), None)
+
+    def holds_unknown(self, values: Sequence[Any]) -> bool:
+        """Whether expressions contain an unknown."""
+        unknowns = {id(x) for x in self._unknowns.values()}
+        return bool(unknowns) and any(id(n) in unknowns for n in topological(values))
 
     def resolve(self, key: str) -> Scalar | None:
         """The value of a name in canonical spelling; None if it is not a name of this robot."""
@@ -129,7 +157,8 @@ class Vocabulary:
         """The valid names, for messages."""
         joints = [str(k + 1) for k in range(self.coordinates)] if self.coordinates > 1 else [""]
         variables = [name + k for k in joints for name in ("q_", "\\dot{q}_", "\\ddot{q}_")]
-        return list(dict.fromkeys((*self.parameters, *self.aliases, *(name.removesuffix("_") for name in variables))))
+        own = (*self.parameters, *self.unknowns, *self.aliases)
+        return list(dict.fromkeys((*own, *(name.removesuffix("_") for name in variables))))
 
     def _variable(self, key: str) -> tuple[int, int] | None:
         found = _order_and_index(key)

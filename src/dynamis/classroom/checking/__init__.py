@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
+import numpy as np
+
+from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
+from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
-from dynamis.scalar import Node
+from dynamis.scalar import Node, symbol
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
+DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
 DIGITS_OF_ROUNDED = 4  # a decimal with fewer significant digits, such as 9.81, is meant as it stands
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
@@ -46,43 +51,49 @@ def check_answer(
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
-    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
-    known = {} if asked.name == "equations" else {f"tau_{k + 1}": t for k, t in enumerate(form.tau)}
-    if known and form.n == 1:
-        known["tau"] = form.tau[0]
-    answer, used = _read(form, text, notation, {**known, **(parameters or {})}, file)
-    entries = fitted(_asked_entries(answer, asked), asked, file)
-    return AnswerComparison(form, asked, entries, used, tolerance, _rounding(text)).verdict()
+    answer, used = _read(form, asked, text, notation, parameters or {}, file)
+    given = solved_torques(form, asked, answer) if asked.name == "equations" else {}
+    entries = fitted(given or _asked_entries(answer, asked), asked, file)
+    decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
+    verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text), decimals).verdict()
+    return replace(verdict, notes=tuple(f"not read (line {line}): {passage}" for line, passage in answer.prose))
 
 
 def _rounding(text: str) -> float:
     """The relative rounding error of the decimals of a text; 0 if all are short."""
-    written = re.findall(r"(?<![0-9.])[0-9]*\.[0-9]+", text)
+    written = re.findall(DECIMAL, text)
     digits = [len(number.replace(".", "").lstrip("0")) for number in written]
     rounded = [k for k in digits if k >= DIGITS_OF_ROUNDED]
     return 10.0 ** (1 - min(rounded)) if rounded else 0.0
 
 
 def _read(
-    form: ClosedForm, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
+    form: ClosedForm, asked: Quantity, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
 ) -> tuple[Answer, Notation]:
+    # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
+    unknowns = torque_names(form) if asked.name == "equations" else {}
+    if not unknowns:
+        extra = {**torque_names(form, ("tau",)), **extra}
+    if asked.has_datum:  # U_0 or const: the value at the datum
+        free = {"const", *(f"{letter}_0" for letter in asked.letters)} - robot_symbols(form).keys()
+        extra = {**dict.fromkeys(free, symbol(f"{asked.letters[0]}_0")), **extra}
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
     for notation in tried:
         try:
-            return parse_answer(text, vocabulary(form, notation, extra), file), notation
+            return parse_answer(text, vocabulary(form, notation, extra, unknowns), file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
     raise refused
 
 
-def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -> Vocabulary:
+def vocabulary(
+    form: ClosedForm, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
+) -> Vocabulary:
     """The names allowed in an answer: the robot's parameters, and their names in this notation."""
-    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
-    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
-    parameters: dict[str, Any] = {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
+    parameters = robot_symbols(form)
     aliases = {}
     for name in parameters:
         written = parameter_latex(name, notation.rename)
@@ -90,7 +101,26 @@ def vocabulary(form: ClosedForm, notation: Notation, extra: Mapping[str, Any]) -
             aliases[written] = name
     given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
     turning = tuple(c.revolute for c in form.model.coordinates)
-    return Vocabulary(form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases)
+    return Vocabulary(
+        form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases, unknowns or {}, _numbers(form)
+    )
+
+
+def robot_symbols(form: ClosedForm) -> dict[str, Any]:
+    """The parameters of a robot that are symbols, by name."""
+    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
+    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
+    return {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
+
+
+def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
+    """The masses and the acceleration of gravity of a robot, where they are numbers."""
+    masses = {f"m_{k}": body.inertia.mass for k, (_, body) in enumerate(form.model.moving, 1)}
+    numbers = {k: KnownNumber(float(m), "its masses are numbers") for k, m in masses.items() if not isinstance(m, Node)}
+    if not any(isinstance(x, Node) for x in form.model.gravity):
+        size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
+        numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")
+    return numbers
 
 
 def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:

@@ -14,6 +14,8 @@ from dynamis.symbolic.ring import Atom, Ring
 Write = Callable[[Terms], str]
 EXCHANGES_UP_TO = 300  # terms of an entry in which exchanged symbols are looked for
 ONE, HALF = Fraction(1), Fraction(1, 2)
+SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
+SIGN = "the sign of a product"
 
 
 class Cause(NamedTuple):
@@ -58,6 +60,11 @@ class Slip:
     def found(self) -> Terms:
         """Terms of the answer that are not in the correct entry, or have another coefficient."""
         return {m: c for m, c in self.given.items() if self.right.get(m, Fraction(0)) != c}
+
+    @property
+    def different(self) -> int:
+        """The number of terms that differ."""
+        return len(self.lost) + len(self.found)
 
     def cause(self) -> Cause:
         """The probable mistake, as one sentence."""
@@ -136,7 +143,13 @@ class Slip:
     def _term_by_term(self) -> Iterator[Cause]:
         lost, found = self.lost, self.found
         for m in [m for m in lost if m in found]:
-            yield _coefficient(lost.pop(m), found.pop(m), lambda c, m=m: self.write({m: c}))  # type: ignore[misc]
+            right, given = lost.pop(m), found.pop(m)
+            kind = _coefficient(right, given)
+            trig = {k: e for k, e in m if _is_trig(self.ring.atoms[k])}
+            if kind == SIGN and len(trig) > 1:
+                kind = f"the sign of {self._product(trig)}"
+            wrong = self.write({m: given})
+            yield Cause(f"{kind}: {wrong} should be {self.write({m: right})}", f"{kind} in {wrong}")
         while lost and found:
             # the pair of terms that have most in common
             m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
@@ -234,18 +247,16 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
 
 def times(k: Fraction) -> str:
     """Twice, half, or so many times."""
-    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
+    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
+        k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
+    )
 
 
-def _coefficient(right: Fraction, given: Fraction, write: Callable[[Fraction], str]) -> Cause:
-    wrong, correct = write(given), write(right)
+def _coefficient(right: Fraction, given: Fraction) -> str:
+    """The kind of error in a coefficient."""
     if given == -right:
-        kind = "the sign of a product"
-    elif given == 2 * right or 2 * given == right:
-        kind = "a factor 2"
-    else:
-        kind = "a coefficient"
-    return Cause(f"{kind}: {wrong} should be {correct}", f"{kind} in {wrong}")
+        return SIGN
+    return "a factor 2" if given == 2 * right or 2 * given == right else "a coefficient"
 
 
 def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, int, bool]:

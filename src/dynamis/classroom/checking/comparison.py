@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
+from dynamis.display import short
 from dynamis.errors import InputError
 from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
@@ -31,7 +33,10 @@ from dynamis.symbolic.trig_rewriting import dressed
 HIGHEST_DEGREE = 64
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
-EXAMPLES_TRIED = 20
+RANDOM_STATES = 20
+NUMERICALLY = 1e-9  # relative difference of values up to which they are equal: far above rounding errors
+BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
+EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
 
 
 class AnswerComparison:
@@ -45,7 +50,9 @@ class AnswerComparison:
         notation: Notation,
         tolerance: float,
         rounding: float = 0.0,
+        decimals: bool = False,
     ) -> None:
+        self.decimals = decimals
         self.form, self.asked, self.given, self.tolerance, self.rounding = form, asked, given, tolerance, rounding
         self.letters = form.algebra.letters.with_notation(notation)
         self.right: dict[tuple[int, ...], Any] = {index: x.node() for index, x in asked.entries.items()}
@@ -93,15 +100,21 @@ class AnswerComparison:
         right, nodes = self.right[index], [entry.node, *entry.also]
         comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
         note = difference = ""
-        for node in nodes:
+        wrong = []
+        for k, node in enumerate(nodes):
             if comparison.same(right, node, self.tolerance):
                 continue
             if self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
                 note = TO_THE_DIGITS
-            elif self.asked.has_datum and (difference := comparison.constant_shift(right, node)):
-                note = ANOTHER_DATUM
+            elif comparison.same_numerically(right, node):
+                note = BY_NUMBERS
+            elif self.asked.has_datum and (shift := comparison.constant_shift(right, node)):
+                note, difference = ANOTHER_DATUM, shift
             else:
-                return comparison.wrong(index, entry.line, node)
+                wrong.append(k)
+        if wrong:
+            finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
+            return finding if len(wrong) == len(nodes) else _inconsistent(finding, entry, wrong)
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
@@ -119,7 +132,8 @@ class AnswerComparison:
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:
         if index not in self.right or index in self.divided:
             return None
-        return self._common.slip(index, self.given[index].node).factor
+        node = self.given[index].node
+        return self._common.slip(index, node).factor if self._common.has_terms(self.right[index], node) else None
 
     def name(self, index: tuple[int, ...]) -> str:
         """M_12."""
@@ -140,9 +154,10 @@ class AnswerComparison:
         if any(not self._is_zero(sum((difference[i, j] * v[j] for j in range(n)), 0.0)) for i in range(n)):
             return None
         skew = all(self._is_zero(difference[i, j] + difference[j, i]) for i, j in entries if i <= j)
+        rate = unicodedata.normalize("NFC", self.letters.notation.inertia + "\u0307")
         said = (
-            "C q̇ is right: this is a factorisation other than by Christoffel symbols. The rate of "
-            f"{self.letters.notation.inertia} minus 2C is {'' if skew else 'not '}skew-symmetric."
+            "C q̇ is right: this is a factorisation other than by Christoffel symbols. "
+            f"{rate} − 2C is {'' if skew else 'not '}skew-symmetric."
         )
         return Cause(said, said)
 
@@ -154,11 +169,13 @@ class AnswerComparison:
 class EntryComparison:
     """Comparison of expressions in one ring: equality, difference and probable cause."""
 
-    def __init__(self, whole: AnswerComparison, nodes: list[Any]) -> None:
+    def __init__(self, whole: AnswerComparison, nodes: list[Any], *, by_joint: bool = False) -> None:
+        """``by_joint`` writes sines and cosines of sums as products of those of the joints' own angles."""
         form = whole.form
         symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
-        self.whole, self.form = whole, form
-        self.ring = Ring.of(nodes, form.algebra.ring.angles, symbols)
+        angles = form.algebra.ring.angles
+        self.whole, self.form, self.by_joint = whole, form, by_joint
+        self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, whole.letters)
 
     def same(self, right: Any, given: Any, tolerance: float) -> bool:
@@ -184,6 +201,8 @@ class EntryComparison:
     def constant_shift(self, right: Any, given: Any) -> str:
         """given − right as text if it does not depend on the state; otherwise empty."""
         form = self.form
+        if not self.has_terms(right, given):
+            return ""
         shift = Expression(self.algebra, *self.ring.value(given)) - Expression(self.algebra, *self.ring.value(right))
         state = [*form.q, *form.v, *form.a, *form.tau, *form.w]
         depends = any(not shift.diff(x).is_zero for x in state)
@@ -192,12 +211,37 @@ class EntryComparison:
     def wrong(self, index: tuple[int, ...], line: int, node: Any) -> EntryVerdict:
         """The finding on a wrong entry."""
         whole, right = self.whole, self.whole.right[index]
-        difference = Expression(self.algebra, self._difference(right, node))
-        cause = mistaken_for(self.form, whole.asked, index, node) or self.slip(index, node).cause()
-        correct = str(whole.correct(index))
-        return EntryVerdict(
-            whole.name(index), line, False, correct, str(difference), self._example(right, node), cause.text, cause.hint
-        )
+        correct = whole.correct(index).text(decimals=whole.decimals)
+        if not self.has_terms(right, node):
+            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *_no_terms(node))
+        cause = mistaken_for(self.form, whole.asked, index, node)
+        used = self if cause is not None else self._in_terms_of_answer(index, node)
+        cause = cause or used.slip(index, node).cause()
+        difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
+        return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
+
+    def has_terms(self, right: Any, given: Any) -> bool:
+        """Whether the difference can be written term by term: not with the square root of a cosine."""
+        try:
+            self._terms(self._difference(right, given))
+        except InputError:
+            return False
+        return True
+
+    def same_numerically(self, right: Any, given: Any) -> bool:
+        """Whether two expressions have the same value at random states, if the answer has functions outside the ring."""
+        own = {n.op for n in topological([right])}
+        if all(n.op in own or n.op in EXACT for n in topological([given])):
+            return False
+        return all(abs(a - b) <= NUMERICALLY * max(1.0, abs(a), abs(b)) for _, a, b in self._random_values(right, given))
+
+    def _in_terms_of_answer(self, index: tuple[int, ...], node: Any) -> EntryComparison:
+        """The comparison with fewer different terms: in sums of angles, or by joint if the answer is written so."""
+        arcs = [n.args[0] for n in topological([node]) if n.op in ("sin", "cos")]
+        if len({id(x) for x in arcs}) < 2 or any(not isinstance(x, Node) or x.op != "symbol" for x in arcs):
+            return self
+        other = EntryComparison(self.whole, [self.whole.right[index], node], by_joint=True)
+        return min((self, other), key=lambda comparison: comparison.slip(index, node).different)
 
     def slip(self, index: tuple[int, ...], node: Any) -> Slip:
         """The terms of the correct and of the given entry."""
@@ -216,7 +260,7 @@ class EntryComparison:
         )
 
     def _terms(self, p: Polynomial) -> Terms:
-        return terms_of(dressed(self.ring, p))
+        return terms_of(p if self.by_joint else dressed(self.ring, p))
 
     def _write(self, terms: Terms) -> str:
         dense = {}
@@ -227,25 +271,59 @@ class EntryComparison:
             dense[tuple(exponents)] = c
         p = self.ring.context.from_dict({e: flint.fmpq(c.numerator, c.denominator) for e, c in dense.items()})
         arranged = self.algebra.arranged(p, self.algebra.letters.notation.style)
-        return printing.text(arranged, self.ring, self.algebra.letters)
+        return printing.text(arranged, self.ring, self.algebra.letters, decimals=self.whole.decimals)
 
     def _example(self, right: Any, given: Any) -> str:
         """Numbers at which the two differ."""
+        for values, a, b in self._random_values(right, given):  # noqa: B007
+            if math.isfinite(b) and abs(a - b) > NUMERICALLY * max(1.0, abs(a), abs(b)):
+                break
+        said = ", ".join(f"{self._symbol(s)} = {x:g}" for s, x in values.items())
+        return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.6g}, the correct value is {a:.6g}"
+
+    def _random_values(self, right: Any, given: Any) -> Iterator[tuple[dict[Any, float], float, float]]:
+        """Random values of the symbols, and those of the two expressions there.
+
+        Parameters are positive; with functions such as |x|, which a sign can change, the state has both signs.
+        """
         rng = np.random.default_rng(7)
+        form = self.form
+        state = {id(x) for x in (*form.q, *form.v, *form.a, *form.tau, *form.w)}
+        signed = any(n.op not in EXACT for n in topological([right, given]))
         used = {id(n) for n in topological([right, given]) if n.op == "symbol"}
         symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) in used]
-        for _ in range(EXAMPLES_TRIED):
+        for _ in range(RANDOM_STATES):
             values = {s: float(Fraction(int(k), 10)) for s, k in zip(symbols, rng.integers(3, 29, len(symbols)), strict=True)}
+            if signed:
+                values = {s: x * rng.choice((-1.0, 1.0)) if id(s) in state else x for s, x in values.items()}
             with np.errstate(all="ignore"):
                 a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
-            if math.isfinite(b) and abs(a - b) > 1e-9 * max(1.0, abs(a), abs(b)):
-                break
-        said = ", ".join(f"{self._symbol(s)} = {values[s]:g}" for s in symbols)
-        return f"{f'at {said}: ' if said else ''}your formula gives {b:.6g}, the correct value is {a:.6g}"
+            yield values, a, b
 
     def _symbol(self, s: Any) -> str:
         atom = next(a for a in self.ring.atoms if a.node is s)
         return self.algebra.letters.text(self.ring, atom)
+
+
+def _inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
+    """The finding on expressions that are set equal, some right and others wrong."""
+    texts = entry.texts or ("",) * (1 + len(entry.also))
+    right = next(text for k, text in enumerate(texts) if k not in wrong)
+    said = f"the expressions set equal differ: {short(right, 60)} is right, {short(texts[wrong[0]], 60)} is not"
+    if not (right and texts[wrong[0]]):
+        said = "the expressions set equal differ: one is right, the other is not"
+    return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
+
+
+def _no_terms(node: Any) -> Cause:
+    """The finding on an expression that has no normal form."""
+    functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
+    said = (
+        f"the values differ, and an expression with {' and '.join(functions)} cannot be compared term by term: "
+        "write it as sums and products of sines and cosines"
+    )
+    said += " (the square root of 1 - sin(x)^2 is |cos(x)|)" if "sqrt" in functions else ""
+    return Cause(said, said)
 
 
 def _fraction(c: Any) -> Fraction:

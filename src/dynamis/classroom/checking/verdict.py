@@ -40,11 +40,9 @@ class EntryVerdict:
         if self.alternative:
             lines += [f"    Christoffel: {self.correct}", f"    difference:  {self.difference}"]
         elif self.correct:
-            lines += [
-                f"    correct:    {self.correct}",
-                f"    difference: {self.difference}",
-                f"    example:    {self.example}",
-            ]
+            lines.append(f"    correct:    {self.correct}")
+            lines += [f"    difference: {self.difference}"] if self.difference else []
+            lines.append(f"    example:    {self.example}")
         return "\n".join(lines)
 
     __str__ = text
@@ -60,7 +58,8 @@ class Verdict:
     """The findings on one answer.
 
     ``correct`` states that every given entry is right; ``complete`` that none is absent. ``remark`` applies to the answer as a
-    whole, ``hint`` is the same without the correct formula.
+    whole, ``hint`` is the same without the correct formula. ``notes`` say which parts of the text were not read, and how
+    expressions were compared that have no normal form.
     """
 
     quantity: str
@@ -69,6 +68,7 @@ class Verdict:
     remark: str = ""
     letters: str = ""
     hint: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def correct(self) -> bool:
@@ -108,9 +108,9 @@ class Verdict:
         return self._remark(hint) if self.alternative else []
 
     def conclusion(self, *, hint: bool = False) -> list[str]:
-        """The lines below the entries: what was not given, the remark unless it stands above, and the summary."""
+        """The lines below the entries: what was not given, the remark unless it stands above, notes, and the summary."""
         absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
-        return [*absent, *([] if self.alternative else self._remark(hint)), f"{self.quantity}: {self.summary}"]
+        return [*absent, *([] if self.alternative else self._remark(hint)), *self.notes, f"{self.quantity}: {self.summary}"]
 
     def _remark(self, hint: bool) -> list[str]:
         remark = self.hint if hint else self.remark

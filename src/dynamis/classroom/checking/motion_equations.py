@@ -1,0 +1,115 @@
+"""Equations of motion in any arrangement: each is solved for the torque of one joint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dynamis.classroom.answers import Answer, Located
+from dynamis.classroom.checking.quantities import Quantity
+from dynamis.errors import InputError, printable
+from dynamis.scalar import topological
+from dynamis.symbolic import factored
+from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.ring import Ring
+
+LETTERS = ("tau", "u", "f")  # of torques; f is the force of a prismatic joint
+
+
+def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str, Any]:
+    """The torques by name; with one joint also without index."""
+    names: dict[str, Any] = {}
+    for letter in letters:
+        for k, tau in enumerate(form.tau):
+            if letter != "f" or not form.model.coordinates[k].revolute:
+                names |= {f"{letter}_{k + 1}": tau, **({letter: tau} if form.n == 1 else {})}
+    return names
+
+
+def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> dict[tuple[int, ...], Located]:
+    """The torques that an answer gives directly or by equations; empty if it has none of the letters of torques."""
+    given: dict[tuple[int, ...], Located] = {}
+    for letter in LETTERS:
+        for index, entry in answer.entries.get(letter, {}).items():
+            if letter != "f" or (index[0] < form.n and not form.model.coordinates[index[0]].revolute):
+                given.setdefault(index, entry)
+    used = {id(t) for t in form.tau}
+    defined = {
+        index: _as_equation(form.tau[index[0]], entry)
+        for index, entry in given.items()
+        if index[0] < form.n and any(id(n) in used for n in topological([entry.node, *entry.also]))
+    }
+    if not defined and not answer.equations:
+        return given
+    solver = _Solver(form, asked, answer, [*defined.values(), *answer.equations])
+    taken = {index[0] for index in given}
+    for index, equation in defined.items():
+        given[index] = solver.solved(equation, index[0])
+    for equation in answer.equations:
+        joint = solver.joint(equation, taken)
+        taken.add(joint)
+        found = solver.solved(equation, joint)
+        before = given.get((joint,))
+        given[joint,] = found if before is None else replace(before, also=(*before.also, found.node, *found.also), texts=())
+    return given
+
+
+def _as_equation(tau: Any, entry: Located) -> Located:
+    """τ_i − … = 0 from τ_i = …"""
+    return replace(entry, node=tau - entry.node, also=tuple(tau - x for x in entry.also))
+
+
+class _Solver:
+    """Solution of equations, linear in the torques, for the torque of one joint; the others have their correct values."""
+
+    def __init__(self, form: ClosedForm, asked: Quantity, answer: Answer, equations: Sequence[Located]) -> None:
+        self.form, self.file = form, answer.file
+        self.correct = [asked.entries[k,].node() for k in range(form.n)]
+        nodes = [node for x in equations for node in (x.node, *x.also)]
+        ring = Ring.of([*nodes, *self.correct], form.algebra.ring.angles, [*form.q, *form.v, *form.a, *form.tau, *form.w])
+        self.algebra = Algebra(ring, form.algebra.letters)
+
+    def joint(self, equation: Located, taken: set[int]) -> int:
+        """The joint whose torque an equation determines: one that occurs in it, of a torque not yet given if possible."""
+        slopes = self._slopes(self._numerator(equation.node), equation)
+        found = [k for k, slope in slopes.items() if not slope.is_zero]
+        if not found:
+            raise self._error(equation, "the torques cancel in this equation")
+        return next((k for k in found if k not in taken), found[0])
+
+    def solved(self, equation: Located, joint: int) -> Located:
+        """The torque of a joint from an equation."""
+        first, *others = (self._torque(node, joint, equation) for node in (equation.node, *equation.also))
+        return replace(equation, node=first, also=tuple(others), texts=())
+
+    def _torque(self, node: Any, joint: int, equation: Located) -> Any:
+        above = self._numerator(node)
+        slopes = self._slopes(above, equation)
+        slope = slopes[joint]
+        if slope.is_zero:
+            raise self._error(equation, f"the torque of joint {joint + 1} cancels in this equation")
+        if slope.numerator.is_constant() and self.algebra.of_node(node).denominator is None:
+            # the terms stay as they are written, for the messages
+            values: Mapping[int, Any] = {id(t): 0.0 if k == joint else self.correct[k] for k, t in enumerate(self.form.tau)}
+            return factored.replaced(node, values) / -slope.node()
+        rest = above
+        for k, c in slopes.items():
+            tau = self.algebra.of_node(self.form.tau[k])
+            rest = rest - c * tau if k == joint else rest + c * (self.algebra.of_node(self.correct[k]) - tau)
+        return (-rest / slope).node()
+
+    def _numerator(self, node: Any) -> Expression:
+        return Expression(self.algebra, self.algebra.of_node(node).numerator)
+
+    def _slopes(self, above: Expression, equation: Located) -> dict[int, Expression]:
+        """The coefficients of the torques."""
+        slopes = {k: above.diff(t) for k, t in enumerate(self.form.tau)}
+        if any(not slope.diff(t).is_zero for slope in slopes.values() for t in self.form.tau):
+            raise self._error(equation, "this equation is not linear in the torques")
+        return slopes
+
+    def _error(self, equation: Located, found: str) -> InputError:
+        name = self.file if self.file.isprintable() else printable(self.file)
+        return InputError(f"{name}:{equation.line}: {found}: write … = τ_1, or an equation with τ_1 to the first power")
