@@ -431,7 +431,7 @@ def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypat
         monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
         (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
         told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
-        monkeypatch.setattr(motions, "JOINTS", 1)
+        monkeypatch.setattr(motions, "MAX_JOINTS_PER_FIGURE", 1)
     plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
     assert plots["Tracking error"].endswith(
         "1 of 2 joints are shown: those with the largest errors, during the motion or at its end."

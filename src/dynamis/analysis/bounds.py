@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.analysis import constants
 from dynamis.analysis.coriolis_norm import christoffel_entries, largest_form, unfoldings
 from dynamis.analysis.dependence import Expressions
-from dynamis.analysis.extremes import SAMPLES, prove, sample
+from dynamis.analysis.extremes import DEFAULT_SAMPLES, prove, sample
 from dynamis.analysis.linearised import Functions
 from dynamis.analysis.report import NORM_NAMES, Bound, StructuralBounds
 from dynamis.errors import InputError
@@ -28,8 +28,8 @@ from dynamis.scalar import is_number
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
 
-SEARCHES = 11  # for the share of the time each may take
-MOST_SAMPLED = 2_000_000  # entries at all sampled points together
+SEARCH_COUNT = 11  # each may take its share of the time
+MAX_SAMPLED_ENTRIES = 2_000_000  # at all sampled points together
 
 
 def structural_bounds(
@@ -64,7 +64,7 @@ class _Search:
     ) -> None:
         self.robot, self.low, self.high, self.tolerance, self.progress = robot, low, high, tolerance, progress
         self.deadline = time.monotonic() + seconds
-        self.left = SEARCHES
+        self.left = SEARCH_COUNT
         self.model, self.n = robot.model, robot.n
         self.terms = Expressions(robot.model)
         self.turned = one_turn(self.model, low, high)
@@ -188,14 +188,14 @@ class _Search:
         """The deadline of the next search, and of its first half; unused time is left to the following searches."""
         now = time.monotonic()
         if self.progress is not None:
-            self.progress(1.0 - self.left / SEARCHES, name)
+            self.progress(1.0 - self.left / SEARCH_COUNT, name)
         share = max(self.deadline - now, 0.0) / max(self.left, 1)
         self.left -= 1
         return now + share, now + 0.5 * share
 
     @staticmethod
     def _samples(f: Functions) -> int:
-        return min(SAMPLES, max(16, MOST_SAMPLED // f.m))
+        return min(DEFAULT_SAMPLES, max(16, MAX_SAMPLED_ENTRIES // f.m))
 
     def _whole(self, at: Array, used: list[int]) -> Array:
         """The configuration with the other coordinates at the centre of the box, or zero where it is unbounded."""

@@ -18,7 +18,7 @@ from dynamis.robot import Robot
 from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
-AT_ONCE = 10  # random starts
+STARTS_PER_BATCH = 10  # random starts
 
 
 def inverse_kinematics(
@@ -62,7 +62,7 @@ def inverse_kinematics(
     best, steps, done = (reached.q[0], reached.errors[0], bool(reached.found[0])), reached.steps, 0
     turns = Turns(robot, bool(limits))
     while not best[2] and done < restarts:
-        count = min(AT_ONCE, int(restarts) - done)
+        count = min(STARTS_PER_BATCH, int(restarts) - done)
         reached = descend(problem, problem.starts(rng, count), near)
         done, steps = done + count, steps + reached.steps
         if reached.found.any():

@@ -20,11 +20,10 @@ from dynamis.model.description import Joint
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis
+from dynamis.tolerances import FEW_ROUNDINGS, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
-PITCH_NOISE = 1e-14  # relative to the linear part of a screw, at least 1 m
-ROUNDINGS = 4 * float(np.finfo(float).eps)  # likewise, where the type says that there is a pitch
 
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 X_AXIS.setflags(write=False)
@@ -78,10 +77,10 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
     # ω · v of a pure rotation is rounding noise of |v|
     size = max([1.0, *(abs(x) for x in v if not isinstance(x, Node))])
-    plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * size
+    plain = not isinstance(pitch, Node) and abs(pitch) <= SUM_ROUNDING * size
     _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
     name = (said or "revolute") if plain else "helical"
-    if name != "helical" or (plain and abs(pitch) <= ROUNDINGS * max(abs(x) for x in v)):
+    if name != "helical" or (plain and abs(pitch) <= FEW_ROUNDINGS * max(abs(x) for x in v)):
         pitch = 0.0
     return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
 

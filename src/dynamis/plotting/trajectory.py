@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.drawing import legend_above, legend_outside, line_colours, new_figure, save
+from dynamis.tolerances import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-MOST_LINES = 40  # in one panel
-FEW_LINES = 7
-MOST_EVENTS = 60
-NOTHING = 1e-9  # W per J of the largest kinetic energy: smaller powers are rounding errors
+MAX_CURVES = 40  # in one panel
+MAX_EQUAL_WIDTH_CURVES = 7  # more are drawn with decreasing widths
+MAX_EVENTS = 60
 POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
 
 
@@ -38,7 +38,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         ax.margins(x=0.02)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25, linewidth=0.6)
-        for event in trajectory.events[:MOST_EVENTS]:
+        for event in trajectory.events[:MAX_EVENTS]:
             ax.axvline(event.time, color="0.75", linewidth=0.6, zorder=0)
     for ax in panels[len(draw) :]:
         ax.remove()
@@ -60,7 +60,7 @@ def _has_torques(trajectory: Trajectory) -> bool:
 
 def _has_power(trajectory: Trajectory) -> bool:
     largest = max(float(np.abs(getattr(trajectory.power, name)).max(initial=0.0)) for name in POWERS)
-    return largest > NOTHING * float(np.abs(trajectory.kinetic_energy).max(initial=0.0))
+    return largest > NEGLIGIBLE * float(np.abs(trajectory.kinetic_energy).max(initial=0.0))
 
 
 def _joint_legends(trajectory: Trajectory, figure: Any, position: Any, velocity: Any) -> None:
@@ -78,9 +78,9 @@ def _title(ax: Any, title: str, unit: str) -> None:
 
 
 def _lines(ax: Any, t: Array, values: Array, labels: Sequence[str], **style: Any) -> None:
-    count = min(values.shape[1], MOST_LINES)
+    count = min(values.shape[1], MAX_CURVES)
     # lines that coincide, as those of symmetric legs, stay visible beside the narrower ones above them
-    widths = np.linspace(3.0, 1.0, count) if count > FEW_LINES else np.full(count, 1.4)
+    widths = np.linspace(3.0, 1.0, count) if count > MAX_EQUAL_WIDTH_CURVES else np.full(count, 1.4)
     for k, colour in enumerate(line_colours(count)):
         ax.plot(t, values[:, k], label=labels[k], color=colour, **{"linewidth": widths[k], **style})
 
@@ -104,7 +104,7 @@ def _draw_velocity(trajectory: Trajectory, ax: Any) -> None:
 
 def _draw_torque(trajectory: Trajectory, ax: Any) -> None:
     t, stops, names = trajectory.t, trajectory.stop_torque, trajectory.robot.coordinate_names
-    for k, colour in enumerate(line_colours(min(trajectory.robot.n, MOST_LINES))):
+    for k, colour in enumerate(line_colours(min(trajectory.robot.n, MAX_CURVES))):
         ax.plot(t, trajectory.tau[:, k], label=names[k], color=colour, linewidth=1.4)
         if np.any(trajectory.friction[:, k]):
             ax.plot(t, trajectory.friction[:, k], color=colour, linewidth=1.2, linestyle=":")

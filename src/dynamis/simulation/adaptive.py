@@ -11,19 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import SingularError
-from dynamis.simulation.events import ROUNDINGS, EventRecord, Watcher
+from dynamis.simulation.events import EventRecord, Watcher
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
 from dynamis.simulation.stick_slip import Dry, UnsettledError, scale_of, settle, sizes, solve
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 REACHED = "completed"
-SWITCHES_AT_ONCE = 60  # more at one instant means that the friction has no solution there
-HAIR = 1e-9  # of the scale of what holds a joint: beyond its range by so much, the joint starts
-UNMOVED = 1e-12  # of the largest change of velocity in an impact: joints at rest that get less have got nothing
+MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
 @dataclass
@@ -173,7 +172,7 @@ class _Run:
         q, v, _ = self.motion.split(self.y)
         M = self.motion.smooth.mass_matrix(q.copy())
         after = self.stops.after_impact(M, v.copy(), hitting, self.stops.resting(self.y))
-        unmoved = (v == 0.0) & (np.abs(after) <= UNMOVED * np.abs(after - v).max())
+        unmoved = (v == 0.0) & (np.abs(after) <= RECURSION_ROUNDING * np.abs(after - v).max())
         after[unmoved] = 0.0
         self.y[-1] += 0.5 * float(after @ M @ after - v @ M @ v)
         v[:] = after
@@ -255,7 +254,7 @@ class _Run:
 
     def _cross(self, piece: Piece, state: _State) -> None:
         """Set the state exactly on the event surface, so that the next piece starts beyond it."""
-        if self.at_once > SWITCHES_AT_ONCE:
+        if self.at_once > MAX_SWITCHES_PER_INSTANT:
             joints = tuple(sorted({tag[1] for tag in piece.crossed}))
             self._stopped(f"endless stick-slip transitions ({self._joints(joints)})")
             return
@@ -268,7 +267,7 @@ class _Run:
                 self.stops.snap(self.y, {k: side})
         if any(kind == "gives way" for kind, _, _ in piece.crossed):
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
-            self.t += ROUNDINGS * max(1.0, abs(self.t))
+            self.t += TIME_ROUNDING * max(1.0, abs(self.t))
 
     def _why(self, message: str) -> str:
         """The probable reason for the step-size underflow."""
@@ -359,7 +358,7 @@ class _State:
                 found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))
                 continue
             # a hair more than what holds, so that a joint that just holds does not start at once
-            hair = HAIR * scale_of(self.laws[k], self._sizes[k])
+            hair = NEGLIGIBLE * scale_of(self.laws[k], self._sizes[k])
             for side, end in zip((-1, 1), self.laws[k].holding, strict=True):
                 if np.isfinite(end):
                     found.append(Crossing(partial(self._excess, k, side, end + side * hair), ("gives way", k, side)))

@@ -22,11 +22,11 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.stick_slip import Dry, Sticking, settle, solve
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 Sides = dict[int, int]  # of joints at their stops: 1 at the upper, −1 at the lower
 SIDES = {1: "upper", -1: "lower"}
-AT_THE_LIMIT = 1e-9  # rad or m: a start so little beyond a limit is at it
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +117,7 @@ class Stops:
         q = q.copy()
         for stop in self.all:
             over = stop.side * (q[stop.place] - stop.limit)
-            if over > AT_THE_LIMIT * max(1.0, abs(stop.limit)):
+            if over > NEGLIGIBLE * max(1.0, abs(stop.limit)):
                 raise InputError(
                     f"{self.names[stop.k]} starts at {q[stop.place]:.6g}, beyond its {SIDES[stop.side]} stop at "
                     f"{stop.limit:.6g}: start within the limits, or without stops"

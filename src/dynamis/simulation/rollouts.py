@@ -25,11 +25,12 @@ from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
-from dynamis.simulation.fixed_step import SETTLED, check_step_length
+from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import Coulomb, LuGre, Stribeck, in_words, laws_of
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 
@@ -353,7 +354,7 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
 
 def _tolerance(dtype: Any) -> float:
     """Tolerance of an iteration relative to the state; larger in single precision."""
-    return max(SETTLED, 100.0 * float(np.finfo(dtype).eps))
+    return max(SOLUTION_TOLERANCE, 100.0 * float(np.finfo(dtype).eps))
 
 
 def _largest(*arrays: Any) -> Any:

@@ -16,10 +16,9 @@ from dynamis.kinematics.manipulability import scaled_jacobian
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
 from dynamis.statics.describe import joints_text, motion_text, readable, wrench_text
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-
-GAP = 1e-9  # of the largest singular value: a smaller one counts as zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,7 +128,13 @@ class Duality:
 
 
 def duality(
-    robot: Robot, q: Any, frame: str | None = None, *, rows: Any = "all", length: float | None = None, gap: float = GAP
+    robot: Robot,
+    q: Any,
+    frame: str | None = None,
+    *,
+    rows: Any = "all",
+    length: float | None = None,
+    gap: float = RANK_TOLERANCE,
 ) -> Duality:
     """The four subspaces of a robot at a frame, in one configuration.
 

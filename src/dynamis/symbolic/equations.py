@@ -13,7 +13,7 @@ from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.terms import Terms
 
-EXPLICIT_UP_TO = 3  # degrees of freedom: beyond them the inverse of M fills pages
+MAX_EXPLICIT_DOF = 3  # beyond, the inverse of M fills pages
 
 
 class Equation:
@@ -153,7 +153,7 @@ def state_space(form: Terms) -> StateSpace:
     """The state-space form of the equations of motion."""
     bias = (form.coriolis_vector + form.g + form.viscous + form.dry + form.spring).view(Formulas)
     n = form.n
-    if n > EXPLICIT_UP_TO or not form.expanded or n == 0:
+    if n > MAX_EXPLICIT_DOF or not form.expanded or n == 0:
         return StateSpace(bias, None, None, None)
     M = np.asarray(form.M)
     determinant = _determinant(M)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
-from dynamis.classroom.answers.layout import MAX_DEPTH
+from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, Names, address_of
 from dynamis.classroom.answers.tables import GAPS, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
@@ -121,8 +121,8 @@ class _Parser:
 
     def deeper(self, token: Token) -> None:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.wrong(token, f"brackets are nested deeper than {MAX_DEPTH}", "name a part of the formula, as in h = …")
+        if self.depth > MAX_NESTING:
+            raise self.wrong(token, f"brackets are nested deeper than {MAX_NESTING}", "name a part of the formula, as in h = …")
 
     def whole(self) -> Tree:
         tree = self.sum()

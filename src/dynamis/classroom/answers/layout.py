@@ -10,7 +10,7 @@ from dynamis.classroom.answers.tables import GAPS, end_of_group, parts_cells
 from dynamis.classroom.answers.tokens import Token
 from dynamis.errors import printable
 
-MAX_DEPTH = 40
+MAX_NESTING = 40
 _DEPTH = {"open": 1, "begin": 1, "close": -1, "end": -1}
 
 
@@ -47,8 +47,8 @@ def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
     for k, token in enumerate(tokens):
         if token.kind in ("open", "begin"):
             open_.append(k)
-            if len(open_) > MAX_DEPTH:
-                found = f"brackets are nested deeper than {MAX_DEPTH}"
+            if len(open_) > MAX_NESTING:
+                found = f"brackets are nested deeper than {MAX_NESTING}"
                 raise source.error(token.at, found, "name a part of the formula, as in h = …")
         elif token.kind in ("close", "end"):
             while open_ and tokens[open_[-1]].text == "\\{" and not _closes(tokens[open_[-1]], token):

@@ -12,7 +12,7 @@ from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
 Write = Callable[[Terms], str]
-EXCHANGES_UP_TO = 300  # terms of an entry in which exchanged symbols are looked for
+MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symbols
 ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
@@ -109,7 +109,7 @@ class Slip:
     def _exchange(self) -> Cause | None:
         """One symbol in place of another, or two exchanged, in all the terms that differ."""
         lost = self.lost
-        if len(lost) < 2 or not self.found or len(self.right) > EXCHANGES_UP_TO:
+        if len(lost) < 2 or not self.found or len(self.right) > MAX_TERMS_FOR_EXCHANGES:
             return None
         used = sorted({k for m in self.right for k, _ in m if self.ring.atoms[k].kind == "symbol"})
         come = sorted({k for m in self.given for k, _ in m if self.ring.atoms[k].kind == "symbol"})

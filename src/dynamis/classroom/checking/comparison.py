@@ -28,10 +28,10 @@ from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import dressed
 
-HIGHEST_DEGREE = 64
+MAX_DEGREE = 64
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
-EXAMPLES_TRIED = 20
+MAX_COUNTEREXAMPLES_TRIED = 20
 
 
 class AnswerComparison:
@@ -234,7 +234,7 @@ class EntryComparison:
         rng = np.random.default_rng(7)
         used = {id(n) for n in topological([right, given]) if n.op == "symbol"}
         symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) in used]
-        for _ in range(EXAMPLES_TRIED):
+        for _ in range(MAX_COUNTEREXAMPLES_TRIED):
             values = {s: float(Fraction(int(k), 10)) for s, k in zip(symbols, rng.integers(3, 29, len(symbols)), strict=True)}
             with np.errstate(all="ignore"):
                 a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
@@ -258,16 +258,16 @@ def _refuse_high_degrees(answers: list[Any]) -> None:
     for node in topological(answers):
         below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
         degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
-        if degrees[id(node)] > HIGHEST_DEGREE:
-            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}, above that of any equation of motion")
+        if degrees[id(node)] > MAX_DEGREE:
+            raise InputError(f"the answer is of a degree above {MAX_DEGREE}, above that of any equation of motion")
 
 
-JOINTS_UP_TO = 4  # for larger robots computing the mistaken quantities takes longer than the check
+MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
 
 
 def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
     """The cause, if the entry is that of another quantity or follows from a common mistake made throughout."""
-    if not form.expanded or form.n > JOINTS_UP_TO:
+    if not form.expanded or form.n > MAX_DOF_FOR_MISTAKES:
         return None
     for node, cause in _candidates(form, asked, index):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])

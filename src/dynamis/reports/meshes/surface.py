@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-STEPS = 2**16 - 1  # along the longest side of a mesh
+GRID_STEPS = 2**16 - 1  # along the longest side of a mesh
 # the corners of a tetrahedron, turned so that faces of machines, which look along axes, are not between two of them
 LOOKS = np.array([[0.83, 0.45, 0.33], [-0.67, 0.74, -0.08], [-0.33, -0.59, 0.74], [0.17, -0.6, -0.99]])
 
@@ -47,7 +47,7 @@ def joined(points: Array, faces: Array) -> tuple[Array, Array]:
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
     if not 0.0 < size < np.inf:  # nor where one is not a number
         raise ValueError("its vertices are not points in space")
-    x, y, z = np.rint((points - low) * (STEPS / size)).astype(np.int64).T
+    x, y, z = np.rint((points - low) * (GRID_STEPS / size)).astype(np.int64).T
     _, first, again = np.unique(x << 32 | y << 16 | z, return_index=True, return_inverse=True)
     return points[first], again[faces]
 

@@ -14,7 +14,7 @@ from dynamis.reports.subject import Subject
 
 KEY, TITLE = "eigenvalues", "Eigenvalues of the inertia matrix"
 POINTS, SAMPLES = 121, 500
-JOINTS, LINES = 7, 8
+MAX_JOINTS, MAX_CURVES = 7, 8
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -41,7 +41,7 @@ def build(subject: Subject, section: Section) -> None:
     movable = plain_coordinates(robot)
     low, high = ranges(robot)
     kept, found = _kept(robot.n), []
-    for k in by_influence(robot, movable)[:JOINTS] if movable else []:
+    for k in by_influence(robot, movable)[:MAX_JOINTS] if movable else []:
         x = np.linspace(low[k], high[k], POINTS)
         q = np.tile(robot.home(), (POINTS, 1))
         q[:, robot.model.coordinates[k].q_index] = x
@@ -94,7 +94,7 @@ def _snippet(subject: Subject, joints: Sequence[int], kept: Sequence[int]) -> st
 
 
 def _kept(n: int) -> list[int]:
-    return list(range(n)) if n <= LINES else sorted({round(x) for x in np.linspace(0, n - 1, LINES)})
+    return list(range(n)) if n <= MAX_CURVES else sorted({round(x) for x in np.linspace(0, n - 1, MAX_CURVES)})
 
 
 def _subscript(k: int) -> str:
