@@ -17,7 +17,7 @@ from dynamis.reports.meshes import encoding
 from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.meshes.encoding import encode, simplify
 from dynamis.reports.meshes.finding import find_mesh
-from dynamis.reports.meshes.surface import GRID_STEPS, Surface, joined, looks
+from dynamis.reports.meshes.surface import GRID_STEPS, Surface, joined, normal_classes
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
 
@@ -55,7 +55,7 @@ def ball(folder, name="ball.stl", subdivisions=3):
 
 def surface_of(mesh):
     points, faces = joined(np.asarray(mesh.vertices), np.asarray(mesh.faces))
-    return Surface(points, faces, looks(points, faces), (None,))
+    return Surface(points, faces, normal_classes(points, faces), (None,))
 
 
 def decoded(mesh):

@@ -74,7 +74,7 @@ def prove(constant: Constant, functions: Functions, start: tuple[float, Array], 
     best, at = start
     batch = min(BOXES_PER_BATCH, max(1, MAX_SLOPES // max(functions.m * functions.d, 1)))
     low, high = functions.lower[None], functions.upper[None]
-    # less than rounding cannot be told apart
+    # differences below rounding are not resolved
     tolerance = max(tolerance, 4 * functions.m * float(functions.over(at[None], at[None]).error.max(initial=0.0)))
     everywhere, _ = constant.bound(functions.whole())
     bounds, cut, best, at = _evaluate(constant, functions, low, high, everywhere, best, at)

@@ -141,19 +141,19 @@ def _missing(one: Any, two: Any, kind: str) -> list[str]:
 
 def _structure(first: Model, second: Model, found: list[Pair]) -> list[str]:
     place = {0: 0, **{pair.i: pair.j for pair in found}}
-    said = []
+    reasons = []
     for pair in found:
         one, two = pair.first, pair.second
         kinds = [type(body.motion).__name__.lower() for body in (one, two)]
         if kinds[0] != kinds[1]:
-            said.append(f"{pair.name} has a {kinds[0]} joint in the first robot, a {kinds[1]} joint in the second")
+            reasons.append(f"{pair.name} has a {kinds[0]} joint in the first robot, a {kinds[1]} joint in the second")
         elif place.get(one.parent) != two.parent:
-            said.append(f"{pair.name} has a different parent link in the second robot")
+            reasons.append(f"{pair.name} has a different parent link in the second robot")
         elif (one.ratio, one.offset) != (two.ratio, two.offset):
-            said.append(f"{pair.name} has a different mimic relation in the second robot")
+            reasons.append(f"{pair.name} has a different mimic relation in the second robot")
     if sum(b.is_rotor for _, b in first.moving) != sum(b.is_rotor for _, b in second.moving):
-        said.append("rotors are mounted on moving links in one robot only")
-    return said
+        reasons.append("rotors are mounted on moving links in one robot only")
+    return reasons
 
 
 def _joint_change(pair: Pair) -> Changes:

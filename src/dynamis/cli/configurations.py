@@ -130,12 +130,14 @@ def warn_fast(robot: Robot, option: str, v: Any) -> None:
         (c, x, most) for c, x, most in zip(robot.model.coordinates, v, robot.limits["velocity"], strict=True) if abs(x) > most
     ]
     if fast:
-        told = [
+        exceeded = [
             f"{c.name} = {x:.4g}, limit {most:.4g} {'rad/s' if c.revolute else 'm/s'}"
             for c, x, most in fast[:MAX_JOINTS_LISTED]
         ]
         more = f"; and {len(fast) - MAX_JOINTS_LISTED} more" if len(fast) > MAX_JOINTS_LISTED else ""
-        echo((f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
+        echo(
+            (f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(exceeded)}{more}", {"fg": "yellow"}), err=True
+        )
 
 
 def outside_limits(robot: Robot, q: Any) -> list[Coordinate]:
@@ -149,9 +151,9 @@ def _warn_outside(robot: Robot, option: str, q: Any) -> None:
     outside = outside_limits(robot, q)
     if not outside:
         return
-    told = [
+    exceeded = [
         f"{c.name} = {q[c.q_index]:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}"
         for c in outside[:MAX_JOINTS_LISTED]
     ]
     more = f"; and {len(outside) - MAX_JOINTS_LISTED} more" if len(outside) > MAX_JOINTS_LISTED else ""
-    echo((f"dynamis: warning: {option} is outside the joint limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
+    echo((f"dynamis: warning: {option} is outside the joint limits: {'; '.join(exceeded)}{more}", {"fg": "yellow"}), err=True)

@@ -58,8 +58,8 @@ def _rich_table(heads: Sequence[str], cells: Sequence[Sequence[str]], group: Seq
 
 def _numeric(cells: Sequence[str]) -> bool:
     """Whether most entries are numbers, which are aligned at the right."""
-    told = [cell for cell in cells if cell and cell != NONE]
-    return 2 * sum(cell[0] in "0123456789+-−(.∞" for cell in told) >= len(told)
+    nonempty = [cell for cell in cells if cell and cell != NONE]
+    return 2 * sum(cell[0] in "0123456789+-−(.∞" for cell in nonempty) >= len(nonempty)
 
 
 def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

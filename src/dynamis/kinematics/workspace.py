@@ -198,9 +198,9 @@ class WorkspaceSlice:
         flat = where[:, 0] * counts[1] + where[:, 1]
         numbers = np.full(int(counts.prod()), np.nan)
         if pick == "mean":
-            told = np.isfinite(self.values)
-            sums = np.bincount(flat[told], self.values[told], minlength=len(numbers))
-            met = np.bincount(flat[told], minlength=len(numbers))
+            finite = np.isfinite(self.values)
+            sums = np.bincount(flat[finite], self.values[finite], minlength=len(numbers))
+            met = np.bincount(flat[finite], minlength=len(numbers))
             numbers[met > 0] = sums[met > 0] / met[met > 0]
         else:
             (np.fmax if (pick == "best") == self.measure.more_is_better else np.fmin).at(numbers, flat, self.values)
@@ -222,8 +222,8 @@ class WorkspaceSlice:
 
     def quantiles(self, shares: Sequence[float]) -> list[float]:
         """Quantiles of the values, infinite ones at singular configurations included; nan where there is no value."""
-        told = self.values[~np.isnan(self.values)]
-        return [float(x) for x in np.quantile(told, shares, method="inverted_cdf")] if len(told) else [np.nan] * len(shares)
+        finite = self.values[~np.isnan(self.values)]
+        return [float(x) for x in np.quantile(finite, shares, method="inverted_cdf")] if len(finite) else [np.nan] * len(shares)
 
     def summary(self) -> str:
         value, place, q = self.best

@@ -58,19 +58,19 @@ def joint_from_modified_dh(_kind: str, a: Any, alpha: Any, d: Any, theta: Any) -
     return _rx(alpha) @ _tx(a) @ _rz(theta) @ _tz(d), Pose.identity()
 
 
-def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple[str, Pose, Array, Any, Pose]:
+def joint_from_screw(home: Pose, screw: Array, stated_type: str | None = None) -> tuple[str, Pose, Array, Any, Pose]:
     """(type, origin, axis, pitch, tail) of the joint home · exp(X q), X = (v, ω) in the link's frame.
 
-    ``said`` is the type a file gives beside the screw; it must be what the screw is.
+    ``stated_type`` is the type a file gives beside the screw; it must be what the screw is.
     """
-    if said == "fixed":
+    if stated_type == "fixed":
         return "fixed", home, Z_AXIS.copy(), 0.0, Pose.identity()
     v, w = screw[:3], screw[3:]
     if not _some(w):
         if not _some(v):
             raise InputError("the screw is zero; give (vx, vy, vz, wx, wy, wz)")
         _require_unit(v, "linear part of a sliding screw")
-        _require_type(said, ("prismatic",))
+        _require_type(stated_type, ("prismatic",))
         return "prismatic", home, unit(v), 0.0, Pose.identity()
     _require_unit(w, "angular part of a screw")
     pitch = np.dot(w, v)
@@ -78,8 +78,8 @@ def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple
     # ω · v of a pure rotation is rounding noise of |v|
     size = max([1.0, *(abs(x) for x in v if not isinstance(x, Node))])
     plain = not isinstance(pitch, Node) and abs(pitch) <= SUM_ROUNDING * size
-    _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
-    name = (said or "revolute") if plain else "helical"
+    _require_type(stated_type, ("revolute", "continuous", "helical") if plain else ("helical",))
+    name = (stated_type or "revolute") if plain else "helical"
     if name != "helical" or (plain and abs(pitch) <= FEW_ROUNDINGS * max(abs(x) for x in v)):
         pitch = 0.0
     return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
@@ -89,9 +89,9 @@ def _some(values: Array) -> bool:
     return any(isinstance(x, Node) or x != 0.0 for x in values)
 
 
-def _require_type(said: str | None, allowed: tuple[str, ...]) -> None:
-    if said is not None and said not in allowed:
-        raise InputError(f"the screw is a {allowed[0]} joint's, but the type says {said}; correct one of them")
+def _require_type(stated_type: str | None, allowed: tuple[str, ...]) -> None:
+    if stated_type is not None and stated_type not in allowed:
+        raise InputError(f"the screw is a {allowed[0]} joint's, but the type says {stated_type}; correct one of them")
 
 
 def _require_unit(direction: Array, what: str) -> None:

@@ -130,7 +130,7 @@ def _check_tree(description: Description, report: Report, *, sound: bool) -> Non
 def _check_mimics(usable: list[Joint], names: set[str], report: Report) -> None:
     """``names`` are those of all joints: a joint with an error of its own can still be followed."""
     joints = {joint.name: joint for joint in usable}
-    # a fixed joint follows nobody
+    # a fixed joint has no leader
     followers = [j for j in usable if isinstance(j.mimic, Mimic) and isinstance(j.mimic.joint, str) and j.type != "fixed"]
     for joint in followers:
         assert joint.mimic is not None
@@ -161,7 +161,7 @@ def _has_numbers(joint: Joint) -> bool:
 
 
 def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], report: Report) -> None:
-    led: set[str] = set()  # known to lead to a joint that follows nobody
+    led: set[str] = set()  # whose chain of leaders is known to end
     for joint in followers:
         path: list[str] = []
         on_path: set[str] = set()

@@ -60,7 +60,7 @@ def warn_degrees(report: Report, where: str, key: str, angles: Sequence[Any], li
 
 
 class _Sweep:
-    """Collects numbers with their owners and looks at all of them at once, which spares long chains much time."""
+    """Collects numbers with their owners and checks all of them at once, which is much faster for long chains."""
 
     def __init__(self, report: Report) -> None:
         self.report = report

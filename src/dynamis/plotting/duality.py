@@ -28,12 +28,12 @@ def plot(found: Duality, path: str | os.PathLike[str] | None) -> Any:
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.35))
     _robot(figure.add_subplot(grid[0, 0]), found)
     _diagram(figure.add_subplot(grid[0, 1]), found)
-    said = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:MAX_SENTENCES]]
-    more = len(found.sentences) - len(said)
+    sentences = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:MAX_SENTENCES]]
+    more = len(found.sentences) - len(sentences)
     lines = (
-        [*said, f"… and {more} more"]
+        [*sentences, f"… and {more} more"]
         if more
-        else said or ["every motion of the frame is possible, and every wrench needs joint torque"]
+        else sentences or ["every motion of the frame is possible, and every wrench needs joint torque"]
     )
     figure.supxlabel("\n".join(lines), fontsize=10.5, x=0.01, ha="left", color=INK)
     state = "in a singular configuration" if found.singular else "in a regular configuration"

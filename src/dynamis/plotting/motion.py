@@ -50,8 +50,8 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
         ax.margins(x=0.01)
     axes[-1].set_xlabel("t in s")
     title = (f"{robot.name}: " if robot is not None else "") + f"duration {motion.duration:.4g} s"
-    told = textwrap.fill(motion.status, 110)
-    figure.suptitle(f"{title}\n{told}" if told else title, fontsize=10, x=0.01, ha="left")
+    status = textwrap.fill(motion.status, 110)
+    figure.suptitle(f"{title}\n{status}" if status else title, fontsize=10, x=0.01, ha="left")
     if len(names) > 1 or robot is not None:
         handles, labels = axes[0].get_legend_handles_labels()
         legend_outside(figure, handles, labels)

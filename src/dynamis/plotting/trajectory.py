@@ -46,10 +46,10 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         ax.set_xlabel("t in s")
         ax.tick_params(labelbottom=True)
     _joint_legends(trajectory, figure, *panels[:2])
-    told = [f"simulation {trajectory.status}"]
-    told += ["all joint torques are zero"] if _draw_torque not in draw else []
-    told += ["grey lines: events"] if trajectory.events else []
-    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(told)}", fontsize=12, x=0.01, ha="left")
+    parts = [f"simulation {trajectory.status}"]
+    parts += ["all joint torques are zero"] if _draw_torque not in draw else []
+    parts += ["grey lines: events"] if trajectory.events else []
+    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(parts)}", fontsize=12, x=0.01, ha="left")
     return save(figure, path)
 
 
@@ -110,10 +110,10 @@ def _draw_torque(trajectory: Trajectory, ax: Any) -> None:
             ax.plot(t, trajectory.friction[:, k], color=colour, linewidth=1.2, linestyle=":")
         if stops is not None and np.any(stops[:, k]):
             ax.plot(t, stops[:, k], color=colour, linewidth=1.2, linestyle="-.")
-    told = ["torque"]
-    told += ["dry friction (dotted)"] if np.any(trajectory.friction) else []
-    told += ["stops (dash-dotted)"] if stops is not None and np.any(stops) else []
-    _title(ax, ", ".join(told), _units(trajectory)[2])
+    parts = ["torque"]
+    parts += ["dry friction (dotted)"] if np.any(trajectory.friction) else []
+    parts += ["stops (dash-dotted)"] if stops is not None and np.any(stops) else []
+    _title(ax, ", ".join(parts), _units(trajectory)[2])
 
 
 def _draw_energy(trajectory: Trajectory, ax: Any) -> None:

@@ -183,6 +183,6 @@ def _without_pinholes(numbers: Array) -> Array:
     padded = np.pad(numbers, 1, constant_values=np.nan)
     shifts = [np.roll(padded, (i, j), (0, 1))[1:-1, 1:-1] for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
     around = np.stack(shifts)
-    told = np.isfinite(around)
-    mean = np.where(told, around, 0.0).sum(axis=0) / np.maximum(told.sum(axis=0), 1)
-    return np.where(np.isnan(numbers) & (told.sum(axis=0) >= 5), mean, numbers)
+    finite = np.isfinite(around)
+    mean = np.where(finite, around, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    return np.where(np.isnan(numbers) & (finite.sum(axis=0) >= 5), mean, numbers)

@@ -72,10 +72,10 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         touching = contact_points(robot) if free else touching_points(robot, q0)
         q0 = _above_the_floor(robot, q0, touching, scene)
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
-    told = _damping_told(robot, damping)
+    sentences = _damping_sentences(robot, damping)
     if limited:
         stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if not serial else "inelastic hard stops"
-        told.append(f"Joint limits act as {stiff}.")
+        sentences.append(f"Joint limits act as {stiff}.")
     if not serial:
         motion = _with_contacts(damped, q0, v0, touching, limited, scene)
         floor = ""
@@ -87,18 +87,18 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
                 "computed."
             )
         again += _contacts_again(robot, touching, limited, scene, q0)
-        return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
+        return Fall(motion, tuple(x for x in (*sentences, floor) if x), tuple(again))
     stops = HardStops() if limited else None
     events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else None
     motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:
         where = _lowest(damped, touching, scene, motion.q[-1])
-        told.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
+        sentences.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
         motion = simulate(damped, float(motion.t[-1]), q0, v0, stops=stops, **ADAPTIVE)  # again, for evenly spaced points
     given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
     limits = ", stops=dy.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
-    return Fall(motion, tuple(told), tuple(again))
+    return Fall(motion, tuple(sentences), tuple(again))
 
 
 def _above_the_floor(robot: Robot, q0: Array, touching: list[ContactPoint], scene: dict[str, Any]) -> Array:
@@ -133,7 +133,7 @@ def light_damping(robot: Robot, q: Array, decay: float) -> dict[str, float]:
     return made
 
 
-def _damping_told(robot: Robot, damping: dict[str, float]) -> list[str]:
+def _damping_sentences(robot: Robot, damping: dict[str, float]) -> list[str]:
     if not damping:
         return ["Joint friction is that of the model."]
     kinds: dict[str, list[float]] = {}

@@ -101,7 +101,7 @@ def integrate(
     except KeyboardInterrupt:
         run.result.interrupted(float(times[0]))
     if watcher is not None:
-        run.result.events = sorted([*run.result.events, *watcher.told()], key=lambda event: event.time)
+        run.result.events = sorted([*run.result.events, *watcher.records()], key=lambda event: event.time)
     return run.result
 
 
@@ -125,7 +125,7 @@ class _Run:
         self.stops, self.watcher, self.clock = stops, watcher, clock
         self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
         self.start, self.end = float(times[0]), float(times[-1])
-        self.told = progress
+        self.progress = progress
         # at is the instant of the last change; t may be a few roundings later
         self.t, self.at, self.y, self.at_once = self.start, self.start, y0.copy(), 0
         self.result = Pieces()
@@ -219,8 +219,8 @@ class _Run:
         )  # fmt: skip
 
     def _progress(self, t: float) -> None:
-        if self.told is not None:
-            self.told((t - self.start) / (self.end - self.start))
+        if self.progress is not None:
+            self.progress((t - self.start) / (self.end - self.start))
 
     def _keep(self, piece: Piece, state: _State) -> None:
         """Append a piece and the event that ended it to the result."""
@@ -357,11 +357,11 @@ class _State:
             if s:
                 found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))
                 continue
-            # a hair more than what holds, so that a joint that just holds does not start at once
-            hair = NEGLIGIBLE * scale_of(self.laws[k], self._sizes[k])
+            # slightly beyond the friction limit, so that a joint that just sticks does not start at once
+            margin = NEGLIGIBLE * scale_of(self.laws[k], self._sizes[k])
             for side, end in zip((-1, 1), self.laws[k].holding, strict=True):
                 if np.isfinite(end):
-                    found.append(Crossing(partial(self._excess, k, side, end + side * hair), ("gives way", k, side)))
+                    found.append(Crossing(partial(self._excess, k, side, end + side * margin), ("gives way", k, side)))
         for stop in [] if self.stops is None else self.stops.all:
             if self.resting.get(stop.k) != stop.side:
                 rate = self.motion.robot.nq + stop.k

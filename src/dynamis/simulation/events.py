@@ -133,7 +133,7 @@ class Watcher:
         if one.watch.stop and self.stopped is None:
             self.stopped = one.name
 
-    def told(self) -> list[EventRecord]:
+    def records(self) -> list[EventRecord]:
         """The events since the last call."""
         events, self.events = self.events, []
         return events

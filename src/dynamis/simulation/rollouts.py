@@ -306,10 +306,10 @@ def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
         code = kernel.code
     except Exception as error:
         if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := loop.flat_vectors()):
-            told = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
+            shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
             raise InputError(
-                f"the controller fails: {error}. {told}: one vector for all motions; for one number per motion the shape must "
-                "be (motions, 1)"
+                f"the controller fails: {error}. {shapes}: one vector for all motions; for one number per motion the shape "
+                "must be (motions, 1)"
             ) from None
         missing = "has no value" in str(error)
         if (loop.law.torque is None and loop.law.states is None) or missing or loop.symbolic:

@@ -147,13 +147,13 @@ def force_polytope(
     at = one_state(robot, q)
     task = directions_of(robot, frame, rows)
     A, b = _half_spaces(robot, at, task, torque_limits, gravity, by)
-    told = np.isfinite(b)
+    limited = np.isfinite(b)
     names = [f"{name} at {sign} limit" for sign in "+−" for name in robot.coordinate_names]
-    A, b = A[told], b[told]
+    A, b = A[limited], b[limited]
     _, s, Vt = np.linalg.svd(A)
     r = int((s > max(RANK_TOLERANCE * float(s.max(initial=0.0)), task.noise)).sum())
     basis = Vt[:r].T
-    limits = tuple(itertools.compress(names, told))
+    limits = tuple(itertools.compress(names, limited))
     return ForcePolytope(robot, at, task, by, A, b, limits, basis, Vt[r:].T, _corners(A @ basis, b) @ basis.T)
 
 
@@ -253,9 +253,9 @@ def largest_force(
     helpers = np.eye(6)[:, [_known_row(x) for x in ((free,) if isinstance(free, str) else free)]]
     columns = np.column_stack([A @ d, A @ helpers])
     columns = np.where(np.abs(columns) < RANK_TOLERANCE * max(float(np.abs(A).max(initial=0.0)), 1e-300), 0.0, columns)
-    told = np.isfinite(b)
+    limited = np.isfinite(b)
     bounds = [(0.0, None)] + [(None, None)] * helpers.shape[1]
-    found = linprog([-1.0, *np.zeros(helpers.shape[1])], A_ub=columns[told], b_ub=b[told], bounds=bounds, method="highs")
+    found = linprog([-1.0, *np.zeros(helpers.shape[1])], A_ub=columns[limited], b_ub=b[limited], bounds=bounds, method="highs")
     who = "exerted by the environment" if by == "environment" else "exerted by the robot"
     kind = push_text(d)
     nothing = np.zeros(6)

@@ -74,8 +74,8 @@ class Stiffness:
     def stiffness(self) -> Array:
         """K_p = C⁻¹ (6 × 6); raises `SingularError` if there are rigid directions."""
         if self.rank < 6:
-            said = "; ".join(self.sentences)
-            raise SingularError(f"the 6 × 6 compliance is singular: {said}. Select other directions, such as on('xy')")
+            sentences = "; ".join(self.sentences)
+            raise SingularError(f"the 6 × 6 compliance is singular: {sentences}. Select other directions, such as on('xy')")
         return np.linalg.inv(self.compliance)
 
     def compliance_on(self, rows: Any) -> Array:
@@ -122,8 +122,8 @@ class Stiffness:
         basis = self._scaled[0][:, self.rank :]
         S = np.array([1.0] * 3 + [self.length] * 3)
         rigid = (readable(basis * S[:, None]) / S[:, None]).T
-        said = [f"{self.frame} is rigid: no load can make it {motion_text(v)}" for v in rigid]
-        return (*said, *([self.buckling] if self.buckling else []))
+        sentences = [f"{self.frame} is rigid: no load can make it {motion_text(v)}" for v in rigid]
+        return (*sentences, *([self.buckling] if self.buckling else []))
 
     @property
     def buckling(self) -> str:

@@ -137,9 +137,9 @@ class _Reader:
 
     def fingerprint(self, robot: bytes) -> str:
         """Digest of the study without comments and whitespace, the robot file, and the version."""
-        said = {key: value for key, value in self.document.items() if key != "robot"}
+        settings = {key: value for key, value in self.document.items() if key != "robot"}
         try:
-            text = json.dumps(said, ensure_ascii=False)
+            text = json.dumps(settings, ensure_ascii=False)
         except (TypeError, ValueError):
             raise self.wrong("", "dates and times are not allowed in a study: give numbers, strings and lists") from None
         return hashlib.sha256(b"\0".join([__version__.encode(), text.encode(), robot])).hexdigest()

@@ -126,7 +126,7 @@ def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0
 
 def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> TaskState:
     """The instant evaluated numerically, checked to be finite."""
-    with np.errstate(all="ignore"):  # looked at just below
+    with np.errstate(all="ignore"):  # finiteness is checked below
         at = TaskState.of(robot, q, v, task, actuated)
     if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
         raise SingularError(

@@ -94,10 +94,12 @@ def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, kind: 
         reached = descend(problem, guess[None], exact)
         jumped = np.abs(reached.q[0] - found[-1]).max() > MAX_JOINT_STEP
         if jumped or not reached.found[0]:
-            told = inverse_kinematics(robot, _part(motion.along(s[k])[0], kind), frame, q0=found[-1], kind=kind, limits=limits)
-            if told.found and not final:
+            diagnosis = inverse_kinematics(
+                robot, _part(motion.along(s[k])[0], kind), frame, q0=found[-1], kind=kind, limits=limits
+            )
+            if diagnosis.found and not final:
                 break  # smaller steps may lead on
-            why = "the solution branch ends at a singularity or a joint limit" if told.found else told.status
+            why = "the solution branch ends at a singularity or a joint limit" if diagnosis.found else diagnosis.status
             raise InputError(f"the joints cannot follow the path beyond s = {s[k - 1]:.3g}: {why}")
         found.append(reached.q[0])
     return np.array(found)

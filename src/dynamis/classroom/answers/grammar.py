@@ -94,8 +94,8 @@ def _after_arguments(tokens: Sequence[Token], k: int, key: str, names: Names) ->
     of_time = arguments == ["t"] and not names.is_known("t") and key not in FUNCTION_OF
     vectors = all(names.vocabulary.is_vector(x) for x in arguments)
     own = names.is_own(key) and names.vocabulary.resolve(key) is None
-    said = names.arguments.get(key) == tuple(arguments)
-    return end + 1 if of_time or (own and (vectors or said)) else k
+    declared = names.arguments.get(key) == tuple(arguments)
+    return end + 1 if of_time or (own and (vectors or declared)) else k
 
 
 class _Parser:

@@ -187,7 +187,7 @@ class _Reading:
                 self.record_scalar(rule, target, values)
         elif len(values) == 1 and len(self.rules) == 1:
             self.add(("", ()), chain.at, chain.end, values)
-        elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 says nothing new
+        elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
             raise self.nothing_defined(chain, rule.trees[0])
 
     def nothing_defined(self, chain: Chain, first: Tree) -> FormatError:

@@ -110,7 +110,7 @@ def _without_prose(text: str) -> str:
 def _marked(text: str) -> Iterator[tuple[int, int]]:
     """The ranges of the marked formulas of a text."""
     at = 0
-    unclosed: set[str] = set()  # looked for once in vain, not again at every opening
+    unclosed: set[str] = set()  # whose closing was searched once without success
     while opening := _OPENING.search(text, at):
         mark = opening[0]
         closing = _CLOSING.get(mark, mark.replace("begin", "end"))

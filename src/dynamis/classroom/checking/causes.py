@@ -80,9 +80,9 @@ class Slip:
         if len(links) != 1 or (link := links.pop()) < 2 or not all(self._is_of_earlier_joint(m, link) for m in self.lost):
             return None
         rates = " + ".join(self.rate(k) for k in range(1, link + 1))
-        said = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"
+        message = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"
         return Cause(
-            f"{said}: {self.write(self.lost)} is missing", f"the angular velocity of link {link} is not {self.rate(link)}"
+            f"{message}: {self.write(self.lost)} is missing", f"the angular velocity of link {link} is not {self.rate(link)}"
         )
 
     def _is_of_earlier_joint(self, m: Monomial, link: int) -> bool:
@@ -102,9 +102,9 @@ class Slip:
             if not link or link not in moments or any(m in self.given or self._length_degree(m) != 2 for m in same):
                 return None
         which = " and ".join(map(str, links))
-        said = f"the parallel-axis (Steiner) term of link {which}"
-        missing = f"{said} is missing: {self.write(self.lost)}"
-        return Cause(missing, f"{said} is missing: the moment of inertia is about the centre of mass")
+        message = f"the parallel-axis (Steiner) term of link {which}"
+        missing = f"{message} is missing: {self.write(self.lost)}"
+        return Cause(missing, f"{message} is missing: the moment of inertia is about the centre of mass")
 
     def _exchange(self) -> Cause | None:
         """One symbol in place of another, or two exchanged, in all the terms that differ."""
@@ -149,8 +149,8 @@ class Slip:
             del lost[m], found[x]
         if lost:
             one = len(lost) == 1
-            said = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
-            yield Cause(said, "a term is missing" if one else f"{len(lost)} terms are missing")
+            message = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
+            yield Cause(message, "a term is missing" if one else f"{len(lost)} terms are missing")
         if found:
             yield Cause("superfluous: " + self.write(found), "superfluous: " + self.write(found))
 
@@ -223,13 +223,13 @@ class Slip:
 def whole_factor(k: Fraction, entries: int = 1) -> Cause:
     """The whole is k times the correct one: a sign, a missing ½, another number."""
     if k == -1:
-        said = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
-        return Cause(said, said)
-    said = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
-    said = f"{said} {times(k)} the correct value"
+        message = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
+        return Cause(message, message)
+    message = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
+    message = f"{message} {times(k)} the correct value"
     if k in (2, HALF):
-        said += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
-    return Cause(said, said)
+        message += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
+    return Cause(message, message)
 
 
 def times(k: Fraction) -> str:

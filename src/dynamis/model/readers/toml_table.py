@@ -67,7 +67,7 @@ class TomlTable:
         return self.line
 
     def only(self, known: set[str], required: Sequence[str] = ()) -> None:
-        """Report unknown keys; the key that was meant is looked for among the ``required`` ones that are missing first."""
+        """Report unknown keys; the suggestion is taken first from the ``required`` keys that are missing."""
         for key in self.entries:
             if key not in known:
                 missing = near_names(key, [name for name in required if name not in self.entries])

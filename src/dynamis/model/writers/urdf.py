@@ -198,8 +198,8 @@ def _physics(joint: Joint) -> list[str]:
     if drive.motor_axis is not None:
         attributes.append(f'motor_axis="{_numbers(drive.motor_axis)}"')
     if joint.actuator is not None:
-        said = [f'{key}="{number_text(x)}"' for key, x in joint.actuator.stated.items()]
-        inner = " ".join([f'kind="{joint.actuator.kind}"', *said])
+        stated = [f'{key}="{number_text(x)}"' for key, x in joint.actuator.stated.items()]
+        inner = " ".join([f'kind="{joint.actuator.kind}"', *stated])
         lines += ["    " + " ".join(["<dynamis", *attributes]) + ">", f"      <actuator {inner}/>", "    </dynamis>"]
     elif attributes:
         lines.append("    <dynamis " + " ".join(attributes) + "/>")

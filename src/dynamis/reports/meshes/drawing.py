@@ -97,7 +97,7 @@ def _from_links(robot: Robot, shapes: dict[str, list[Shape]], meshes: _Meshes) -
     model = robot.model
     drawn: list[Drawn] = []
     made_up = {i for i, body in enumerate(model.bodies) if body is None or not body.is_rotor}
-    # each mesh is looked at, so that the notes name all that are missing
+    # every mesh is examined, so that the notes name all that are missing
     drawable = {name: [meshes.can_draw(shape) for shape in them] for name, them in shapes.items()}
     whole = {name: all(them) for name, them in drawable.items()}
     made_up -= {model.frames[name].body for name, them in shapes.items() if them}

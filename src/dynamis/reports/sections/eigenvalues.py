@@ -28,12 +28,12 @@ def build(subject: Subject, section: Section) -> None:
     share = np.quantile(condition, (0.05, 0.95))
     mixed = len({c.revolute for c in robot.model.coordinates}) > 1
     unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
-    told = "" if mixed else f" {unit}"
+    suffix = "" if mixed else f" {unit}"
     section.add(
         Facts(
             [
-                ("Smallest eigenvalue", text(float(values.min())) + told),
-                ("Largest eigenvalue", text(float(values.max())) + told),
+                ("Smallest eigenvalue", text(float(values.min())) + suffix),
+                ("Largest eigenvalue", text(float(values.max())) + suffix),
                 ("Condition number, 5th to 95th percentile", f"{text(float(share[0]), 3)} … {text(float(share[1]), 3)}"),
             ]
         )
@@ -54,7 +54,7 @@ def build(subject: Subject, section: Section) -> None:
         first, along, _ = found[0]
         ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
         change = f"is {ends[0]}" if ends[0] == ends[1] else f"varies from {ends[0]} to {ends[1]}"
-        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue {change}{told}."
+        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue {change}{suffix}."
         title, views = "Eigenvalues of M along one joint, the others in the home configuration", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:

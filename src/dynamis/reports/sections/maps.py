@@ -152,8 +152,10 @@ def _map(
     at_rest = values(robot.home())
     if not largest > NEGLIGIBLE * max(float(np.abs(at_rest).max()), 1.0):
         same = [k for k in range(robot.n) if abs(at_rest[k]) > NEGLIGIBLE] or [0]
-        told = ", ".join(f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:MAX_MAPS])
-        section.notes.append(f"{title}: independent of the configuration, {told}.")
+        values_text = ", ".join(
+            f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:MAX_MAPS]
+        )
+        section.notes.append(f"{title}: independent of the configuration, {values_text}.")
         return []
     ranked = [int(k) for k in np.argsort(-variation, kind="stable") if variation[k] > 1e-3 * largest][:MAX_MAPS]
     views = [_view(robot, k, letter, values, unit(robot, k), axes[k]) for k in ranked]

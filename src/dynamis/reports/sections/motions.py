@@ -73,12 +73,12 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
     except DynamisError as error:
         section.notes.append(f"The motion under computed torque could not be simulated: {error}")
         return []
-    told = (
+    sentences = (
         f"Joint-space move of {MOVE_SECONDS:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an "
         f"initial error of up to {INITIAL_ERROR:g} rad or m.",
         *(("The base is fixed in this simulation.",) if is_mobile(robot) else ()),
     )
-    _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
+    _show(section, "move", "Computed-torque control along a joint-space move", motion, sentences, law)
     return [
         f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE_SECONDS})",
         f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
@@ -158,7 +158,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _show(
-    section: Section, name: str, title: str, motion: Trajectory, told: tuple[str, ...], law: ComputedTorque | None = None
+    section: Section, name: str, title: str, motion: Trajectory, sentences: tuple[str, ...], law: ComputedTorque | None = None
 ) -> None:
     robot, t = motion.robot, short(motion.t)
     if len(motion) < 2:
@@ -168,7 +168,7 @@ def _show(
     balance = f"Energy is balanced to {kept}."
     stop = next((e for e in motion.events if "hits" in e.kind), None)
     hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
-    summary = " ".join([*told, balance]) + hit
+    summary = " ".join([*sentences, balance]) + hit
     section.add(Player(name, title, t, short(motion.q, 6), summary, scene_of(robot)))
     order = [robot.coordinate_names[k] for k in range(robot.n)]
     unit = _position_unit(robot, range(robot.n))

@@ -41,9 +41,9 @@ def build(subject: Subject, section: Section) -> None:
     arguments = {name: tuple(state[x] for x in used) for name, used in FUNCTIONS.items() if name in small}
     left_out = [name for name in FUNCTIONS if name not in small]
     if left_out:
-        told = ", ".join(map(_words, left_out))
+        names = ", ".join(map(_words, left_out))
         section.notes.append(
-            f"Not measured: {told}. Optimising a function of more than {MAX_OPERATIONS} operations takes too long for a "
+            f"Not measured: {names}. Optimising a function of more than {MAX_OPERATIONS} operations takes too long for a "
             "report, and unoptimised code is not timed."
         )
     with code_tier(None):

@@ -63,8 +63,8 @@ def build(subject: Subject, section: Section) -> None:
         g = np.asarray(robot.model.gravity, dtype=float)
         down = g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, -1.0])
         try:
-            said = largest_force(robot, q, down, frame=frame, by="robot").sentence
-            section.notes.append(f"Largest force along gravity in this pose: {said}.")
+            sentence = largest_force(robot, q, down, frame=frame, by="robot").sentence
+            section.notes.append(f"Largest force along gravity in this pose: {sentence}.")
         except DynamisError as error:
             section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
