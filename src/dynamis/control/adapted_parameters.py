@@ -20,7 +20,6 @@ from dynamis.robot import Robot
 from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-REGRESSOR_SAMPLES = 60  # random states, more than there are parameters per joint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +85,7 @@ def _chosen(robot: Robot, which: list[Any]) -> list[int]:
 def _stacked(robot: Robot) -> Array:
     rng = np.random.default_rng(0)
     model, n = robot.model, robot.n
-    rows = [slotine_li_regressor(model, q, *rng.uniform(-2.0, 2.0, (3, n))) for q in robot.random(rng, REGRESSOR_SAMPLES)]
+    rows = [slotine_li_regressor(model, q, *rng.uniform(-2.0, 2.0, (3, n))) for q in robot.random(rng, 60)]
     Y = np.vstack(rows)
     # dry friction and rotors are learnt only where the model has them: they would be found in every regressor
     held = [k for k, name in enumerate(robot.parameter_names) if _absent(robot, k, name)]

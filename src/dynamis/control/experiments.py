@@ -45,8 +45,6 @@ from dynamis.task_space.tasks import Orientation, Position, Task
 from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
-POINTS_PER_MOVE = 401  # of a move
-POINTS_PER_CYCLE = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -271,7 +269,7 @@ def _periodic(
     desired = motion.from_start(chosen.value(plant, q))
     if design.regularisation == 0.0:
         check_cycles(plant, chosen, q, motion, desired)
-    times = np.linspace(0.0, motion.duration, motion.cycles * POINTS_PER_CYCLE + 1)
+    times = np.linspace(0.0, motion.duration, motion.cycles * 200 + 1)
     # the quintics' third derivatives jump at the ends of cycles: no step may be so long as to miss them
     # accurate enough to measure the growth from cycle to cycle
     options = {"friction": "none", "rtol": 1e-7, "atol": 1e-10, "step": motion.period / 20.0}
@@ -300,7 +298,7 @@ def _move(
     unreachable = "" if chosen is None or goal is None else why_unreachable(robot, chosen, there, q)
     if unreachable:
         warnings.warn(unreachable, ReachWarning, stacklevel=3)
-    options = {"friction": "smooth", "method": "rk4", "points": POINTS_PER_MOVE, "step": None}
+    options = {"friction": "smooth", "method": "rk4", "points": 401, "step": None}
     return _Experiment(robot, chosen, goal, joint_move(here, there, duration=over), end, options, unreachable)
 
 

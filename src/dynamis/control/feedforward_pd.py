@@ -22,7 +22,6 @@ from dynamis.robot import Robot
 from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
 
 Array = npt.NDArray[Any]
-REFERENCE_SAMPLES = 41  # times at which the slopes of the torques are computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +69,7 @@ class FeedforwardPD(ControlLaw):
         end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
         kp, kd = (gain(x, "gain", robot.n) for x in (self.stiffness, self.damping))
         steepest, root = 0.0, np.sqrt(kp)
-        for t in np.linspace(0.0, end, REFERENCE_SAMPLES):
+        for t in np.linspace(0.0, end, 41):
             slope = torque_slope(smooth_model(robot), *(np.asarray(x, dtype=float) for x in self._at(float(t))))
             falling = -0.5 * (slope + slope.T) / np.outer(root, root)
             steepest = max(steepest, float(np.linalg.eigvalsh(falling)[-1]))

@@ -19,7 +19,6 @@ from dynamis.task_space.tasks import Position, Task
 from dynamis.tolerances import NEARLY_SINGULAR, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-MAX_RESTARTS = 10  # random starts of the search; its diagnosis of a failure searches from 50 more
 
 
 def why_unreachable(robot: Robot, task: Task, goal: Array, q0: Array) -> str:
@@ -30,7 +29,7 @@ def why_unreachable(robot: Robot, task: Task, goal: Array, q0: Array) -> str:
     target = np.array(robot.pose(q0)[:3, 3], dtype=float)
     target[rows] = goal
     weights = np.isin(np.arange(3), rows).astype(float)
-    found = inverse_kinematics(robot, target, q0=q0, weights=weights, tolerance=SOLUTION_TOLERANCE, restarts=MAX_RESTARTS)
+    found = inverse_kinematics(robot, target, q0=q0, weights=weights, tolerance=SOLUTION_TOLERANCE, restarts=10)
     if found.found or EXISTS in found.status:
         return ""
     reason = found.status.partition(": ")[2]

@@ -13,12 +13,11 @@ from dynamis.task_space.tasks import Position
 from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-RANK_SAMPLES = 32  # random configurations: the rank of the Jacobian is its largest among them
 
 
 def tip_position(robot: Robot, q: Array) -> Position:
     """The tip position task at the configuration q, in the directions in which the arm can move the tip."""
-    jacobians = robot.jacobian(robot.random(0, RANK_SAMPLES))[:, :3]
+    jacobians = robot.jacobian(robot.random(0, 32))[:, :3]  # the rank is the largest at random configurations
     rows = tuple(int(k) for k in np.flatnonzero(np.abs(jacobians).max(axis=(0, 2)) > NEGLIGIBLE))
     rank = max(map(_rank, jacobians))
     if not rows or rank < len(rows):

@@ -13,7 +13,6 @@ from dynamis.files.atomic_write import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAMED = "DYNAMIS_BROWSER"  # an environment variable with the path of the browser
-TIMEOUT = 180.0  # s
 VIRTUAL_TIME_BUDGET = 15_000  # ms of the page's own time
 
 
@@ -53,7 +52,7 @@ def print_pdf(page: str, target: Path) -> Path:
         ]
         try:
             # the browser is the user's own, the arguments are ours
-            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, text=True, timeout=180.0, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:
             raise InputError(f"{browser} did not print the report: {error}") from None
         if not made.exists():

@@ -19,7 +19,6 @@ from pathlib import Path
 from dynamis.errors import InputError, printable
 
 PERMISSION_BITS = 0o777  # kept; set-user-ID and set-group-ID bits are not
-NEW_FILE_MODE = 0o666  # less the bits of the umask
 ABANDONED_AFTER = 3600.0  # s: an older unfinished file or folder belongs to a process that was killed
 UNFINISHED = re.compile(r"\.dynamis-\w+|\..+\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 
@@ -42,7 +41,7 @@ def write_whole(path: Path, data: bytes) -> None:
     remove_abandoned(path.parent)
     before = _status(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    mode = NEW_FILE_MODE if before is None else before.st_mode & PERMISSION_BITS
+    mode = 0o666 if before is None else before.st_mode & PERMISSION_BITS  # less the bits of the umask
     try:
         # never more readable than the file it replaces, not even while it is written
         with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:

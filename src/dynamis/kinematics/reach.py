@@ -16,8 +16,6 @@ from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
-STARTS_PER_EXTREME = 4  # samples from which each extreme is refined
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -39,7 +37,7 @@ def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> 
     distance = np.linalg.norm(robot.pose(q, frame)[:, :3, 3] - origin, axis=1)
     ranked = np.argsort(distance)
     found = {}
-    for sign, starts in ((1.0, ranked[:STARTS_PER_EXTREME]), (-1.0, ranked[-STARTS_PER_EXTREME:])):
+    for sign, starts in ((1.0, ranked[:4]), (-1.0, ranked[-4:])):
 
         def half_square(x: Array, sign: float = sign) -> tuple[float, Array]:
             at = in_order_of_q(robot, x[None])[0]

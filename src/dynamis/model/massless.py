@@ -15,7 +15,6 @@ from dynamis.spatial.inertia import Inertia
 Array = npt.NDArray[Any]
 
 MAX_DOF_FOR_RANK = 200  # for which the rank of M is computed on loading: its cost grows with their cube
-RANK_SAMPLES = 3  # random configurations; one regular configuration proves the robot regular
 CURE = "give the links that these joints carry mass and inertia, give the joints rotor inertia, or make them fixed"
 
 
@@ -52,7 +51,7 @@ def always_massless(model: Model) -> Array | None:
         return None
     rng = np.random.default_rng(0)
     motion: Array | None = None
-    for _ in range(RANK_SAMPLES):
+    for _ in range(3):  # random configurations; one regular configuration proves the robot regular
         motion = massless_motion(model, _random_configuration(model, rng))
         if motion is None:
             return None

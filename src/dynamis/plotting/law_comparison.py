@@ -24,7 +24,6 @@ Array = npt.NDArray[Any]
 COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")
 COSTS = {"driven-acceleration": "½ τᵀM⁻²τ", "acceleration-energy": "½ τᵀM⁻¹τ", "torque": "½ τᵀτ"}
 MAX_SCALE_RATIO = 30.0  # torques that differ by more are not drawn to one scale
-MAX_LEGEND_ENTRIES = 12
 
 
 def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) -> Any:
@@ -174,7 +173,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
         axes.set_ylabel("N m" if place == 0 else "")
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
-    if len(labels) <= MAX_LEGEND_ENTRIES:
+    if len(labels) <= 12:
         legend_outside(figure, handles, labels, 9)
 
 

@@ -16,7 +16,6 @@ from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import Motion
 
 Array = npt.NDArray[Any]
-POINTS_PER_CURVE = 1201
 
 
 class Panel(NamedTuple):
@@ -71,7 +70,7 @@ def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
     T = motion.duration
     breaks = motion.breaks
     close = 1e-9 * T
-    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, T, POINTS_PER_CURVE), breaks - close, breaks + close]), 0.0, T))
+    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, T, 1201), breaks - close, breaks + close]), 0.0, T))
     q, v, a = (x.reshape(len(t), -1) for x in motion.at(t))
     # the rest before and after belongs to the picture of an acceleration that starts or ends with a jump
     return (

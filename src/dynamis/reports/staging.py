@@ -18,7 +18,6 @@ from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
-POSE_DIGITS = 12  # of configurations
 POSE_SAMPLES = 200  # configurations, for the extent of the robot, and as many to find a pose
 REFINEMENT_SAMPLES = 50  # around the best
 MAX_JOINT_DISTANCE = 1.6  # rad or m from the middle of its range, in the pose
@@ -27,7 +26,6 @@ TIP_DISTANCE, TIP_HEIGHT = 0.55, 0.5
 # … and weights of the height of the links, the distance from the middle of the ranges, and the view from the side
 HEIGHT_WEIGHT, MIDDLE_WEIGHT, SIDE_VIEW_WEIGHT = 0.9, 0.25, 0.25
 CAMERA_ANGLE = 0.75  # rad between the forward direction and that to the camera: view3d.js
-FLOATING_HEIGHT = 0.3  # above the floor, of the reach, without gravity
 
 
 def stage_of(robot: Robot) -> dict[str, Any]:
@@ -54,14 +52,14 @@ def stage_of(robot: Robot) -> dict[str, Any]:
             pose[free : free + 3] -= lowest * up
             floor = 0.0
         elif free is not None:
-            floor = lowest - FLOATING_HEIGHT * reach
+            floor = lowest - 0.3 * reach
         elif is_mobile(robot):
             floor = lowest
         else:
             floor = min(floor, lowest)
     held = not planar and upright and not is_mobile(robot)
     return {
-        "pose": short(pose, POSE_DIGITS),
+        "pose": short(pose, 12),
         "up": short(up, 6),
         "floor": short(floor, 5),
         "planar": planar,

@@ -20,7 +20,6 @@ KEY, TITLE = "stiffness", "Stiffness and strength"
 JOINT_STIFFNESS = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
 LOAD = 100.0  # N
 SAMPLES = 20_000
-DIMENSION_SAMPLES = 200  # configurations: enough for the dimension of the workspace
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -35,7 +34,7 @@ def build(subject: Subject, section: Section) -> None:
         f"and {quantity(JOINT_STIFFNESS, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; "
         "results scale linearly with the assumed values. The table is computed at one pose, given below it."
     )
-    cloud = workspace(robot, frame, samples=DIMENSION_SAMPLES, lower=low, upper=high)
+    cloud = workspace(robot, frame, samples=200, lower=low, upper=high)
     if cloud.dimension < 2:
         section.notes.append(f"No map is drawn: {frame} {EXTENTS[cloud.dimension][2]}.")
     else:
