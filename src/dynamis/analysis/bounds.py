@@ -158,7 +158,14 @@ class _Search:
         slack = 1e-12 * abs(value) * self.n**2
         lower = max(value - slack, 0.0)
         return Bound(
-            "v_b (2)", "largest ‖C v‖ / ‖v‖²", lower, max(top, lower), value, self._whole(at, used), bool(closed), status
+            "v_b (2)",
+            "largest ‖C v‖ / ‖v‖²",
+            lower,
+            max(top, lower),
+            value,
+            self._full_configuration(at, used),
+            bool(closed),
+            status,
         )
 
     def _extreme(self, name: str, meaning: str, constant: constants.Constant, f: Functions, used: list[int],
@@ -181,7 +188,15 @@ class _Search:
         boxes = f"{found.boxes} box" + ("es" if found.boxes > 1 else "")
         status = f"proven ({boxes})" if certified else f"enclosure wider than the tolerance: time limit reached after {boxes}"
         return Bound(
-            name, meaning, float(lower), float(upper), float(value), self._whole(found.at, used), certified, status, largest
+            name,
+            meaning,
+            float(lower),
+            float(upper),
+            float(value),
+            self._full_configuration(found.at, used),
+            certified,
+            status,
+            largest,
         )
 
     def _turn(self, name: str) -> tuple[float, float]:
@@ -197,7 +212,7 @@ class _Search:
     def _samples(f: Functions) -> int:
         return min(DEFAULT_SAMPLES, max(16, MAX_SAMPLED_ENTRIES // f.m))
 
-    def _whole(self, at: Array, used: list[int]) -> Array:
+    def _full_configuration(self, at: Array, used: list[int]) -> Array:
         """The configuration with the other coordinates at the centre of the box, or zero where it is unbounded."""
         q = np.where(np.isfinite(self.low + self.high), 0.5 * (self.low + self.high), np.clip(0.0, self.low, self.high))
         q[used] = np.clip(at, self.low[used], self.high[used])

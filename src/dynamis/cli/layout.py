@@ -73,7 +73,7 @@ def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     echo()
 
 
-def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Sequence[int]) -> int:
+def _column_width(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Sequence[int]) -> int:
     """Cells of column k with the space after it: its longest entry; of prose its longest word, at least MIN_PROSE_WIDTH."""
     from rich.cells import cell_len
 
@@ -85,7 +85,7 @@ def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Se
 
 
 def _width(heads: Sequence[str], rows: Sequence[Sequence[str]], group: Sequence[int], texts: Sequence[int]) -> int:
-    return sum(_wide(heads, rows, k, texts) for k in group) - COLUMN_GAP  # nothing follows the last column
+    return sum(_column_width(heads, rows, k, texts) for k in group) - COLUMN_GAP  # nothing follows the last column
 
 
 def fitting(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int, texts: Sequence[int] = ()) -> list[list[int]]:

@@ -85,7 +85,7 @@ def measure(
         }
         others = {who: offers[name] for who, offers in rivals.items() if name in offers}
         _check(name, call, one, others)
-        times = _best(contenders | {who: rival.run for who, rival in others.items()}, seconds)
+        times = _shortest_times(contenders | {who: rival.run for who, rival in others.items()}, seconds)
         row: dict[str, Any] = {
             "function": name, "operations": robot.cost(name)["total"], "first_call_ms": 1e3 * first,
             "from_disk_ms": 1e3 * again, "one_call_us": 1e6 * times["one"] / CALLS_PER_MEASUREMENT,
@@ -139,7 +139,7 @@ def _check(name: str, call: Callable[..., Any], one: list[Any], others: Mapping[
                 raise InputError(f"{who} differs in {what} by {error:.1e} (relative): it reads a different robot")
 
 
-def _best(contenders: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
+def _shortest_times(contenders: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
     """The shortest time of each, in turns, with about so many seconds each."""
     best = dict.fromkeys(contenders, float("inf"))
     end, turns = time.perf_counter() + seconds * len(contenders), 0

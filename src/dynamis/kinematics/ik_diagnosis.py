@@ -40,12 +40,10 @@ def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.ra
         point = descend(task.of_position(), starts, tolerance)
         if point.found.any():
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
-            return f"the position is reachable, but not with this orientation: {off}{_held(task, q)}"
-        nearest = float(point.errors[:, 0].min())
-        return (
-            f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
-        )
-    held, singular = _held(task, q), _singular(task, q, possible)
+            return f"the position is reachable, but not with this orientation: {off}{_joints_at_limits(task, q)}"
+        nearest, held = float(point.errors[:, 0].min()), _joints_at_limits(task, point.q[point.best()])
+        return f"the position is out of reach by {nearest:.3g} m{held}{_singular(task, q, possible)}"
+    held, singular = _joints_at_limits(task, q), _singular(task, q, possible)
     if task.kind == "position":
         return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
     return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
@@ -110,7 +108,7 @@ def _beyond_limits(task: Problem, solution: Array) -> str:
     )
 
 
-def _held(task: Problem, q: Array) -> str:
+def _joints_at_limits(task: Problem, q: Array) -> str:
     """Joints at a limit."""
     return "".join(
         f", {c.name} is at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"

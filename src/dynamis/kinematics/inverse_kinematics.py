@@ -74,7 +74,7 @@ def inverse_kinematics(
     if not best[2]:
         settled = descend(problem, best[0][None], near, patient=True)
         best, steps = (settled.q[0], settled.errors[0], bool(settled.found[0])), steps + settled.steps
-    return _told(problem, turns.nearest(best[0], reference), best[1], best[2], steps, done, near, rng)
+    return _solution(problem, turns.nearest(best[0], reference), best[1], best[2], steps, done, near, rng)
 
 
 def inverse_kinematics_each(
@@ -143,8 +143,8 @@ def turns_apart(robot: Robot, q: Array, reference: Array) -> Array:
     return np.asarray(q - reference if robot.nq == robot.n else robot.difference(np.broadcast_to(reference, q.shape), q))
 
 
-def _told(problem: Problem, q: Array, errors: Array, found: bool, steps: int, restarts: int, near: Array,
-          rng: np.random.Generator) -> Solution:  # fmt: skip
+def _solution(problem: Problem, q: Array, errors: Array, found: bool, steps: int, restarts: int, near: Array,
+              rng: np.random.Generator) -> Solution:  # fmt: skip
     after = f" after {restarts} restarts" if restarts else ""
     status = f"found{after}" if found else f"not found{after}: {why_not(problem, q, errors, near, rng)}"
     return Solution(q, float(errors[0]), float(errors[1]), steps, restarts, found, status)

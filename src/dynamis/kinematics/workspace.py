@@ -283,7 +283,7 @@ def workspace(
     for start in range(0, len(q), STATES_PER_BATCH):
         part = slice(start, start + STATES_PER_BATCH)
         points[part] = robot.pose(q[part], f.name)[:, :3, 3]
-        _tell(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), "reaching")
+        _report_progress(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), "reaching")
     return Workspace(robot, f.name, points, q, reach_of(robot, f.name, q, *box_of(robot, lower, upper)))
 
 
@@ -324,7 +324,7 @@ def workspace_slice(
         kept.append(part)
         points.append(robot.pose(part, f.name)[:, (a, b), 3])
         values.append(np.asarray(measure.of(robot, part, f.name, rows), dtype=float) if len(part) else np.zeros(0))
-        _tell(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), measure.label)
+        _report_progress(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), measure.label)
     found = np.concatenate(kept)
     if not len(found):
         raise InputError(
@@ -339,7 +339,7 @@ def _count(value: Any, name: str, most: int) -> int:
     return value
 
 
-def _tell(progress: Progress | None, fraction: float, text: str) -> None:
+def _report_progress(progress: Progress | None, fraction: float, text: str) -> None:
     if progress is not None:
         progress(fraction, text)
 

@@ -66,8 +66,8 @@ def joint_from_screw(home: Pose, screw: Array, stated_type: str | None = None) -
     if stated_type == "fixed":
         return "fixed", home, Z_AXIS.copy(), 0.0, Pose.identity()
     v, w = screw[:3], screw[3:]
-    if not _some(w):
-        if not _some(v):
+    if not _any_nonzero(w):
+        if not _any_nonzero(v):
             raise InputError("the screw is zero; give (vx, vy, vz, wx, wy, wz)")
         _require_unit(v, "linear part of a sliding screw")
         _require_type(stated_type, ("prismatic",))
@@ -85,7 +85,7 @@ def joint_from_screw(home: Pose, screw: Array, stated_type: str | None = None) -
     return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
 
 
-def _some(values: Array) -> bool:
+def _any_nonzero(values: Array) -> bool:
     return any(isinstance(x, Node) or x != 0.0 for x in values)
 
 

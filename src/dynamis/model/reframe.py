@@ -42,7 +42,7 @@ def reframe(model: Model, apart: bool) -> Model:
         bodies[i] = _moved(body, axis, shift)
         for k, child in children:
             bodies[k] = replace(child, placement=_clean(shift.inverse() @ child.placement))
-    return replace(model, bodies=tuple(_apart(bodies) if apart else bodies))
+    return replace(model, bodies=tuple(_with_placement_bodies(bodies) if apart else bodies))
 
 
 def _axis(body: Body) -> Array | None:
@@ -50,7 +50,7 @@ def _axis(body: Body) -> Array | None:
     return body.motion.axis if isinstance(body.motion, Revolute) and _is_aligned_axis(body.motion.axis) else None
 
 
-def _apart(bodies: list[Body | None]) -> list[Body | None]:
+def _with_placement_bodies(bodies: list[Body | None]) -> list[Body | None]:
     """Oblique placements as massless bodies before the joints."""
     result: list[Body | None] = []
     number: list[int] = []

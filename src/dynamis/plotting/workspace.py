@@ -137,7 +137,7 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
     drawn = axes.pcolormesh(x, y, np.where(np.isposinf(numbers), high, numbers).T, cmap=colours, norm=norm, rasterized=True)
     unit = f" [{measure.unit}]" if measure.unit else ""
-    beyond = _beyond(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
+    beyond = _clipped_extremes(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
     ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
     label = textwrap.fill(f"{measure.label}{unit}", 44)
     bar = figure.colorbar(drawn, ax=axes, label=label, pad=0.02, shrink=0.85, extend=ends)
@@ -163,7 +163,7 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     return save(figure, path)
 
 
-def _beyond(numbers: Array, low: float, high: float) -> dict[str, str]:
+def _clipped_extremes(numbers: Array, low: float, high: float) -> dict[str, str]:
     """The ends of a colour scale that values go beyond by at least the printed digits, with the extreme value."""
     found = {}
     least, most = (float(numbers.min()), float(numbers.max())) if len(numbers) else (low, high)

@@ -243,7 +243,7 @@ class _Run:
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure
         elif piece.message is not None:
-            self._stopped(self._why(piece.message))
+            self._stopped(self._underflow_reason(piece.message))
         elif not self._ended_by_watch():
             self._cross(piece, state)
 
@@ -269,7 +269,7 @@ class _Run:
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
             self.t += TIME_ROUNDING * max(1.0, abs(self.t))
 
-    def _why(self, message: str) -> str:
+    def _underflow_reason(self, message: str) -> str:
         """The probable reason for the step-size underflow."""
         _, v, _ = self.motion.split(self.y)
         if not np.isfinite(self.y).all() or np.abs(v).max(initial=0.0) > 1e6:
@@ -365,7 +365,7 @@ class _State:
         for stop in [] if self.stops is None else self.stops.all:
             if self.resting.get(stop.k) != stop.side:
                 rate = self.motion.robot.nq + stop.k
-                found.append(Crossing(partial(_beyond, stop), ("hits", stop.k, stop.side), rate))
+                found.append(Crossing(partial(_penetration, stop), ("hits", stop.k, stop.side), rate))
         return found
 
     def _excess(self, k: int, side: int, end: float, t: float, y: Array) -> float:
@@ -378,6 +378,6 @@ def _against(place: int, direction: int, _t: float, y: Array) -> float:
     return float(-direction * y[place])
 
 
-def _beyond(stop: Stop, _t: float, y: Array) -> float:
+def _penetration(stop: Stop, _t: float, y: Array) -> float:
     """The position beyond its limit."""
     return float(stop.side * (y[stop.place] - stop.limit))

@@ -291,7 +291,7 @@ class BatchSimulation:
         """The compiled step and, if the controller has to be called from Python instead, the reason."""
         if stage not in self._kernels:
             kernel = self._loop.kernel(stage=stage)
-            self._kernels[stage] = kernel, _why_not(self._loop, kernel)
+            self._kernels[stage] = kernel, _untraceable_reason(self._loop, kernel)
         return self._kernels[stage]
 
 
@@ -300,7 +300,7 @@ def _check_mapping(name: str, value: Any) -> None:
         raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
 
 
-def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
+def _untraceable_reason(loop: ClosedLoop, kernel: Kernel) -> str:
     """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
     try:
         code = kernel.code

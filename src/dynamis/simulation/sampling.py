@@ -111,12 +111,12 @@ class Held:
 
     def reach(self, t: float, q: Array, v: Array) -> None:
         """Take a sample if one is due at this time."""
-        due = self.origin + self._taken / self.sampled.rate
+        due = self.origin + self._sample_count / self.sampled.rate
         if due <= t + NEGLIGIBLE * self.period:
             self._sample(due, q, v)
 
     @property
-    def _taken(self) -> int:
+    def _sample_count(self) -> int:
         return self._first + len(self._seen) - 1
 
     def _sample(self, t: float, q: Array, v: Array) -> None:
@@ -136,8 +136,8 @@ class Held:
     def samples(self, t: float) -> Samples:
         """The memory at a time, before a sample due there."""
         count = int(np.ceil((t - self.origin) * self.sampled.rate - NEGLIGIBLE))
-        count = min(max(count, self._first), self._taken)
-        known = len(self._times) - (self._taken - count)
+        count = min(max(count, self._first), self._sample_count)
+        known = len(self._times) - (self._sample_count - count)
         acting = max(0, min(bisect_right(self._times, t + NEGLIGIBLE * self.period), known) - 1)
         return Samples(
             self.sampled.rate, self.sampled.delay, self.origin, count, np.array(self._times[acting:known]),

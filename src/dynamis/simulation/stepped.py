@@ -274,12 +274,12 @@ class _Called:
             try:
                 y = take_step(self.flow, self.method, t + k * h, y, h)
             except (SingularError, InputError, OverflowError, FloatingPointError) as error:
-                raise SourceError(self._why(t + k * h, y, error)) from error
+                raise SourceError(self._failure_reason(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         return y
 
-    def _why(self, t: float, y: Array, error: Exception) -> str:
+    def _failure_reason(self, t: float, y: Array, error: Exception) -> str:
         """The reason for a failed step: divergence, or equations without solution at a moderate state."""
         v = self.motion.split(y)[1]
         k = int(np.argmax(np.abs(v)))

@@ -80,7 +80,7 @@ def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dic
     for rule in (_worst, _first):
         met = set()
         for _ in range(MAX_ITERATIONS):
-            wrong = _wrong(M, r, v, directions, laws, still)
+            wrong = _violations(M, r, v, directions, laws, still)
             if not wrong:
                 return directions
             choice = tuple(directions[k] for k in sorted(still))
@@ -104,7 +104,7 @@ def torques(M: Array, r: Array, v: Array, laws: Sticking) -> Array:
 Wrong = tuple[float, int, int]  # how much, which joint, and the direction it should rather have
 
 
-def _wrong(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
+def _violations(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
     """The violations of the joints at rest."""
     if not still:
         return []
@@ -140,9 +140,9 @@ def _tried(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Stick
         best = np.inf
         for choice in product((0, 1, -1), repeat=len(joints)):
             tried = directions | dict(zip(joints, choice, strict=True))
-            worst = max((w[0] for w in _wrong(M, r, v, tried, laws, still)), default=0.0)
+            worst = max((w[0] for w in _violations(M, r, v, tried, laws, still)), default=0.0)
             if worst < best:
                 best, directions = worst, tried
         if best <= SOLUTION_TOLERANCE:
             return directions
-    raise UnsettledError(k for _, k, _ in _wrong(M, r, v, directions, laws, still))
+    raise UnsettledError(k for _, k, _ in _violations(M, r, v, directions, laws, still))

@@ -87,7 +87,7 @@ class ForcePolytope:
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = (self.task.selection.T @ readable(self.unbounded)).T
         J = self.robot.jacobian(self.q, self.task.frame.name)
-        return tuple(f"{wrench_text(w, point)} is unbounded: {_why(J.T @ w, self.task)}" for w in carried)
+        return tuple(f"{wrench_text(w, point)} is unbounded: {_unbounded_reason(J.T @ w, self.task)}" for w in carried)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the polygon (two directions) or polyhedron (three); returns the axes."""
@@ -260,7 +260,7 @@ def largest_force(
     kind = push_text(d)
     nothing = np.zeros(6)
     if found.status == 3:
-        why = _why(robot.jacobian(at, frame).T @ d, task)
+        why = _unbounded_reason(robot.jacobian(at, frame).T @ d, task)
         return LargestForce(np.inf, d, nothing, robot.gravity(at) if gravity else np.zeros(robot.n), (),
                             f"{kind}, {who}, is unbounded: {why}")  # fmt: skip
     if found.status not in (0, 2):
@@ -280,7 +280,7 @@ def largest_force(
     )
 
 
-def _why(torque: Array, task: Directions) -> str:
+def _unbounded_reason(torque: Array, task: Directions) -> str:
     """The reason for which a wrench is unbounded."""
     free = float(np.abs(torque).max(initial=0.0)) <= max(RANK_TOLERANCE * task.length, task.noise)
     return "the structure carries it" if free else "the loaded joints have no torque limits"

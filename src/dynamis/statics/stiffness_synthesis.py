@@ -65,7 +65,7 @@ def joint_stiffness_for(
     """
     at = one_state(robot, q)
     check_coordinates(robot)
-    K_w = _wanted(wanted)
+    K_w = _desired_stiffness(wanted)
     task = directions_of(robot, frame, DEFAULT_ROWS.get(len(K_w)) if rows is None else rows)
     if task.size != len(K_w):
         raise InputError(
@@ -83,7 +83,7 @@ def joint_stiffness_for(
     return JointStiffness(values, matrix, C_q, np.linalg.pinv(C, rcond=RANK_TOLERANCE, hermitian=True), residual)
 
 
-def _wanted(wanted: Any) -> Array:
+def _desired_stiffness(wanted: Any) -> Array:
     try:
         K = np.array(wanted, dtype=float)
     except (TypeError, ValueError):

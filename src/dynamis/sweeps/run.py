@@ -106,7 +106,7 @@ class _Job:
         todo = deque(part for part in range(self.study.parts) if part not in self.done)
         suspects: deque[int] = deque()  # were at work when a process died: one by one, to see whose fault it was
         flying: dict[Future[list[Row]], int] = {}
-        self._tell()
+        self._report_progress()
         try:
             while (todo or suspects or flying) and self.stopped is None:
                 if suspects:
@@ -119,7 +119,7 @@ class _Job:
                 if not landed and crew.gone():
                     self.stopped = "connection to the scheduler lost: restart scheduler and workers, then the sweep"
                 alone = len(flying) == 1
-                broken = self._look_at(landed, flying, todo)
+                broken = self._collect(landed, flying, todo)
                 if broken and self.stopped is None:
                     if crew.renew is None:
                         self.stopped = "the executor is broken (a worker died): run sweep again with a new one"
@@ -134,7 +134,7 @@ class _Job:
             for future in () if crew.gone() else flying:
                 future.cancel()
 
-    def _look_at(
+    def _collect(
         self, landed: Iterable[Future[list[Row]]], flying: dict[Future[list[Row]], int], todo: deque[int]
     ) -> list[int]:
         """Store completed parts; return the parts whose executor broke."""
@@ -172,7 +172,7 @@ class _Job:
             return
         self.done[part] = rows
         self.cases += len(rows)
-        self._tell()
+        self._report_progress()
 
     def _failed(self, part: int, reason: str, again: deque[int]) -> None:
         self.tries[part] += 1
@@ -183,7 +183,7 @@ class _Job:
         if not self.done and len(self.failed) >= min(MAX_INITIAL_FAILURES, self.study.parts):
             self.stopped = f"the first {len(self.failed)} parts all failed ({reason})"
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self.cases / self.study.cases, f"{self.cases} of {self.study.cases} cases")
 

@@ -52,7 +52,7 @@ class Equation:
             if not form.M[i, j].is_zero
         ]
         if not form.coriolis_vector[i].is_zero:
-            pieces += [way.write(x, notation) for x in _apart(form.coriolis_vector[i])]
+            pieces += [way.write(x, notation) for x in _by_rate_products(form.coriolis_vector[i])]
         others = [form.viscous[i], form.dry[i], form.spring[i], form.g[i]]
         pieces += [way.write(term, notation) for term in others if not term.is_zero]
         return f"{joined(pieces)} = {torque}"
@@ -107,7 +107,7 @@ def times(entry: Expression, factor: str, notation: Any, way: Way) -> str:
     return f"{left}{written}{right}{way.between}{factor}"
 
 
-def _apart(term: Expression) -> list[Expression]:
+def _by_rate_products(term: Expression) -> list[Expression]:
     """Velocity terms, one product of rates at a time."""
     if not term.expanded:
         return [term]

@@ -113,7 +113,7 @@ def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> PathM
         try:
             x = quickest(intervals(robot, path, limits, s, tight))
         except UnreachableError as error:
-            raise InputError(_why_not(robot, path, limits, s, error.interval)) from None
+            raise InputError(_infeasibility_message(robot, path, limits, s, error.interval)) from None
         motion = PathMotion(path, _clock(s, x))
         t = motion.clock.times
         samples = t[:-1, None] + np.diff(t)[:, None] * SAMPLE_SHARES
@@ -129,7 +129,7 @@ def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> PathM
         s, tight = _divided(s, np.where(over > 1.0, tight * (TARGET_SHARE) / over, tight), divide)
     if best is None:
         raise InputError("no motion within the limits was found: increase points=")
-    return _told(robot, *best)
+    return _with_active_limits(robot, *best)
 
 
 def _divided(s: Array, tight: Array, where: Array) -> tuple[Array, Array]:
@@ -149,7 +149,7 @@ def _clock(s: Array, x: Array) -> Polynomials:
     return Polynomials(np.concatenate([[0.0], np.cumsum(spans)]), np.stack([s[:-1], pace[:-1], u / 2.0], axis=1))
 
 
-def _told(robot: Robot, worst: float, motion: PathMotion, samples: Array, used: Array) -> PathMotion:
+def _with_active_limits(robot: Robot, worst: float, motion: PathMotion, samples: Array, used: Array) -> PathMotion:
     """The motion with the share of time in which each limit is active."""
     spans = np.repeat(np.diff(motion.clock.times) / len(SAMPLE_SHARES), len(SAMPLE_SHARES))
     flat = used.reshape(samples.size, -1).argmax(axis=1)
@@ -163,7 +163,7 @@ def _told(robot: Robot, worst: float, motion: PathMotion, samples: Array, used: 
     return PathMotion(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
 
 
-def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
+def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
     """The message where the path cannot be followed, naming a joint that cannot hold gravity there."""
     ends = s[interval : interval + 2]
     q = path.inside(ends)[0]

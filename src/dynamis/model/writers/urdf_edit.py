@@ -73,7 +73,11 @@ def _edit_inertial(edits: _Edits, link: Element, before: MassProperties | None, 
     origin = next(iter(inertial.all("origin")), None)
     if _differ(before.com, after.com):
         written = parse_numbers(origin.attributes.get("xyz", ""), 3) if origin is not None else None
-        text = _vector(after.com) if origin is None or written is None else _words(origin.attributes["xyz"], written, after.com)
+        text = (
+            _vector(after.com)
+            if origin is None or written is None
+            else _edited_components(origin.attributes["xyz"], written, after.com)
+        )
         edits.set(inertial, "origin", {"xyz": text})
     if _differ(before.tensor, after.tensor):
         rpy = parse_numbers(origin.attributes.get("rpy", ""), 3) if origin is not None else None
@@ -94,7 +98,11 @@ def _edit_joint(edits: _Edits, element: Element, before: Joint, after: Joint) ->
     if _differ(before.axis, after.axis):
         axis = next(iter(element.all("axis")), None)
         written = parse_numbers(axis.attributes.get("xyz", ""), 3) if axis is not None else None
-        text = _vector(after.axis) if axis is None or written is None else _words(axis.attributes["xyz"], written, after.axis)
+        text = (
+            _vector(after.axis)
+            if axis is None or written is None
+            else _edited_components(axis.attributes["xyz"], written, after.axis)
+        )
         edits.set(element, "axis", {"xyz": text})
     limits = {k: number_text(v) for k, v in vars(after.limits).items() if _differ(getattr(before.limits, k), v)}
     if limits:
@@ -164,7 +172,7 @@ def _vector(values: Any) -> str:
     return " ".join(map(number_text, values))
 
 
-def _words(text: str, written: list[float], values: Array) -> str:
+def _edited_components(text: str, written: list[float], values: Array) -> str:
     """A vector as it was written, except for the components that changed."""
     words, size = text.split(), float(np.abs(values).max())
     same = [abs(new - old) <= FEW_ROUNDINGS * size for new, old in zip(values, written, strict=True)]

@@ -63,15 +63,15 @@ def fineness_of(surfaces: Sequence[Surface]) -> float:
     """The least with which all meshes keep to the triangles there may be, by bisection of its logarithm."""
     every = -(-sum(len(s.triangles) for s in surfaces) // MAX_COUNTED_TRIANGLES)  # a sample of larger ones is enough
     low, high = 1e-6, 10.0
-    if not surfaces or _left(surfaces, low, every) <= MAX_TRIANGLES:
+    if not surfaces or _triangles_left(surfaces, low, every) <= MAX_TRIANGLES:
         return low
     for _ in range(12):
         middle = np.sqrt(low * high)
-        low, high = (low, middle) if _left(surfaces, middle, every) <= MAX_TRIANGLES else (middle, high)
+        low, high = (low, middle) if _triangles_left(surfaces, middle, every) <= MAX_TRIANGLES else (middle, high)
     return high
 
 
-def _left(surfaces: Sequence[Surface], fineness: float, every: int) -> int:
+def _triangles_left(surfaces: Sequence[Surface], fineness: float, every: int) -> int:
     """How many triangles have their corners in three different cells."""
     count = 0
     for s in surfaces:

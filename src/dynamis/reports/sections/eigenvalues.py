@@ -40,7 +40,7 @@ def build(subject: Subject, section: Section) -> None:
     )
     movable = plain_coordinates(robot)
     low, high = ranges(robot)
-    kept, found = _kept(robot.n), []
+    kept, found = _drawn_indices(robot.n), []
     for k in by_influence(robot, movable)[:MAX_JOINTS] if movable else []:
         x = np.linspace(low[k], high[k], POINTS)
         q = np.tile(robot.home(), (POINTS, 1))
@@ -93,7 +93,7 @@ def _snippet(subject: Subject, joints: Sequence[int], kept: Sequence[int]) -> st
     return "\n".join(lines)
 
 
-def _kept(n: int) -> list[int]:
+def _drawn_indices(n: int) -> list[int]:
     return list(range(n)) if n <= MAX_CURVES else sorted({round(x) for x in np.linspace(0, n - 1, MAX_CURVES)})
 
 

@@ -40,7 +40,7 @@ def build(subject: Subject, section: Section) -> None:
         ("Joint inertia (diagonal of M)", "M", lambda q: _diagonal(robot, q), inertia_unit),
     ]
     if len(movable) == 1:
-        computed = _along(robot, movable[0], section)
+        computed = _line_figures(robot, movable[0], section)
         section.lead = (
             f"Gravity {effort_name(robot, movable[0])} and inertia as functions of {robot.coordinate_names[movable[0]]}."
         )
@@ -233,7 +233,7 @@ def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tu
     return Grid(axes, short(found, 4), f"{letter} of {name[k]}", unit, summary)
 
 
-def _along(robot: Robot, k: int, section: Section) -> list[tuple[str, str]]:
+def _line_figures(robot: Robot, k: int, section: Section) -> list[tuple[str, str]]:
     """The figures over the only coordinate, and the Python that computes their values."""
     low, high = ranges(robot)
     x, q = np.linspace(low[k], high[k], POINTS_PER_LINE), _line(robot, k)

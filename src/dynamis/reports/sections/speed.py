@@ -41,7 +41,7 @@ def build(subject: Subject, section: Section) -> None:
     arguments = {name: tuple(state[x] for x in used) for name, used in FUNCTIONS.items() if name in small}
     left_out = [name for name in FUNCTIONS if name not in small]
     if left_out:
-        names = ", ".join(map(_words, left_out))
+        names = ", ".join(map(_readable_name, left_out))
         section.notes.append(
             f"Not measured: {names}. Optimising a function of more than {MAX_OPERATIONS} operations takes too long for a "
             "report, and unoptimised code is not timed."
@@ -49,14 +49,14 @@ def build(subject: Subject, section: Section) -> None:
     with code_tier(None):
         first = {name: _seconds(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
         wait_for_compiler()  # measured is the optimised code, which replaces the first one in the background
-    many = {name: _best(getattr(robot, name), given) / BATCH_SIZE for name, given in arguments.items()}
-    one = {name: _best(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
-    rows = [(_words(name), duration(many[name]), duration(one[name]), duration(first[name])) for name in arguments]
+    many = {name: _shortest_time(getattr(robot, name), given) / BATCH_SIZE for name, given in arguments.items()}
+    one = {name: _shortest_time(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
+    rows = [(_readable_name(name), duration(many[name]), duration(one[name]), duration(first[name])) for name in arguments]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     machine = f"{platform.machine()}, {cores} core{'s' if cores > 1 else ''}, Python {platform.python_version()}"
     section.lead = f"Times of the compiled functions in double precision, measured on this machine ({machine})."
     if rows:
-        section.add(Facts([(_words(name), f"{duration(x)} per state") for name, x in many.items()]))
+        section.add(Facts([(_readable_name(name), f"{duration(x)} per state") for name, x in many.items()]))
         section.add(
             Table(
                 "Computation times",
@@ -74,7 +74,7 @@ def build(subject: Subject, section: Section) -> None:
     )
 
 
-def _words(name: str) -> str:
+def _readable_name(name: str) -> str:
     return name.replace("_", " ").replace("coriolis", "Coriolis")
 
 
@@ -84,7 +84,7 @@ def _seconds(function: Callable[..., Any], given: tuple[Any, ...]) -> float:
     return time.perf_counter() - start
 
 
-def _best(function: Callable[..., Any], given: tuple[Any, ...]) -> float:
+def _shortest_time(function: Callable[..., Any], given: tuple[Any, ...]) -> float:
     begin, best = time.perf_counter(), np.inf
     for _ in range(MAX_REPETITIONS):
         best = min(best, _seconds(function, given))

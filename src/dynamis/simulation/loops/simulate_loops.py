@@ -222,7 +222,7 @@ class _Run:
 
     def _follow(self, last: _Solved, t: float, y: Array, count: bool = False) -> _Solved:
         """The next state with its loops closed, after a check of the interval between."""
-        at = self.solved(t, self._back(y, count))
+        at = self.solved(t, self._projected(y, count))
         if self.complete:
             self._check(at)
         kept = self.rows
@@ -230,7 +230,7 @@ class _Run:
             self.events.append(EventRecord(t, "passed a singular configuration, where motion branches meet", "the mechanism"))
         return at
 
-    def _back(self, y: Array, count: bool) -> Array:
+    def _projected(self, y: Array, count: bool) -> Array:
         """The state projected onto the constraints, if selected, with normalised quaternions."""
         q, v, _ = self.motion.split(y)
         if not self.projecting:
