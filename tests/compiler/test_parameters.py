@@ -107,7 +107,7 @@ def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
 
     monkeypatch.setattr(evaluation, "MAX_INSTRUCTIONS_AT_FIRST_CALL", 600)
     monkeypatch.setattr(evaluation, "MAX_INSTRUCTIONS", 1000)
-    monkeypatch.setattr(evaluation, "WORTH_COMPILING", 10)
+    monkeypatch.setattr(evaluation, "STATES_BEFORE_COMPILING", 10)
     robot = dy.load("ur5e")
     q, v = robot.random(rng, 8), rng.normal(size=(8, 6))
     robot.inverse_dynamics(q, v, v)
