@@ -61,7 +61,7 @@ def nearly_degenerate(rng, n):
 
 
 def fits(M, r, laws, directions):
-    return not stick_slip._wrong(M, r, np.zeros(len(r)), directions, laws, set(laws))
+    return not stick_slip._violations(M, r, np.zeros(len(r)), directions, laws, set(laws))
 
 
 def test_settling_finds_an_answer_in_nearly_degenerate_systems_with_stops_too():
